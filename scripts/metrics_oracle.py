@@ -82,11 +82,54 @@ def expected(initial, values, risk_free):
     }
 
 
+# Each against a benchmark, over the same number of days.
+PAIRS = [
+    ("year", "bad_year"),
+    ("bad_year", "year"),
+    ("year", "year"),
+    ("year", "year_over_risk_free"),
+    ("first_day_loss", "all_losing"),
+    ("all_losing", "first_day_loss"),
+    ("flat", "flat"),
+    ("same_return_each_day", "all_winning"),
+    ("all_winning", "same_return_each_day"),
+    ("single_day", "single_day_loss"),
+    ("two_days", "two_days_gain"),
+    ("two_days_gain", "two_days"),
+    ("bundled_AAPL", "bundled_IBM"),
+    ("bundled_AAPL", "bundled_MSFT"),
+    ("bundled_MSFT", "bundled_AAPL"),
+]
+
+
+def relative(initial, values, benchmark_initial, benchmark_values):
+    returns = pd.Series([initial, *values]).pct_change().iloc[1:]
+    benchmark = pd.Series([benchmark_initial, *benchmark_values]).pct_change().iloc[1:]
+    year = empyrical.stats.annualization_factor(empyrical.DAILY, None)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            "benchmark_return": number(empyrical.cum_returns_final(benchmark)),
+            "excess_return": number(
+                empyrical.cum_returns_final(returns) - empyrical.cum_returns_final(benchmark)
+            ),
+            "alpha": number(empyrical.alpha(returns, benchmark)),
+            "beta": number(empyrical.beta(returns, benchmark)),
+            # empyrical has no correlation: pandas'.
+            "correlation": number(returns.corr(benchmark)),
+            "tracking_error": number(empyrical.annual_volatility(returns - benchmark)),
+            "information_ratio": number(empyrical.excess_sharpe(returns, benchmark) * math.sqrt(year)),
+            "up_capture": number(empyrical.up_capture(returns, benchmark)),
+            "down_capture": number(empyrical.down_capture(returns, benchmark)),
+        }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("csv", nargs="*", help="further series of closing values")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     arguments = parser.parse_args()
+    series = list(cases(arguments.csv))
+    known = {name: (initial, values) for name, initial, values, _ in series}
     written = {
         "oracle": f"empyrical-reloaded {empyrical.__version__}",
         "cases": [
@@ -97,20 +140,28 @@ def main():
                 "values": [f"{value:.2f}" for value in values],
                 "expected": expected(initial, values, risk_free),
             }
-            for name, initial, values, risk_free in cases(arguments.csv)
+            for name, initial, values, risk_free in series
+        ],
+        "pairs": [
+            {
+                "name": name,
+                "benchmark": benchmark,
+                "expected": relative(*known[name], *known[benchmark]),
+            }
+            for name, benchmark in PAIRS
         ],
     }
     text = json.dumps(written, indent=1) + "\n"
     # A series is one line: thousands of lines of numbers help nobody.
-    lines, series = [], None
+    lines, joined = [], None
     for line in text.splitlines():
-        if series is not None:
-            series.append(line.strip())
+        if joined is not None:
+            joined.append(line.strip())
             if line.strip().startswith("]"):
-                lines.append("".join(series))
-                series = None
+                lines.append("".join(joined))
+                joined = None
         elif line.strip() == '"values": [':
-            series = [line]
+            joined = [line]
         else:
             lines.append(line)
     text = "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ test('a run is started from the form, watched, stopped and resumed', async () =>
   await form.getByRole('button', { name: 'Start run' }).click()
   await form.getByRole('alert').first().waitFor()
   await form.getByRole('combobox', { name: 'Model' }).fill('lab::scripted')
-  for (const symbol of ['FB', 'GOOG', 'MSFT']) await form.getByLabel(symbol).uncheck()
+  for (const symbol of ['FB', 'GOOG', 'MSFT']) await form.getByLabel(symbol, { exact: true }).uncheck()
   world.models.hold()
   await form.getByRole('button', { name: 'Start run' }).click()
 

@@ -97,8 +97,10 @@ pub struct DayInput<'a> {
     pub house_versions: &'a BTreeMap<ModelName, u32>,
     /// The prompts.
     pub prompts: &'a PromptSet,
-    /// What may be traded, of what is listed at the day's open.
+    /// The symbols of the day, see [`symbols_of`](crate::universe::symbols_of).
     pub symbols: &'a Listed,
+    /// The index whose members on the day may be traded; `None`: all of `symbols`.
+    pub universe: Option<&'a str>,
     /// The data. Only views of it reach the agent.
     pub dataset: &'a Dataset,
     /// The trading day.
@@ -158,7 +160,7 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
     let StartState { mut books, mut notices, memory, unverified, is_marked, seed } = start;
     let date = input.day.date;
     let starting = starting_position(&books);
-    let at_open = input.dataset.view(input.day.open);
+    let at_open = input.dataset.view_of(input.day.open, input.universe, &books.concerned());
     let at_close = input.dataset.view(input.day.close);
     let mut diary = Diary::new(input, input.agent_at(POST), memory);
 
@@ -183,6 +185,7 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
                     house_version: input.house_versions.get(&agent.model).copied(),
                     prompts: input.prompts,
                     symbols: input.symbols,
+                    universe: input.universe,
                     date,
                     notices: &notices,
                 };

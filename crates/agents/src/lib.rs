@@ -16,3 +16,4 @@ pub mod solo;
 mod stale;
 pub mod summary;
 pub mod tools;
+pub mod universe;

@@ -5,6 +5,7 @@ use crate::memory::{self, Diary, Spoken, recall};
 use crate::prompt::PromptSet;
 use crate::rules::{Allowed, rules};
 use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
+use crate::universe;
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::market::{Listed, MarketView};
@@ -40,6 +41,8 @@ pub struct Brief<'a> {
     pub prompts: &'a PromptSet,
     /// What may be traded.
     pub symbols: &'a Listed,
+    /// The index whose members on the day may be traded; `None`: all of `symbols`.
+    pub universe: Option<&'a str>,
     /// The trading day.
     pub date: Date,
     /// What has happened to the books since the agent's last session, in sentences.
@@ -401,19 +404,21 @@ fn prompts(
     past: &str,
 ) -> Result<(String, String, Vec<Implied>), String> {
     let language = brief.agent.language;
+    let allowed = rules(books.profile(), Allowed::by(books.profile()), language, brief.date);
     let system = brief.prompts.render(
         "solo",
         language,
         json!({
             "agent": brief.agent.name,
             "symbols": brief.symbols,
-            "rules": rules(books.profile(), Allowed::by(books.profile()), language, brief.date),
+            "rules": allowed + &universe::rule(brief.universe, language),
             "finish": FINISH_SIGNAL,
             "instructions": brief.agent.instructions,
         }),
     );
     let mut opens = serde_json::Map::new();
-    let mut shown = Vec::new();
+    let mut shown: Vec<Implied> =
+        view.universe_exposure().cloned().map(Implied::Exposure).into_iter().collect();
     for symbol in brief.symbols.iter() {
         let read = view.open_price(symbol).ok();
         shown.extend(read.iter().map(|read| Implied::Exposure(read.exposure.clone())));
@@ -426,6 +431,7 @@ fn prompts(
         .iter()
         .map(|(symbol, position)| (symbol.to_string(), number(position.quantity.0)))
         .collect();
+    let closing_only = universe::closing_only(view, brief.symbols, brief.universe, language);
     let pending: Vec<Value> =
         books.pending().iter().map(|pending| trade::pending_json(&pending.order)).collect();
     let day = brief.prompts.render(
@@ -436,7 +442,7 @@ fn prompts(
             "symbols": brief.symbols,
             "opens": Value::Object(opens).to_string(),
             "cash": number(account.cash().0).to_string(),
-            "holdings": Value::Object(holdings).to_string(),
+            "holdings": (Value::Object(holdings).to_string() + "\n" + &closing_only).trim_end(),
             "pending": (!pending.is_empty()).then(|| Value::Array(pending).to_string()),
             "past": past,
             "notices": memory::book_lines(brief.notices),

@@ -1,4 +1,4 @@
-//! A person's message answered: one turn of a conversation.
+//! Replies to a user message: one turn of a conversation.
 
 use crate::confirm::{self, Pending};
 use crate::perform::TURN;
@@ -21,36 +21,36 @@ use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How much of an earlier message a model is told.
+/// Max characters of an earlier message in a prompt.
 const PAST_CHARS: usize = 4_000;
-/// The limit on what a page says of itself, in characters.
+/// Max characters of page context in a prompt.
 const MAX_CONTEXT_CHARS: usize = 20_000;
-/// How much of the person's words is in a row of the action log.
+/// Max characters of the user's message in a row of the action log.
 const WORDS_CHARS: usize = 500;
-/// `metadata.type` of a message that a job fills.
+/// `metadata.type` of a message whose text comes from a job.
 pub const JOB_LOG: &str = "job_log";
 
-/// An answer, ready to be kept.
+/// A reply, ready to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The conversation.
     pub session: ChatId,
-    /// The message that it fills.
+    /// The placeholder message that it fills.
     pub message: i64,
-    /// Its words.
+    /// Its text.
     pub content: String,
     /// `type`, `job_id`, `actions_summary`, `pending`, `error`.
     pub metadata: Value,
-    /// The plan that the conversation works on now.
+    /// The conversation's current plan.
     pub plan: Option<PlanId>,
-    /// Why there is no proper answer.
+    /// Why there is no regular reply.
     pub error: Option<String>,
 }
 
-/// Answers the message that the job was made for.
+/// Replies to the message for which the job was created.
 ///
 /// # Errors
-/// A stop; inside, why there is no place for an answer.
+/// Returns a stop if the session must stop; the inner error says why there is no message to reply to.
 pub async fn answer(
     ctx: &mut Ctx,
     job: &JobId,
@@ -122,7 +122,7 @@ fn options(settings: &Settings) -> ActionOptions {
     ActionOptions { timeout, retries: 0, backoff: std::time::Duration::ZERO }
 }
 
-/// A turn as it was read.
+/// A turn as read.
 #[derive(Debug, Deserialize)]
 struct Turn {
     session: Session,
@@ -138,7 +138,7 @@ struct Session {
     plan_id: Option<PlanId>,
 }
 
-/// A message as it was read.
+/// A message as read.
 #[derive(Debug, Deserialize)]
 struct Said {
     id: i64,
@@ -156,9 +156,9 @@ impl Said {
         serde_json::from_value(self.metadata["pending"].clone()).unwrap_or_default()
     }
 
-    /// The message as the model is told it; none where the answer never came.
+    /// The message in the form for the model; `None` if it is empty because no reply was ever stored.
     fn to_message(&self) -> Option<Message> {
-        // The paragraph is for people.
+        // Without the summary paragraph, which is for people.
         let words = self.metadata["reply"].as_str().unwrap_or(&self.content);
         let content: String = words.chars().take(PAST_CHARS).collect();
         if content.trim().is_empty() {
@@ -172,7 +172,7 @@ impl Said {
     }
 }
 
-/// Reads the turn. What was read is kept, so that a turn that is taken up again reads the same.
+/// Reads the turn. The result is recorded, so that a resumed turn reads the same.
 async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>, Stop> {
     let call = ExternalCall { server: SERVER.to_owned(), tool: TURN.to_owned(), arguments: json!({}) };
     let mut scope = ctx.child(Key::node("start"))?;
@@ -192,7 +192,7 @@ impl Turn {
         let language = settings.speaker.language;
         let rows = held.done.iter().map(|one| &one.row);
         let summary: Vec<ActionSummary> = summarise(rows.collect::<Vec<&ActionDraft>>(), language);
-        // Asked for in two rounds, it waits once all the same.
+        // An action requested in two rounds needs only one confirmation.
         let mut pending: Vec<&Pending> = Vec::new();
         for one in held.done.iter().filter_map(|one| one.waits.as_ref()) {
             if pending.iter().all(|known| known.id != one.id) {
@@ -201,7 +201,7 @@ impl Turn {
         }
         let (note, error) = note(&held.ended, language);
         let mut reply = held.message.clone();
-        // The person is asked in our words as well: a model may forget to.
+        // Add our own questions: the model may forget to ask.
         let questions = pending.iter().map(|one| one.question.clone());
         for line in note.into_iter().chain(questions) {
             if !reply.contains(&line) {
@@ -238,7 +238,7 @@ impl Turn {
     }
 }
 
-/// What is said of an end that is none of the model's, and whether the turn has failed.
+/// The notice for an end that is not the model's choice, and the error if the turn has failed.
 fn note(ended: &Ended, language: Language) -> (Option<String>, Option<String>) {
     match (ended, language) {
         (Ended::Answered, _) => (None, None),
@@ -257,7 +257,7 @@ fn note(ended: &Ended, language: Language) -> (Option<String>, Option<String>) {
     }
 }
 
-/// The metadata of an answer's place until it is filled.
+/// The metadata of a reply's placeholder until it is filled.
 #[must_use]
 pub fn waiting(job: &JobId) -> Value {
     json!({ "type": JOB_LOG, "job_id": to_value(job) })

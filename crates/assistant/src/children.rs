@@ -1,42 +1,42 @@
-//! The children that a model would break a node into, read from its answer: which are made, in which order, and
-//! what is left out.
+//! Parses the children into which a model would decompose a node: which are created, in which order, and what is
+//! left out.
 
 use papertape_core::action::Language;
 use papertape_core::plan::{MOST_NAME_CHARS, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How many dropped dependencies a decomposition lists.
+/// Max dropped dependencies listed per decomposition.
 pub const MAX_LISTED: usize = 100;
-/// How much is kept of a place that is not a number, in characters.
+/// Max characters stored of an index that is not a number.
 const PLACE_CHARS: usize = 80;
 
-/// What a decomposition left out of the model's answers.
+/// What a decomposition left out of the model's responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Children that were not made, by the node they belong to and the reason.
+    /// Children that were not created, by node and reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<LeftOutChildren>,
     /// Dependencies that were dropped: the first [`MAX_LISTED`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<LeftOutDependency>,
-    /// How many more were dropped than are listed.
+    /// Number of dropped dependencies that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_dependencies: u32,
 }
 
-/// Children of one node that were not made, for one reason.
+/// Children of one node that were not created, for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOutChildren {
-    /// The task they would be children of; `None`: the plan itself.
+    /// The task they would be children of; `None` for the plan itself.
     pub parent: Option<TaskId>,
     /// Why.
     pub reason: ChildReason,
-    /// How many.
+    /// Number of children.
     pub count: u32,
 }
 
-/// Why a child was not made.
+/// Why a child was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildReason {
@@ -44,35 +44,35 @@ pub enum ChildReason {
     NoName,
     /// It is not an object, or a field of it has another type.
     Malformed,
-    /// Its node has `max_children` already.
+    /// Its node already has `max_children`.
     MaxChildren,
-    /// The job has made `total_node_budget` tasks already.
+    /// The job has already created `total_node_budget` tasks.
     NodeBudget,
     /// The task could not be created.
     Failed,
 }
 
-/// A dependency between children of one node that was dropped.
+/// A dropped dependency between children of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOutDependency {
-    /// The node's task; `None`: the plan itself.
+    /// The node's task; `None` for the plan itself.
     pub parent: Option<TaskId>,
-    /// The child that would wait.
+    /// The dependent child.
     pub from: ChildRef,
-    /// What it would wait for.
+    /// The child it depends on.
     pub to: ChildRef,
     /// Why it was dropped.
     pub reason: DependencyReason,
 }
 
-/// A child as the model's answer has it.
+/// A child in the model's response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildRef {
-    /// Its place in the answer's list, from 0, or what the answer has instead of one.
+    /// Its index in the response's list, from 0, or whatever the response has instead.
     pub place: Value,
     /// Its name; `None` if it has none or does not exist.
     pub name: Option<String>,
-    /// The task that was made of it; `None`: none was.
+    /// The task created from it, if any.
     pub task_id: Option<TaskId>,
 }
 
@@ -80,16 +80,16 @@ pub struct ChildRef {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DependencyReason {
-    /// With the dependencies before it, it would close a cycle.
+    /// It would close a cycle with the dependencies before it.
     Cycle,
-    /// The child that it names was not made.
+    /// The child that it names was not created.
     NotMade,
-    /// The answer lists no child at that place.
+    /// The response has no child at that index.
     Unknown,
 }
 
 impl LeftOut {
-    /// Counts children of a node that are not made.
+    /// Counts children of a node that are not created.
     pub(crate) fn children(&mut self, parent: Option<TaskId>, reason: ChildReason, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let same = self.children.iter_mut().find(|one| one.parent == parent && one.reason == reason);
@@ -100,7 +100,7 @@ impl LeftOut {
         }
     }
 
-    /// Lists a dependency that is dropped, or counts it.
+    /// Lists a dropped dependency, or counts it.
     pub(crate) fn dependency(&mut self, dropped: LeftOutDependency) {
         if self.dependencies.len() < MAX_LISTED {
             self.dependencies.push(dropped);
@@ -109,19 +109,19 @@ impl LeftOut {
         }
     }
 
-    /// How many children were left out for this reason.
+    /// Number of children left out for this reason.
     #[must_use]
     pub fn count(&self, reason: ChildReason) -> u32 {
         self.children.iter().filter(|one| one.reason == reason).map(|one| one.count).sum()
     }
 
-    /// How many dependencies were dropped.
+    /// Number of dropped dependencies.
     #[must_use]
     pub fn dropped(&self) -> u32 {
         u32::try_from(self.dependencies.len()).unwrap_or(u32::MAX).saturating_add(self.more_dependencies)
     }
 
-    /// What was left out, with its numbers; empty where nothing was.
+    /// A message with the number of items left out; empty if there are none.
     #[must_use]
     pub fn words(&self, language: Language) -> String {
         use ChildReason::{Failed, Malformed, MaxChildren, NoName, NodeBudget};
@@ -142,34 +142,34 @@ impl LeftOut {
         words.collect::<Vec<_>>().join(if language == Language::En { ", " } else { "，" })
     }
 
-    /// Was nothing left out?
+    /// Whether nothing was left out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.children.is_empty() && self.dependencies.is_empty()
     }
 }
 
-/// A child as the model wants it.
+/// A child as requested by the model.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// Its place in the answer's list.
+    /// Its index in the response's list.
     pub(crate) place: usize,
     pub(crate) name: String,
     pub(crate) instruction: String,
-    /// The places of children that come before it.
+    /// Indexes of the children it depends on.
     pub(crate) after: Vec<usize>,
 }
 
-/// An answer, read.
+/// A parsed response.
 #[derive(Debug, Default)]
 pub(crate) struct Children {
-    /// Those that can be made, each after those that it depends on.
+    /// Children that can be created, each after those it depends on.
     pub(crate) made: Vec<Child>,
-    /// Children that are left out, with how many.
+    /// Number of children left out, by reason.
     pub(crate) left_out: Vec<(ChildReason, usize)>,
-    /// Dependencies that are dropped: from, to, and why.
+    /// Dropped dependencies: from, to, and reason.
     pub(crate) dropped: Vec<(usize, Value, DependencyReason)>,
-    /// The names in the answer, by place.
+    /// The names in the response, by index.
     pub(crate) names: Vec<Option<String>>,
 }
 
@@ -181,7 +181,7 @@ impl Children {
         Self { made: vec![child], names, ..Self::default() }
     }
 
-    /// A child of the answer, where it was made as one of these tasks.
+    /// A reference to a child of the response, with its task if it was created as one of these.
     pub(crate) fn reference(&self, place: &Value, made: &[(usize, TaskId)]) -> ChildRef {
         let at = place_of(place);
         let name = at.and_then(|at| self.names.get(at)?.clone());
@@ -195,13 +195,13 @@ impl Children {
     }
 }
 
-/// Leaves a zero unwritten.
+/// Omits a zero.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// A child as it is written.
+/// A child as serialized.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -210,7 +210,7 @@ struct Written {
     dependencies: Option<Vec<Value>>,
 }
 
-/// The schema of an answer.
+/// The response's schema.
 pub(crate) fn schema() -> Value {
     json!({
         "type": "object",
@@ -227,8 +227,7 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// The children in an answer, wherever its object stands: at most `max_children`, and at most as many as there
-/// is `room` for.
+/// Parses the children in a response, wherever its JSON object is: at most `max_children`, and at most `room`.
 pub(crate) fn read(text: &str, max_children: u32, room: u32) -> Result<Children, String> {
     let object = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
     let answer: Value = serde_json::from_str(object.unwrap_or(text))
@@ -268,18 +267,18 @@ pub(crate) fn read(text: &str, max_children: u32, room: u32) -> Result<Children,
     Ok(read)
 }
 
-/// Is it a value, but not a text?
+/// Whether it is a value other than text.
 fn is_other(name: &Value) -> bool {
     !name.is_null() && !name.is_string()
 }
 
-/// A place in a list, as a number or as a text.
+/// An index in a list, given as a number or as text.
 fn place_of(place: &Value) -> Option<usize> {
     let place = place.as_u64().or_else(|| place.as_str()?.trim().parse().ok())?;
     usize::try_from(place).ok()
 }
 
-/// Lets a child wait for another one.
+/// Makes a child depend on another one.
 fn depend(children: &mut [Child], at: usize, on: &Value, answered: usize) -> Result<(), DependencyReason> {
     let place = place_of(on).filter(|place| *place < answered).ok_or(DependencyReason::Unknown)?;
     let to = children.iter().position(|child| child.place == place).ok_or(DependencyReason::NotMade)?;
@@ -293,7 +292,7 @@ fn depend(children: &mut [Child], at: usize, on: &Value, answered: usize) -> Res
     Ok(())
 }
 
-/// Is a child another one, or does it wait for it by whatever way?
+/// Whether a child is another one, or depends on it directly or indirectly.
 fn waits_for(children: &[Child], from: usize, to: usize) -> bool {
     let mut seen = vec![false; children.len()];
     let mut open = vec![from];
@@ -309,12 +308,12 @@ fn waits_for(children: &[Child], from: usize, to: usize) -> bool {
     false
 }
 
-/// Children as they can be made: each after those that it waits for, otherwise as they came.
+/// Children in the order of creation: each after those it depends on, otherwise in the original order.
 fn in_order(mut children: Vec<Child>) -> Vec<Child> {
     let mut ordered: Vec<Child> = Vec::new();
     while !children.is_empty() {
         let is_made = |place: &usize| ordered.iter().any(|child| child.place == *place);
-        // There are no cycles, so one is always free.
+        // There are no cycles, so there is always a child without open dependencies.
         let free = children.iter().position(|child| child.after.iter().all(is_made)).unwrap_or_default();
         ordered.push(children.remove(free));
     }
@@ -329,8 +328,8 @@ mod tests {
         read.made.iter().map(|child| (child.place, child.after.clone())).collect()
     }
 
-    // Goal: whatever children an answer has, what is not made of them is counted by its reason, and places in
-    // `dependencies` stay those of the answer's list.
+    // Goal: whatever children a response has, those not created are counted by reason, and indexes in
+    // `dependencies` remain those of the response's list.
     #[test]
     fn children_that_are_left_out_are_counted() {
         let answer = json!({ "children": [
@@ -358,8 +357,8 @@ mod tests {
         assert_eq!(found.left_out.last(), Some(&(MaxChildren, 1)));
     }
 
-    // Goal: of a cycle only the edge that closes it is dropped; edges to later children are kept, and each child
-    // comes after those that it waits for.
+    // Goal: only the edge that closes a cycle is dropped; edges to later children are kept, and each child comes
+    // after those it depends on.
     #[test]
     fn the_edge_that_closes_a_cycle_is_dropped() {
         let child = |dependencies: Value| json!({ "name": "x", "dependencies": dependencies });
@@ -372,7 +371,7 @@ mod tests {
         assert_eq!(places(&found), [(4, vec![]), (3, vec![4]), (2, vec![3]), (0, vec![2]), (1, vec![0])]);
     }
 
-    // Goal: no answer, however odd, is read into children that wait for each other.
+    // Goal: no response, however odd, produces children with circular dependencies.
     #[test]
     fn answers_without_children_are_named() {
         assert!(read("no JSON", 5, 5).expect_err("fails").starts_with("the answer cannot be read"));

@@ -1,9 +1,10 @@
-//! What a person is asked before it is done.
+//! Actions that require a user's confirmation.
 //!
-//! Two rules, held here and not by the model: deleting and stopping a job ask first, always; and once text that others wrote
-//! (the web's, a tool's, a trader's) has entered a turn, spending asks too, for such a text may pretend to
-//! speak for the person; and so does letting a plan's tasks spend after they have read such text. What waits is kept with the answer; the person's next message confirms it, by a
-//! word of [`is_yes`] or by naming it, or lets it go.
+//! Two rules, enforced here and not by the model. Deleting and stopping a job always require confirmation.
+//! Incurring cost requires confirmation once untrusted text (from the web, a tool or a trader) has entered a
+//! turn, because such a text may pretend to speak for the user; so does allowing a plan's tasks to incur cost
+//! after reading such text. Pending actions are stored with the reply; the user's next message confirms them, by
+//! a word of [`is_yes`] or by ID, or drops them.
 
 use crate::protocol::RetryPolicy;
 use crate::table::ActionSpec;
@@ -12,24 +13,24 @@ use papertape_core::json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// An action that waits for a person's word.
+/// An action awaiting confirmation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     /// Its name.
     pub name: String,
     /// Its parameters.
     pub parameters: Map<String, Value>,
-    /// How often it is tried again once it is confirmed.
+    /// How it is retried once it is confirmed.
     #[serde(default, skip_serializing_if = "RetryPolicy::is_usual")]
     pub retry_policy: RetryPolicy,
-    /// What the person is asked.
+    /// The question to the user.
     pub question: String,
-    /// Names it, of its name and parameters. Short, so that nobody takes it for a key.
+    /// Identifies it, derived from name and parameters. Short, so that it is not mistaken for a key.
     pub id: String,
 }
 
 impl Pending {
-    /// An action with its question; `what` is what a deletion would take away, by name.
+    /// An action with its question; `what` names what a deletion would remove.
     #[must_use]
     pub fn new(
         spec: &ActionSpec,
@@ -48,25 +49,25 @@ impl Pending {
     }
 }
 
-/// Must a person be asked before this is done? `tainted`: text that others wrote is in the turn.
+/// Whether the action requires confirmation. `tainted`: untrusted text is in the turn.
 #[must_use]
 pub fn asks_first(spec: &ActionSpec, parameters: &Map<String, Value>, tainted: bool) -> bool {
     spec.deletes || spec.stops || (spec.spends && (tainted || trusts(parameters)))
 }
 
-/// Would its tasks be let spend after they have read text of others?
+/// Whether its tasks would be allowed to incur cost after reading untrusted text.
 fn trusts(parameters: &Map<String, Value>) -> bool {
     parameters.get("trusted") == Some(&Value::Bool(true))
 }
 
-/// Which of what waits a message confirms: all of it by a yes, those that `ids` name otherwise.
+/// The pending actions that a message confirms: all of them if it is a yes, otherwise those in `ids`.
 #[must_use]
 pub fn confirmed(pending: Vec<Pending>, message: &str, ids: &[String]) -> Vec<Pending> {
     let yes = is_yes(message);
     pending.into_iter().filter(|one| yes || ids.contains(&one.id)).collect()
 }
 
-/// Words that confirm, alone in a message.
+/// Words that confirm, if they are the whole message.
 const YES: &[&str] = &[
     "yes",
     "y",
@@ -95,7 +96,7 @@ const YES: &[&str] = &[
     "确认执行",
 ];
 
-/// Is the message a plain yes? Anything more than that is read by the model.
+/// Whether the message is a plain yes. Anything beyond that is left to the model.
 #[must_use]
 pub fn is_yes(message: &str) -> bool {
     let is_mark = |c: char| c.is_ascii_punctuation() || matches!(c, '。' | '！' | '，' | '、' | '～');

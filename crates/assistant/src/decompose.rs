@@ -1,5 +1,5 @@
-//! A plan broken into tasks, breadth first: each node is put to the model, what it answers becomes the
-//! node's children, and they are put to it in their turn.
+//! Decomposes a plan into tasks, breadth first: each node is sent to the model, whose response becomes the node's
+//! children, which are sent to the model in turn.
 
 use crate::children::{self, ChildReason, Children, DependencyReason, LeftOut, LeftOutDependency};
 use crate::planned::{Planned, ReadTask};
@@ -17,79 +17,79 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The limit on what a node is a part of in a prompt, in characters.
+/// Max characters of a node's context in a prompt.
 const MAX_CONTEXT_CHARS: usize = 8_000;
 
-/// What a decomposition came to.
+/// Result of a decomposition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Decomposition {
-    /// Why it went no further.
+    /// Why it stopped.
     pub stopped_reason: StoppedReason,
     /// What it did.
     pub stats: Stats,
-    /// The tasks that were made, in the order of their making.
+    /// The created tasks, in order of creation.
     pub created: Vec<TaskId>,
-    /// Nodes that could not be broken up, with the reason.
+    /// Nodes that could not be decomposed, with the reason.
     pub failed: Vec<FailedNode>,
-    /// What was left out of the model's answers.
+    /// What was left out of the model's responses.
     #[serde(skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
 }
 
-/// Why a decomposition went no further.
+/// Why a decomposition stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedReason {
-    /// No node was left that the model would break up.
+    /// The model would decompose no further node.
     Completed,
-    /// Nodes at the deepest level are not broken up.
+    /// Nodes at the maximum depth are not decomposed.
     MaxDepth,
-    /// All new tasks that it may make are made.
+    /// The limit on new tasks is reached.
     NodeBudget,
-    /// No node could be broken up.
+    /// No node could be decomposed.
     Failed,
 }
 
-/// What a decomposition did.
+/// Statistics of a decomposition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
-    /// Nodes that were put to the model.
+    /// Nodes sent to the model.
     pub nodes_asked: u32,
-    /// Tasks that were made.
+    /// Tasks created.
     pub nodes_created: u32,
-    /// Of the nodes asked, those that stay as they are.
+    /// Nodes sent to the model that it leaves as they are.
     pub leaves: u32,
-    /// Of the nodes asked, those that failed.
+    /// Nodes sent to the model that failed.
     pub nodes_failed: u32,
-    /// The deepest level below the beginning that a task was made at.
+    /// The deepest level of a created task, relative to the start.
     pub depth_reached: u32,
-    /// Children that were left out, for whatever reason.
+    /// Children left out, for any reason.
     pub children_left_out: u32,
 }
 
-/// A node that could not be broken up.
+/// A node that could not be decomposed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailedNode {
-    /// The task; `None`: the plan itself.
+    /// The task; `None` for the plan itself.
     pub task_id: Option<TaskId>,
     /// Why.
     pub error: String,
 }
 
-/// A node that waits to be put to the model.
+/// A node to be sent to the model.
 struct Node {
     task: Option<TaskId>,
     name: String,
     instruction: String,
-    /// Names above it, the outermost first.
+    /// Names of its ancestors, outermost first.
     path: Vec<String>,
     depth: u32,
 }
 
-/// Breaks a plan down.
+/// Decomposes a plan.
 ///
 /// # Errors
-/// A stop; inside, why there is nothing to break down.
+/// Returns a stop if the session must stop; the inner error says why there is nothing to decompose.
 pub async fn decompose(
     ctx: &mut Ctx,
     what: &Decompose,
@@ -135,7 +135,7 @@ pub async fn decompose(
             Ok(mut children) => {
                 found.leave_out(&node, &children);
                 if children.made.is_empty() && node.task.is_none() && planned.tasks.is_empty() {
-                    // One piece of work: a plan without a task could not be carried out.
+                    // A single piece of work: a plan without tasks could not be executed.
                     let (name, instruction) = (planned.plan.name.clone(), node.instruction.clone());
                     children = Children::one(name, instruction);
                     work.make(&mut scope, &node, children, &mut found).await?;
@@ -183,7 +183,7 @@ fn first(planned: &Planned, task: Option<TaskId>) -> Result<Node, String> {
 }
 
 impl Decomposition {
-    /// What it came to and what it left out, in a sentence.
+    /// A sentence on the result and what was left out.
     #[must_use]
     pub fn sentence(&self, language: Language) -> String {
         use StoppedReason::{Completed, Failed, MaxDepth, NodeBudget};
@@ -203,7 +203,7 @@ impl Decomposition {
         }
     }
 
-    /// Counts the children of an answer that are not made.
+    /// Counts the children of a response that are not created.
     fn leave_out(&mut self, node: &Node, children: &Children) {
         for (reason, count) in &children.left_out {
             self.left_out.children(node.task, *reason, *count);
@@ -224,7 +224,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// What the model would break a node into, where there is room for so many tasks.
+    /// The children into which the model would decompose a node, with room for this many tasks.
     async fn children(
         &self,
         ctx: &mut Ctx,
@@ -269,7 +269,7 @@ impl Work<'_> {
         })
     }
 
-    /// What a node is a part of, fenced: names and goals were written by models as well.
+    /// The node's context, fenced: names and goals may be written by models too.
     fn context(&self, node: &Node) -> String {
         let plan = &self.planned.plan;
         let goal = Some(&plan.goal).filter(|goal| !goal.is_empty() && node.task.is_some());
@@ -278,7 +278,7 @@ impl Work<'_> {
         fence(Author::Colleague, "the plan", &lines.join("\n"), MAX_CONTEXT_CHARS)
     }
 
-    /// Makes the children, each an action of its own. Gives them as nodes.
+    /// Creates the children, each by its own action. Returns them as nodes.
     async fn make(
         &self,
         ctx: &mut Ctx,

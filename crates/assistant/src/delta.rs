@@ -1,33 +1,33 @@
-//! The words of an answer while it is being written, without the JSON around them.
+//! Extracts a reply's text from the model's JSON while it is streaming.
 
-/// What is read of an answer so far.
+/// The parser's state.
 #[derive(Debug, Default)]
 pub struct Words {
     state: State,
-    /// What was read and is not decided on yet.
+    /// Input that is not decided yet.
     held: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Nothing but white space has come.
+    /// Only white space so far.
     #[default]
     Start,
     /// Plain text: all of it is the message.
     Plain,
     /// JSON, before the message's value.
     Before,
-    /// Inside of the message's text.
+    /// Inside the message's text.
     Inside,
-    /// The message is over.
+    /// After the message.
     Over,
 }
 
-/// What comes before the message's value.
+/// The key before the message's value.
 const MESSAGE: &str = "\"message\"";
 
 impl Words {
-    /// Takes the next piece of the answer and gives the words in it, often none.
+    /// Adds the next chunk of the response and returns the text in it, which is often empty.
     pub fn push(&mut self, piece: &str) -> String {
         let mut words = String::new();
         self.held.push_str(piece);
@@ -53,7 +53,7 @@ impl Words {
             State::Plain => words.push_str(&std::mem::take(&mut self.held)),
             State::Before => {
                 let Some(at) = self.held.find(MESSAGE) else {
-                    // The name itself may be cut in two.
+                    // The key itself may be split across chunks.
                     let keep = self.held.len().saturating_sub(MESSAGE.len());
                     let keep = (0..=keep).rev().find(|at| self.held.is_char_boundary(*at)).unwrap_or(0);
                     self.held.drain(..keep);
@@ -78,7 +78,7 @@ impl Words {
         }
     }
 
-    /// The text up to its closing quote, or to an escape that is not whole yet.
+    /// The text up to its closing quote, or to an incomplete escape.
     fn text(&mut self, words: &mut String) {
         let mut taken = 0;
         while let Some(c) = self.held[taken..].chars().next() {
@@ -102,8 +102,8 @@ impl Words {
     }
 }
 
-/// An escape at the beginning of the text, with its length; `None` where it is not whole. One that is none
-/// gives nothing.
+/// The escape at the start of the text, with its length; `None` if it is incomplete. An invalid escape yields no
+/// character.
 fn escape(text: &str) -> Option<(Option<char>, usize)> {
     let c = text.chars().nth(1)?;
     Some(match c {
@@ -116,7 +116,7 @@ fn escape(text: &str) -> Option<(Option<char>, usize)> {
             if !first.is_some_and(|unit| (0xD800..0xDC00).contains(&unit)) {
                 return Some((first.and_then(char::from_u32), 6));
             }
-            // The other half of a pair follows, or has not come yet.
+            // The second surrogate follows, or has not arrived yet.
             if text.get(6..8).is_some_and(|next| next != "\\u") {
                 return Some((None, 6));
             }

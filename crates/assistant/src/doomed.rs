@@ -1,4 +1,4 @@
-//! What a deletion would take away, by name, and what job would be stopped: read before a person is asked.
+//! Preview of a deletion, by name, or of a job to be stopped: read before the user is asked to confirm.
 
 use crate::perform::PLAN;
 use crate::planned::{Planned, call};
@@ -11,14 +11,14 @@ use papertape_core::tape::{ActionAsk, ActionOptions, ActionReply, Ctx, Key, Stop
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What is to be deleted or stopped, in words; or why nothing can be.
+/// What is to be deleted or stopped, as text; or why nothing can be.
 pub(crate) type Doomed = Result<String, String>;
 
-/// Reads what the deletions and cancellations of a round are about, by their places in it. What was read is kept on the tape, so
-/// that the question stays the one that was asked.
+/// Reads what a round's deletions and cancellations would affect, by index of the action. The result is recorded
+/// on the tape, so that the question stays the same.
 ///
 /// # Errors
-/// A stop.
+/// Returns a stop if the session must stop.
 pub(crate) async fn read(
     ctx: &mut Ctx,
     actions: &[Asked],
@@ -58,7 +58,7 @@ pub(crate) async fn read(
     Ok(found)
 }
 
-/// The job that would be stopped; one that has ended cannot be.
+/// The job that would be stopped; an error if it has already ended.
 fn stopped(told: &ActionReply, language: Language) -> Doomed {
     let status = told.data["status"].as_str().and_then(|status| status.parse::<JobStatus>().ok());
     match status {

@@ -1,5 +1,5 @@
-//! A plan's tasks carried out: a task begins when all that it depends on and all its children are done;
-//! tasks that do not wait for each other run side by side. A task that fails fails what waits for it.
+//! Executes a plan's tasks: a task starts when all its dependencies and children are done; independent tasks run
+//! concurrently. If a task fails, the tasks that depend on it fail too.
 
 use crate::planned::{Planned, ReadTask, set_plan, set_task};
 use crate::prompt::Prompts;
@@ -21,23 +21,23 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How an answer begins of a worker that could not do its task.
+/// Prefix of a worker's reply if it could not do its task.
 const FAILED: &str = "FAILED:";
-/// In a task's result: it was not let spend, for it has read text of others.
+/// Key in a task's result: it was not allowed to incur cost, because it had read untrusted text.
 pub(crate) const HELD_BACK: &str = "held_back";
-/// How much of one earlier result a task is told.
+/// Max characters of an earlier result in a task's prompt.
 const RESULT_CHARS: usize = 8_000;
 
-/// What an execution came to.
+/// Result of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Execution {
-    /// `completed`, `partial` or `failed`: never completed where a task is not.
+    /// `completed`, `partial` or `failed`: never `completed` if a task is not.
     pub status: JobStatus,
-    /// Tasks by how they are now, those of earlier runs included.
+    /// Number of tasks by current status, including earlier runs.
     pub tasks: BTreeMap<TaskStatus, u32>,
     /// The tasks that failed in this run, with the reason.
     pub failed: Vec<FailedTask>,
-    /// Of these, the ones that were not let start work that costs, for they have read text of others.
+    /// Those of them that were not allowed to incur cost, because they had read untrusted text.
     pub held_back: Vec<TaskId>,
 }
 
@@ -50,13 +50,13 @@ pub struct FailedTask {
     pub error: String,
 }
 
-/// How one task came out: what others are told of it.
+/// Outcome of a task, as passed on to others.
 #[derive(Clone, Debug)]
 struct Outcome {
     status: TaskStatus,
     text: String,
     tainted: bool,
-    /// It was not let spend, for it has read text of others.
+    /// It was not allowed to incur cost, because it had read untrusted text.
     held_back: bool,
 }
 
@@ -68,10 +68,10 @@ impl Outcome {
 
 type Awaited = Shared<oneshot::Receiver<Outcome>>;
 
-/// Carries a plan out.
+/// Executes a plan.
 ///
 /// # Errors
-/// A stop; inside, why there is nothing to carry out.
+/// Returns a stop if the session must stop; the inner error says why there is nothing to execute.
 pub async fn execute(
     ctx: &mut Ctx,
     what: &Execute,
@@ -115,7 +115,7 @@ pub async fn execute(
     Ok(Ok(Execution { status, tasks, failed, held_back }))
 }
 
-/// A plan is completed where each task is, or is skipped; partial where some are; else failed.
+/// A plan is completed if every task is completed or skipped, partial if some are completed, otherwise failed.
 fn conclude(tasks: &BTreeMap<TaskStatus, u32>) -> JobStatus {
     let count = |status| tasks.get(&status).copied().unwrap_or(0);
     let open = count(TaskStatus::Failed) + count(TaskStatus::Queued) + count(TaskStatus::Running);
@@ -126,8 +126,8 @@ fn conclude(tasks: &BTreeMap<TaskStatus, u32>) -> JobStatus {
     }
 }
 
-/// The tasks that are to be run, in an order in which each comes after all that it waits for. A task that
-/// is asked for is run again; of the others, those that are neither completed nor skipped.
+/// The tasks to run, in dependency order. A requested task is rerun; of the others, those neither completed nor
+/// skipped are run.
 fn wanted(planned: &Planned, again: Option<TaskId>) -> Result<Vec<TaskId>, String> {
     let is_open = |task: &ReadTask| !matches!(task.status, TaskStatus::Completed | TaskStatus::Skipped);
     let mut chosen: BTreeSet<TaskId> = BTreeSet::new();
@@ -153,14 +153,14 @@ fn wanted(planned: &Planned, again: Option<TaskId>) -> Result<Vec<TaskId>, Strin
         };
         match chosen.iter().find(ready) {
             Some(next) => order.push(*next),
-            // Cycles are refused when they are made.
+            // Cycles are rejected on creation.
             None => return Err("the plan's tasks wait for each other".to_owned()),
         }
     }
     Ok(order)
 }
 
-/// What a task waits for: its children, its own dependencies and those of the tasks above it.
+/// What a task waits for: its children, its own dependencies and those of its ancestors.
 fn before(planned: &Planned, id: TaskId) -> Vec<TaskId> {
     let mut waits: Vec<TaskId> =
         planned.tasks.iter().filter(|task| task.parent_id == Some(id)).map(|task| task.id).collect();
@@ -183,7 +183,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs the tasks side by side, each when what it waits for has come out.
+    /// Runs the tasks concurrently, each once its dependencies have finished.
     async fn run(&self, ctx: &mut Ctx, order: &[TaskId]) -> Result<BTreeMap<TaskId, Outcome>, Stop> {
         let mut tell = BTreeMap::new();
         let mut hear: BTreeMap<TaskId, Awaited> = BTreeMap::new();
@@ -208,7 +208,7 @@ impl Work<'_> {
             });
             branches.push((Key::Node("task".to_owned(), number), body));
         }
-        // Each waits only for tasks before it in the order, so that a bound holds nothing up for ever.
+        // Each waits only for tasks before it in the order, so limiting concurrency cannot cause a deadlock.
         Ok(ctx.all_bounded(self.settings.parallel_tasks, branches).await?.into_iter().collect())
     }
 
@@ -224,7 +224,7 @@ impl Work<'_> {
         for id in before(self.planned, task.id) {
             let Some(earlier) = self.planned.task(id) else { continue };
             let outcome = match hear.get(&id) {
-                // A teller is dropped only where a stop ends them all.
+                // A sender is dropped only if a stop ends all tasks.
                 Some(awaited) => awaited.clone().await.map_err(|_| Stop::Shutdown)?,
                 None => earlier.outcome(),
             };
@@ -249,7 +249,7 @@ impl Work<'_> {
         self.close(ctx, task, outcome).await
     }
 
-    /// Keeps how a task came out.
+    /// Records a task's outcome.
     async fn close(&self, ctx: &mut Ctx, task: &ReadTask, outcome: Outcome) -> Result<Outcome, Stop> {
         let mut result = json!({ "message": outcome.text, "read_text_of_others": outcome.tainted });
         if outcome.held_back {
@@ -262,7 +262,7 @@ impl Work<'_> {
         })
     }
 
-    /// A task's own conversation.
+    /// Runs a task's own conversation.
     async fn work(
         &self,
         ctx: &mut Ctx,
@@ -325,13 +325,13 @@ impl Work<'_> {
     }
 }
 
-/// What a task may use: every tool, and nothing that changes a plan.
+/// What a task may use: every tool, but nothing that changes a plan.
 fn allows(spec: &ActionSpec) -> bool {
     matches!(spec.kind, ActionKind::ToolOperation | ActionKind::ContextRequest)
 }
 
 impl ReadTask {
-    /// How it came out in an earlier run.
+    /// Its outcome in an earlier run.
     fn outcome(&self) -> Outcome {
         let text = self.execution_result.as_ref().map(result_text).unwrap_or_default();
         let tainted =

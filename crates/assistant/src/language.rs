@@ -1,16 +1,16 @@
-//! Which language a person reads, from what is known of them.
+//! Detects a user's language.
 
 use crate::confirm::is_yes;
 use papertape_core::action::Language;
 
-/// The language that a text is written in: Chinese where it has a Chinese character.
+/// The language of a text: Chinese if it contains a Chinese character.
 #[must_use]
 pub fn of_text(text: &str) -> Language {
     let is_chinese = text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
     if is_chinese { Language::Zh } else { Language::En }
 }
 
-/// The language that a message is answered in: its own, where its words show one, else the conversation's. A plain
+/// The language in which to reply to a message: its own if it shows one, otherwise the conversation's. A plain
 /// yes shows none.
 #[must_use]
 pub fn of_message(text: &str, usual: Language) -> Language {
@@ -20,7 +20,7 @@ pub fn of_message(text: &str, usual: Language) -> Language {
     }
 }
 
-/// The language of a tag, as `en-GB` or `zh_CN.UTF-8`; `None` for any other.
+/// The language of a tag such as `en-GB` or `zh_CN.UTF-8`; `None` for any other.
 #[must_use]
 pub fn of_tag(tag: &str) -> Option<Language> {
     let primary = tag.trim().split(['-', '_', '.', ';']).next().unwrap_or_default();

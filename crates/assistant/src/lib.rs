@@ -1,9 +1,9 @@
-//! The assistant: a conversation through which a person runs the desk, the actions that it can take, plans
-//! and their execution.
+//! The assistant: a conversation through which a user operates the desk, the actions that it can take, plans and
+//! their execution.
 //!
-//! This crate knows `core` alone. It must never know a clock, a database, a model's wire format, HTTP or
-//! how a simulation is run: what it asks of the outside goes through [`papertape_core::tape::Ctx`] and
-//! core's ports, and every action is a step of the tape.
+//! This crate knows only `core`. It must never know a clock, a database, a model's wire format, HTTP or how a
+//! simulation is run: it reaches the outside through [`papertape_core::tape::Ctx`] and core's ports, and every
+//! action is a step of the tape.
 
 pub mod chat;
 pub mod children;

@@ -1,14 +1,14 @@
-//! What an action may be asked with, and whether it was.
+//! Parameters of actions, and their validation.
 
 use crate::fault::Fault;
 use papertape_core::time::parse_date;
 use serde_json::{Map, Value, json};
 
-/// The most characters of a text parameter; a plan's instruction fits many times over.
+/// Max characters of a text parameter; a plan's instruction fits many times over.
 const LONGEST_TEXT: usize = 20_000;
-/// The most entries of a list.
+/// Max entries of a list.
 const MOST_ENTRIES: usize = 200;
-/// The largest whole number that every client can send.
+/// The largest integer that every client can send.
 const LARGEST: i64 = 9_007_199_254_740_991;
 
 /// One parameter.
@@ -16,22 +16,22 @@ const LARGEST: i64 = 9_007_199_254_740_991;
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it may be.
+    /// Its type.
     pub form: Form,
-    /// Must it be there?
+    /// Whether it is required.
     pub required: bool,
-    /// What it says, for the model.
+    /// Its description for the model.
     pub what: &'static str,
 }
 
-/// What a parameter may be.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A text.
     Text,
-    /// A whole number, 0 or more.
+    /// An integer, 0 or more.
     Whole,
-    /// A number above zero.
+    /// A number greater than zero.
     Amount,
     /// `true` or `false`.
     Flag,
@@ -39,7 +39,7 @@ pub enum Form {
     Day,
     /// Texts.
     Texts,
-    /// Whole numbers.
+    /// Integers.
     Wholes,
     /// An object.
     Object,
@@ -48,7 +48,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// In a word, for the model.
+    /// Its name for the model.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -92,8 +92,8 @@ impl Parameter {
         schema
     }
 
-    /// The value as the action reads it. What models often get wrong in the writing alone (a number as a
-    /// text, one text where a list is meant) is put right.
+    /// The value as the action reads it. Corrects frequent formatting mistakes of models (a number given as text,
+    /// one text instead of a list).
     pub(crate) fn read(&self, value: Value) -> Result<Value, Fault> {
         let wrong = |what: &str, chinese: &str| {
             let name = self.name;
@@ -176,11 +176,11 @@ impl Parameter {
     }
 }
 
-/// A whole number, 0 or more, however it is written.
+/// An integer, 0 or more, in any notation.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     let number = match value {
         Value::Number(number) => number.as_i64().or_else(|| {
-            // 3.0 is a whole number to many writers of JSON.
+            // 3.0 is an integer to many JSON writers.
             let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9.0e15)?;
             format!("{float:.0}").parse().ok()
         })?,
@@ -190,10 +190,10 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
     (0..=LARGEST).contains(&number).then_some(number)
 }
 
-/// The parameters as the action reads them: those that are `null` left out, every other one in its form.
+/// The parameters as the action reads them: `null` values are dropped, every other one is converted to its type.
 ///
 /// # Errors
-/// A sentence that names what is missing, unknown or of a wrong form.
+/// A message that names what is missing, unknown or of the wrong type.
 pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
     let mut read = Map::new();
     for (name, value) in given {

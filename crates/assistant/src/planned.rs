@@ -1,4 +1,4 @@
-//! A plan as an assistant's job reads it, and what it says of it.
+//! A plan as an assistant job reads it, and status updates for it.
 
 use crate::perform::{PLAN, SET_PLAN, SET_TASK};
 use crate::talk::SERVER;
@@ -11,7 +11,7 @@ use papertape_core::tape::{ActionAsk, ActionOptions, ActionReply, Ctx, Key, Stop
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A plan as it was read.
+/// A plan as read.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Planned {
     pub(crate) plan: ReadPlan,
@@ -38,7 +38,7 @@ pub(crate) struct ReadTask {
 }
 
 impl Planned {
-    /// Reads a plan. What was read is kept, so that a job that is taken up again reads the same.
+    /// Reads a plan. The result is recorded, so that a resumed job reads the same.
     pub(crate) async fn read(
         ctx: &mut Ctx,
         plan: PlanId,
@@ -52,7 +52,7 @@ impl Planned {
         })
     }
 
-    /// How many tasks stand below a task.
+    /// Number of descendants of a task.
     pub(crate) fn below(&self, id: TaskId) -> usize {
         let mut under = vec![id];
         // Each task comes before its children.
@@ -73,7 +73,7 @@ pub(crate) fn call(tool: &str, arguments: Value) -> ExternalCall {
     ExternalCall { server: SERVER.to_owned(), tool: tool.to_owned(), arguments }
 }
 
-/// Says how far a task is, as an action that a person follows.
+/// Sets a task's status, as an action that the user can follow.
 pub(crate) async fn set_task(
     ctx: &mut Ctx,
     (plan, task): (PlanId, TaskId),
@@ -90,7 +90,7 @@ pub(crate) async fn set_task(
     ctx.action(ActionAsk { call: call(SET_TASK, arguments), row: Some(row), hold: None, options }).await
 }
 
-/// Says how far a plan is.
+/// Sets a plan's status.
 pub(crate) async fn set_plan(
     ctx: &mut Ctx,
     plan: PlanId,

@@ -1,4 +1,4 @@
-//! The assistant's prompts: templates in files, compiled in, and replaceable by files of the same name.
+//! The assistant's prompts: templates compiled in from files, which can be overridden by files of the same name.
 
 use papertape_core::action::Language;
 use papertape_core::id::ContentHash;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Files of `prompts/` with their texts, under `assistant/`.
+/// Maps files of `prompts/` to their texts, under `assistant/`.
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
         &[$(
@@ -22,7 +22,7 @@ macro_rules! files {
 const BUILT_IN: &[(&str, &str)] =
     files!["chat", "message", "task", "task-message", "decompose", "decompose-message"];
 
-/// A folder that the files of replaced prompts are in.
+/// The folder of prompt files.
 pub const FOLDER: &str = "assistant/";
 
 /// The assistant's prompts.
@@ -30,20 +30,20 @@ pub const FOLDER: &str = "assistant/";
 pub struct Prompts(Templates);
 
 impl Prompts {
-    /// Those that come with the product.
+    /// The built-in prompts.
     ///
     /// # Panics
-    /// Never: a test renders each.
+    /// Never: a test renders each prompt.
     #[must_use]
     pub fn built_in() -> Self {
         Self::with_overrides(&BTreeMap::new()).expect("the built-in prompts are templates")
     }
 
-    /// The built-in ones, some of them replaced: file name (`assistant/chat.en.md`) to text.
+    /// The built-in prompts with overrides: file name (`assistant/chat.en.md`) to text.
     ///
     /// # Errors
-    /// A name that no prompt has, a text that is no template, or one that asks for a value that its prompt does
-    /// not have.
+    /// Returns an error if a name is unknown, a text is not a template, or a template uses a value that its
+    /// prompt does not have.
     pub fn with_overrides(overrides: &BTreeMap<String, String>) -> Result<Self, PromptError> {
         let templates = Templates::new(BUILT_IN, overrides)?;
         templates.check(|file| {
@@ -59,10 +59,10 @@ impl Prompts {
         self.0.hash()
     }
 
-    /// A prompt in a language, filled in.
+    /// Renders a prompt in a language.
     ///
     /// # Errors
-    /// A replaced template that asks for a value that is not there.
+    /// Returns an error if an overridden template uses a value that does not exist.
     pub fn render(
         &self,
         name: &str,
@@ -70,7 +70,7 @@ impl Prompts {
         values: impl Serialize,
     ) -> Result<String, PromptError> {
         let values = to_value(&values);
-        // What passes with the sample at start must pass here.
+        // A template that renders with the sample at startup must render here too.
         debug_assert!(
             keys(&sample(name)).is_subset(&keys(&values)),
             "the sample of `{name}` has values that the prompt does not get"
@@ -83,7 +83,7 @@ fn keys(values: &Value) -> BTreeSet<&String> {
     values.as_object().into_iter().flat_map(|values| values.keys()).collect()
 }
 
-/// Values as a prompt is rendered with: a replaced one is rendered with these before anything is run.
+/// Sample values of a prompt: overrides are rendered with them before anything runs.
 fn sample(name: &str) -> Value {
     match name {
         "chat" | "task" => json!({

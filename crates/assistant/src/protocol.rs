@@ -1,11 +1,10 @@
-//! What a model answers, read: a message and the actions that it asks for.
+//! Parses a model's response: a message and the requested actions.
 //!
-//! The form is `{"llm_reply": {"message"}, "actions": [{"kind", "name", "parameters", "blocking", "order",
-//! "retry_policy": {"max_retries", "backoff_sec"}, "metadata"}]}`, as text (fenced or with words around
-//! it), or native tool calls, one an action, whose arguments may hold `blocking`, `order` and
-//! `retry_policy` beside the action's own parameters. Reading is tolerant of the writing and strict on the sense:
-//! what is not understood is kept as an action with a [fault](Asked::fault), to be recorded as failed and
-//! told to the model.
+//! The format is `{"llm_reply": {"message"}, "actions": [{"kind", "name", "parameters", "blocking", "order",
+//! "retry_policy": {"max_retries", "backoff_sec"}, "metadata"}]}`, as text (fenced or surrounded by prose), or
+//! native tool calls, one per action, whose arguments may include `blocking`, `order` and `retry_policy` next to
+//! the action's own parameters. Parsing is lenient in syntax and strict in meaning: what is not understood is
+//! returned as an action with a [fault](Asked::fault), to be recorded as failed and reported to the model.
 
 use crate::fault::Fault;
 use crate::parameters::{self, whole};
@@ -16,58 +15,58 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The most actions of one answer.
+/// Max actions per response.
 pub const MOST_ACTIONS: usize = 16;
-/// The most that `max_retries` can ask for.
+/// Upper limit of `max_retries`.
 pub const MOST_RETRIES: u32 = 5;
-/// The longest pause that `backoff_sec` can ask for.
+/// Upper limit of `backoff_sec`.
 pub const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
-/// How much of a wrong name is kept.
+/// Max characters stored of an unknown name.
 const NAME_CHARS: usize = 80;
-/// The name of an answer that cannot be read, as an action.
+/// The action name of an unparseable response.
 pub const UNREADABLE: &str = "unreadable_answer";
 
-/// An answer, read.
+/// A parsed response.
 #[derive(Debug)]
 pub struct Reply {
-    /// What is said to the person.
+    /// The message to the user.
     pub message: String,
-    /// What is to be done, in its order.
+    /// The requested actions, in order.
     pub actions: Vec<Asked>,
 }
 
-/// An action as a model asked for it.
+/// An action requested by a model.
 #[derive(Debug)]
 pub struct Asked {
-    /// What it is about, as far as that can be told.
+    /// Its kind, as far as it is known.
     pub kind: ActionKind,
-    /// Its name, as it was given where it is unknown.
+    /// Its name; if unknown, as given.
     pub name: String,
-    /// The action; `None` where there is none of the name.
+    /// The action; `None` if the name is unknown.
     pub spec: Option<&'static ActionSpec>,
-    /// Its parameters, in the forms that the action reads; as given where there is a fault.
+    /// Its parameters, converted to their types; as given if there is a fault.
     pub parameters: Map<String, Value>,
-    /// Does what follows wait for it?
+    /// Whether later actions wait for it.
     pub blocking: bool,
-    /// How often and after which pause it is tried again.
+    /// Its retry policy.
     pub retry: RetryPolicy,
-    /// The id of the native call that it came as.
+    /// The ID of the native tool call.
     pub call_id: Option<String>,
-    /// Why it cannot be done.
+    /// Why it cannot be executed.
     pub fault: Option<Fault>,
 }
 
-/// How often and after which pause an action is tried again.
+/// How often and after which delay an action is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPolicy {
-    /// So many further attempts are made.
+    /// Number of retries.
     pub max_retries: u32,
-    /// Before each, this pause.
+    /// Delay before each retry.
     #[serde(rename = "backoff_sec", with = "secs")]
     pub backoff: Duration,
 }
 
-/// A pause as the protocol writes it.
+/// A duration in the protocol's format.
 mod secs {
     use super::{Duration, LONGEST_BACKOFF};
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -89,14 +88,14 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Is it the one of an action that says nothing of it?
+    /// Whether it is the default policy.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Reads an answer. Text that is no answer of the form is a message without actions.
+/// Parses a response. Text in another format is a message without actions.
 #[must_use]
 pub fn read(reply: &ModelReply) -> Reply {
     let text = reply.text.trim();
@@ -112,7 +111,7 @@ pub fn read(reply: &ModelReply) -> Reply {
         Found::Text => Reply { message: text.to_owned(), actions: Vec::new() },
     };
     if !reply.tool_calls.is_empty() {
-        // Text beside native calls is what is said; actions in both would be done twice.
+        // Text next to native calls is the message; actions in both would be executed twice.
         read.actions = in_order(reply.tool_calls.iter().enumerate().map(of_call).collect());
     }
     for late in read.actions.iter_mut().skip(MOST_ACTIONS) {
@@ -124,7 +123,7 @@ pub fn read(reply: &ModelReply) -> Reply {
     read
 }
 
-/// The JSON schema of an answer, for providers that take one.
+/// The JSON schema of a response, for providers that support one.
 #[must_use]
 pub fn schema() -> Value {
     let names: Vec<&str> = crate::table::ACTIONS.iter().map(|spec| spec.name).collect();
@@ -172,8 +171,7 @@ enum Found {
     Text,
 }
 
-/// The object of the form in a text: the whole, what a code fence holds, or from the first brace to the
-/// last.
+/// The JSON object in a text: the whole text, the contents of a code fence, or from the first brace to the last.
 fn object(text: &str) -> Found {
     let fenced = text.split_once("```").and_then(|(_, rest)| {
         let rest = rest.strip_prefix("json").unwrap_or(rest);
@@ -212,10 +210,10 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
     Reply { message: message.trim().to_owned(), actions }
 }
 
-/// An action with its place.
+/// An action with its order.
 type Placed = (f64, Asked);
 
-/// Actions in their order; those of the same one stay as they came.
+/// Sorts actions by order; ties keep their sequence.
 fn in_order(mut actions: Vec<Placed>) -> Vec<Asked> {
     actions.sort_by(|(left, _), (right, _)| left.total_cmp(right));
     actions.into_iter().map(|(_, action)| action).collect()
@@ -226,7 +224,7 @@ fn of_value((at, value): (usize, &Value)) -> Placed {
         let fault = Fault::new("an action must be an object", "动作必须是对象");
         return (usual_place(at), Asked::unreadable(fault));
     };
-    // `plan_operation/create_plan` in place of a name is understood.
+    // Accept `plan_operation/create_plan` instead of a name.
     let name = map.get("name").and_then(Value::as_str).unwrap_or_default();
     let (prefix, name) = name.rsplit_once('/').unwrap_or(("", name));
     let kinds: Vec<String> = map.get("kind").map(kind_text).into_iter().chain([prefix.to_owned()]).collect();
@@ -236,7 +234,7 @@ fn of_value((at, value): (usize, &Value)) -> Placed {
     (place, asked)
 }
 
-/// A `kind` as it was given; empty where none was.
+/// A `kind` as given; empty if there was none.
 fn kind_text(kind: &Value) -> String {
     match kind {
         Value::Null => String::new(),
@@ -245,7 +243,7 @@ fn kind_text(kind: &Value) -> String {
     }
 }
 
-/// What is wrong where an action is given a kind other than its own.
+/// The fault if an action is given a kind other than its own.
 fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<Fault> {
     let given = kinds.iter().map(|kind| kind.trim());
     let wrong = given.filter(|kind| !kind.is_empty()).find(|kind| *kind != spec.kind.as_str())?;
@@ -281,13 +279,13 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
     (place, asked)
 }
 
-/// There is no action of this name.
+/// The fault for an unknown action name.
 pub(crate) fn unknown(name: &str) -> Fault {
     let shown: String = name.chars().take(NAME_CHARS).collect();
     Fault::new(format!("there is no action `{shown}`"), format!("没有动作 `{shown}`"))
 }
 
-/// Where an action stands that does not say.
+/// The default order of an action.
 fn usual_place(at: usize) -> f64 {
     f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0
 }
@@ -337,7 +335,7 @@ fn retry(policy: &Value) -> Result<RetryPolicy, Fault> {
 }
 
 impl Asked {
-    /// `kinds`: each place where the answer gives its kind; empty texts say nothing.
+    /// `kinds`: every place where the response states the kind; empty strings are ignored.
     fn new(kinds: &[String], name: &str, parameters: &Value) -> Self {
         let spec = action(name);
         let said: Option<ActionKind> = kinds.iter().find_map(|kind| kind.parse().ok());
@@ -379,8 +377,8 @@ impl Asked {
         }
     }
 
-    /// Takes in how it is to be done, and gives its place. What cannot be read is a fault: doing it another way
-    /// than was meant is worse than not doing it.
+    /// Reads how the action is to be executed, and returns its order. An unreadable value is a fault: executing
+    /// it differently than intended is worse than not executing it.
     fn manner(&mut self, at: usize, given: &Map<String, Value>) -> f64 {
         let given = |key: &str| given.get(key).filter(|value| !value.is_null());
         let mut wrong = None;
@@ -405,12 +403,12 @@ impl Asked {
         place.flatten().unwrap_or(usual_place(at))
     }
 
-    /// No action at all, under a name.
+    /// A request under this name, without kind and parameters.
     pub(crate) fn none(name: &str) -> Self {
         Self::new(&[], name, &Value::Null)
     }
 
-    /// Something that cannot be read as an action.
+    /// Something that cannot be parsed as an action.
     fn unreadable(fault: Fault) -> Self {
         Self { fault: Some(fault), ..Self::new(&[], UNREADABLE, &Value::Null) }
     }

@@ -1,8 +1,7 @@
-//! What the jobs that are started may use, out of what the job that starts them has.
+//! Budgets of started jobs, allocated from the budget of the job that starts them.
 //!
-//! A turn or an execution of a plan has two budgets: one for what is said in it, one for all the simulations
-//! that it starts together. What a started job may use is set aside; when it has ended, what it did not use
-//! is there again.
+//! A turn or the execution of a plan has two budgets: one for its own model calls, and one for all the
+//! simulations that it starts. A started job gets an allocation; when it ends, the unused part is released.
 
 use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
@@ -10,22 +9,22 @@ use papertape_core::message::CallFailure;
 use papertape_core::ports::BoxFuture;
 use papertape_core::time::Timestamp;
 
-/// What a job on a plan may use.
+/// Budgets of a job on a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// For what is said in it.
+    /// For its own model calls.
     pub talk: Limit,
-    /// For the simulations that it starts, together.
+    /// For all simulations that it starts.
     pub simulations: Limit,
 }
 
-/// Sets aside what a job that is started may use.
+/// Allocates budgets to started jobs.
 pub trait Purse: Send + Sync {
-    /// For a simulation: what is asked for, and at most what is left. Where nothing is left, the jobs that
-    /// have some of it are waited for, until that instant.
+    /// For a simulation: the requested amount, limited to what is left. If nothing is left, waits until this
+    /// instant for jobs that hold an allocation.
     ///
     /// # Errors
-    /// Nothing is left, in a sentence.
+    /// A message that nothing is left.
     fn for_simulation<'a>(
         &'a self,
         job: &'a JobId,
@@ -33,17 +32,17 @@ pub trait Purse: Send + Sync {
         until: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Limit, CallFailure>>;
 
-    /// For a job on a plan: a half of what is left to be said, and of what simulations may use all that is
-    /// left, or (`with_simulations` is `false`) nothing.
+    /// For a job on a plan: half of what is left for model calls, and everything that is left for simulations, or
+    /// nothing (if `with_simulations` is `false`).
     ///
     /// # Errors
-    /// Nothing is left, in a sentence.
+    /// A message that nothing is left.
     fn for_plan<'a>(
         &'a self,
         job: &'a JobId,
         with_simulations: bool,
     ) -> BoxFuture<'a, Result<Share, CallFailure>>;
 
-    /// A job has stopped, or was not started after all: what it did not use is there again.
+    /// Releases the unused allocation of a job that has stopped, or was not started after all.
     fn settle<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<(), CallFailure>>;
 }

@@ -1,4 +1,4 @@
-//! What the assistant's jobs are to do: their configs.
+//! Parameters of the assistant's jobs: their configs.
 
 use crate::fault::Fault;
 use crate::talk::{Bounds, Speaker};
@@ -9,33 +9,34 @@ use std::time::Duration;
 
 pub use papertape_core::record::{CHAT_ACTION as CHAT, PLAN_DECOMPOSE as DECOMPOSE, PLAN_EXECUTE as EXECUTE};
 
-/// Who the assistant is and how it works, the same for all its jobs.
+/// The assistant's model and limits, the same for all its jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Who speaks.
+    /// The model.
     pub speaker: Speaker,
-    /// The most rounds of a turn or a task.
+    /// Max rounds of a turn or a task.
     pub max_rounds: u32,
-    /// The most attempts at one call to the model.
+    /// Max attempts of one model call.
     pub max_attempts: u32,
-    /// After so many seconds one of them is cancelled.
+    /// Timeout of one attempt of a model call.
     pub call_timeout_secs: u64,
-    /// The same for one attempt at an action.
+    /// Timeout of one attempt of an action.
     pub action_timeout_secs: u64,
-    /// So long an action waits for a job that it has started; after that it says that the job is running.
+    /// How long an action waits for a job that it has started; after that, it reports that the job is still
+    /// running.
     pub wait_secs: u64,
-    /// The most tasks of a plan that run side by side.
+    /// Max concurrent tasks of a plan.
     pub parallel_tasks: usize,
-    /// Is the paragraph that sums the actions up part of the reply?
+    /// Whether the reply includes the paragraph that summarizes the actions.
     pub include_action_summary: bool,
-    /// The configured agents, for the model to name.
+    /// The configured agents, for the prompt.
     pub agents: Vec<String>,
-    /// The datasets, each with its days, for the model to name.
+    /// The datasets with their date ranges, for the prompt.
     pub datasets: Vec<String>,
 }
 
 impl Settings {
-    /// What bounds its conversations.
+    /// The limits of its conversations.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         Bounds {
@@ -47,7 +48,7 @@ impl Settings {
         }
     }
 
-    /// How its calls to the model are made.
+    /// Options of its model calls.
     #[must_use]
     pub fn call_options(&self) -> CallOptions {
         CallOptions {
@@ -57,14 +58,14 @@ impl Settings {
     }
 }
 
-/// How far a plan is broken down.
+/// Limits of a decomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Levels below the beginning, from 1.
+    /// Levels below the start, from 1.
     pub max_depth: u32,
-    /// Children of one task.
+    /// Children per task.
     pub max_children: u32,
-    /// New tasks in all.
+    /// New tasks in total.
     pub total_node_budget: u32,
 }
 
@@ -75,10 +76,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Are they within what is allowed?
+    /// Checks that the limits are within the allowed ranges.
     ///
     /// # Errors
-    /// The field and a sentence.
+    /// Returns the field, and a message.
     pub fn check(&self) -> Result<(), (&'static str, Fault)> {
         let fields = [
             ("max_depth", self.max_depth, 4),
@@ -95,27 +96,27 @@ impl Limits {
     }
 }
 
-/// What a `plan_decompose` job is to do.
+/// Parameters of a `plan_decompose` job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decompose {
     /// The plan.
     pub plan_id: PlanId,
-    /// Where it begins; `None`: the whole plan, at its goal.
+    /// Where it starts; `None`: at the plan's goal, for the whole plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// How far it goes.
+    /// How far it decomposes.
     pub limits: Limits,
 }
 
-/// What a `plan_execute` job is to do.
+/// Parameters of a `plan_execute` job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Execute {
     /// The plan.
     pub plan_id: PlanId,
-    /// Run again this task, and what it needs that is not completed; `None`: the whole plan.
+    /// Rerun this task, and whatever it depends on that is not completed; `None`: the whole plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// May a task spend after it has read text of others?
+    /// Whether a task may incur cost after reading untrusted text.
     #[serde(default)]
     pub trusted: bool,
 }

@@ -1,12 +1,12 @@
-//! What was done, at the end of a reply.
+//! The summary of actions at the end of a reply.
 
 use papertape_core::action::{ActionSummary, Language};
 use std::fmt::Write as _;
 
-/// How much of an action's message is in the paragraph.
+/// Max characters of an action's message in the paragraph.
 const MESSAGE_CHARS: usize = 160;
 
-/// The paragraph that sums the actions up; `None` where there were none.
+/// The paragraph that summarizes the actions; `None` if there were none.
 #[must_use]
 pub fn paragraph(actions: &[ActionSummary], language: Language) -> Option<String> {
     if actions.is_empty() {

@@ -1,4 +1,4 @@
-//! The actions that there are, each with its parameters and its rules.
+//! The table of actions, each with its parameters and rules.
 
 use crate::parameters::{Form, Parameter};
 use papertape_core::action::ActionKind;
@@ -7,21 +7,22 @@ use serde_json::{Value, json};
 /// One action.
 #[derive(Debug)]
 pub struct ActionSpec {
-    /// What it is about.
+    /// Its kind.
     pub kind: ActionKind,
     /// Its name, unique among all kinds.
     pub name: &'static str,
-    /// What it does, for the model.
+    /// Its description for the model.
     pub what: &'static str,
-    /// The same in Chinese.
+    /// The description in Chinese.
     pub what_zh: &'static str,
-    /// Does it delete? Then a person is asked first.
+    /// Whether it deletes something, which requires confirmation.
     pub deletes: bool,
-    /// Does it stop work that is under way? Then a person is asked first.
+    /// Whether it stops running work, which requires confirmation.
     pub stops: bool,
-    /// Does it start work that costs? Then a person is asked once foreign text has entered the turn.
+    /// Whether it starts work that incurs cost, which requires confirmation once untrusted text has entered the
+    /// turn.
     pub spends: bool,
-    /// Does its result carry text that others wrote: the web's, tools', models'?
+    /// Whether its result contains untrusted text: from the web, tools or models.
     pub brings_text: bool,
     /// Its parameters.
     pub parameters: &'static [Parameter],
@@ -42,7 +43,7 @@ const TRUSTED: Parameter = Parameter::free(
     "let its tasks start work that costs after they have read text of others; the person is asked first",
 );
 
-/// How an action is to be done. Beside the parameters of each in native calls, and beside `parameters` in
+/// Parameters that every action has. Next to its own parameters in native calls, and next to `parameters` in
 /// JSON.
 pub const MANNER: [Parameter; 3] = [
     Parameter::free("order", Form::Whole, "which of the calls comes first; as they stand where absent"),
@@ -91,7 +92,7 @@ const fn bringing_text(spec: ActionSpec) -> ActionSpec {
 
 use ActionKind::{ContextRequest, PlanOperation, SystemOperation, TaskOperation, ToolOperation};
 
-/// All of them, in the order in which the model is told of them.
+/// All actions, in the order of the model's prompt.
 pub const ACTIONS: &[ActionSpec] = &[
     plain(
         PlanOperation,
@@ -359,7 +360,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     plain(SystemOperation, "help", ("say what the assistant can do", "说明助手能做什么"), &[]),
 ];
 
-/// The action of this name.
+/// The action with this name.
 #[must_use]
 pub fn action(name: &str) -> Option<&'static ActionSpec> {
     ACTIONS.iter().find(|spec| spec.name == name)
@@ -372,7 +373,7 @@ impl ActionSpec {
         self.schema_with(&[])
     }
 
-    /// The schema of its native calls: its parameters, and how it is to be done.
+    /// The schema of its native calls: its own parameters plus the common ones.
     #[must_use]
     pub fn call_schema(&self) -> Value {
         self.schema_with(&MANNER)

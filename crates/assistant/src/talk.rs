@@ -1,8 +1,8 @@
-//! A conversation in rounds: the model speaks and asks for actions, they are done, their results go back.
+//! A conversation in rounds: the model responds and requests actions, they are executed, their results are sent
+//! back.
 //!
-//! Round n stands in the scope `turn#n`: its answer at `turn#n/model#1`, its actions at `turn#n/action#k` in
-//! their order. What the model asked for decides which are done; a person's confirmation and the bounds are
-//! held here.
+//! Round n has the scope `turn#n`: its response is at `turn#n/model#1`, its actions are at `turn#n/action#k` in
+//! order. The model's requests decide which actions run; confirmation and limits are enforced here.
 
 use crate::confirm::{Pending, asks_first};
 use crate::doomed::{self, Doomed};
@@ -26,130 +26,130 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Who does an action, in the arguments of its step.
+/// The server name in the arguments of an action's step.
 pub const SERVER: &str = "assistant";
 
-/// How a model is asked to answer.
+/// Response format requested from a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// One JSON object, asked for by its schema.
+    /// One JSON object, requested by schema.
     #[default]
     Structured,
     /// Native tool calls.
     Tools,
 }
 
-/// Who speaks.
+/// The model and how it is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Speaker {
     /// The model.
     pub model: ModelName,
-    /// Its version, where it is a house model.
+    /// Its version, if it is a house model.
     pub house_version: Option<u32>,
-    /// How its words are drawn.
+    /// Its sampling parameters.
     pub sampling: Sampling,
-    /// How it is asked to answer.
+    /// Its response format.
     pub form: Form,
     /// The language of its prompts.
     pub language: Language,
 }
 
-/// What bounds a conversation; nothing of it reaches a digest.
+/// Limits of a conversation; they do not enter any digest.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The most rounds.
+    /// Max rounds.
     pub rounds: u32,
-    /// How calls to the model are made.
+    /// Options of model calls.
     pub call: CallOptions,
-    /// How long one attempt at an action may take.
+    /// Timeout of one attempt of an action.
     pub action_timeout: Duration,
 }
 
-/// A conversation about to be held.
+/// A conversation request.
 pub struct Talk<'a> {
-    /// Who speaks.
+    /// The model.
     pub speaker: &'a Speaker,
-    /// What bounds it.
+    /// Its limits.
     pub bounds: Bounds,
     /// The system prompt.
     pub instructions: String,
-    /// What was said before, and the question.
+    /// The history, and the new message.
     pub messages: Vec<Message>,
-    /// May this be asked for?
+    /// Which actions may be requested.
     pub allows: fn(&ActionSpec) -> bool,
-    /// Whose words and plan it is about.
+    /// The user message and plan that it is about.
     pub about: About,
-    /// Can a person be asked? Otherwise what needs that is refused.
+    /// Whether a user can be asked to confirm. Otherwise, actions that require confirmation are rejected.
     pub may_ask: bool,
-    /// May it spend after text of others was read?
+    /// Whether it may incur cost after untrusted text was read.
     pub trusted: bool,
-    /// Has text of others been read already?
+    /// Whether untrusted text has already been read.
     pub tainted: bool,
-    /// How many actions there were before the first round; `turn#1/action#k` goes on from them.
+    /// The actions before the first round; numbering in `turn#1/action#k` continues from them.
     pub done: Vec<Done>,
 }
 
-/// What the rows of the action log say of where an action comes from.
+/// Context of an action for its rows in the action log.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The plan.
     pub plan: Option<PlanId>,
     /// The conversation.
     pub chat: Option<ChatId>,
-    /// The person's words.
+    /// The user's message.
     pub words: Option<String>,
 }
 
-/// An action that was done, or why it was not.
+/// An executed action, or why it was not executed.
 #[derive(Debug)]
 pub struct Done {
-    /// What was asked for.
+    /// The request.
     pub asked: Asked,
-    /// What came of it.
+    /// The result.
     pub result: Result<ActionReply, CallFailure>,
-    /// It waits for a person's word.
+    /// Set if it awaits confirmation.
     pub waits: Option<Pending>,
-    /// It may not spend, for text of others has been read and nobody can be asked.
+    /// Whether it may not incur cost, because untrusted text was read and there is no user to confirm.
     pub held_back: bool,
-    /// Its row in the action log, as it ended.
+    /// Its final row in the action log.
     pub row: ActionDraft,
 }
 
 /// How a conversation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The model had nothing more to do.
+    /// The model requested no more actions.
     Answered,
-    /// It had, but no round was left.
+    /// It requested more, but no round was left.
     OutOfRounds,
-    /// Its last answer was cut short by its limit of tokens.
+    /// Its last response was truncated by its token limit.
     CutShort,
-    /// A call of the model failed for good.
+    /// A model call failed permanently.
     Failed(CallFailure),
 }
 
-/// A conversation that was held.
+/// A finished conversation.
 #[derive(Debug)]
 pub struct Held {
     /// How it ended.
     pub ended: Ended,
-    /// The last thing that the model said.
+    /// The model's last message.
     pub message: String,
-    /// What was done, in order.
+    /// The actions, in order.
     pub done: Vec<Done>,
-    /// Has text of others been read?
+    /// Whether untrusted text has been read.
     pub tainted: bool,
-    /// The plan that it came to be about.
+    /// The current plan at the end.
     pub plan: Option<PlanId>,
-    /// How many rounds it took.
+    /// Number of rounds.
     pub rounds: u32,
 }
 
-/// Holds a conversation.
+/// Runs a conversation.
 ///
 /// # Errors
-/// A stop.
+/// Returns a stop if the session must stop.
 pub async fn hold(ctx: &mut Ctx, mut talk: Talk<'_>) -> Result<Held, Stop> {
     let mut held = Held {
         ended: Ended::OutOfRounds,
@@ -167,7 +167,7 @@ pub async fn hold(ctx: &mut Ctx, mut talk: Talk<'_>) -> Result<Held, Stop> {
         if round == 1
             && let Some(last) = request.messages.last_mut()
         {
-            // The question is kept as it is asked.
+            // The message is recorded as it is sent.
             *last = Message::user(scope.say(last.content()).await?);
         }
         let reply = match scope.model(&request, talk.bounds.call).await? {
@@ -195,10 +195,10 @@ pub async fn hold(ctx: &mut Ctx, mut talk: Talk<'_>) -> Result<Held, Stop> {
     Ok(held)
 }
 
-/// Does what was confirmed, one after the other.
+/// Executes confirmed actions, one after the other.
 ///
 /// # Errors
-/// A stop.
+/// Returns a stop if the session must stop.
 pub async fn confirmed(
     ctx: &mut Ctx,
     about: &mut About,
@@ -239,8 +239,8 @@ impl Talk<'_> {
         }
     }
 
-    /// What keeps an action from being done. What waits keeps the arguments as they are now, the
-    /// conversation's plan among them: that plan may be another one when the person has answered.
+    /// Decides whether an action is held. A pending action stores its current arguments, including the
+    /// conversation's plan, which may be a different one by the time the user replies.
     fn hold(&self, asked: &Asked, call: &ExternalCall, tainted: bool, doomed: Option<&Doomed>) -> Kept {
         let language = self.speaker.language;
         let refused = |why: String| Kept { hold: Some(ActionHold::Refused(why)), ..Kept::default() };
@@ -268,7 +268,7 @@ impl Talk<'_> {
             return Kept { held_back: true, ..refused(why.to_owned()) };
         }
         let what = match doomed {
-            // There is nothing to ask about.
+            // Nothing to confirm.
             Some(Err(why)) => return refused(why.clone()),
             Some(Ok(what)) => Some(what.as_str()),
             None => None,
@@ -279,7 +279,7 @@ impl Talk<'_> {
     }
 }
 
-/// What keeps an action from being done, if anything.
+/// Why an action is held, if it is.
 #[derive(Default)]
 struct Kept {
     hold: Option<ActionHold>,
@@ -287,10 +287,10 @@ struct Kept {
     held_back: bool,
 }
 
-/// An action under way, with its place in its round.
+/// A running action, with its index in the round.
 type Running = BoxFuture<'static, (usize, Result<Result<ActionReply, CallFailure>, Stop>)>;
 
-/// Does a round's actions: in order, later ones waiting for those that block.
+/// Executes a round's actions: in order; later ones wait for blocking ones.
 async fn run(
     ctx: &mut Ctx,
     talk: &Talk<'_>,
@@ -349,7 +349,7 @@ async fn run(
     Ok(done)
 }
 
-/// What is done for an action: its arguments, with the conversation's plan where it names none.
+/// The call of an action: its arguments, with the conversation's plan if it names none.
 fn asked_call(asked: &Asked, plan: Option<PlanId>) -> ExternalCall {
     let mut arguments = asked.parameters.clone();
     let takes_plan = |spec: &ActionSpec| spec.parameters.iter().any(|parameter| parameter.name == "plan_id");
@@ -384,7 +384,7 @@ fn options(retry: RetryPolicy, timeout: Duration) -> ActionOptions {
     ActionOptions { timeout, retries: retry.max_retries, backoff: retry.backoff }
 }
 
-/// The row of an action that has ended, for the reply's summary.
+/// The row of an ended action, for the reply's summary.
 fn ended(row: ActionDraft, result: &Result<ActionReply, CallFailure>, waits: bool) -> ActionDraft {
     let order = row.details.as_ref().map(|details| details["order"].clone());
     let (status, message) = match result {
@@ -393,14 +393,14 @@ fn ended(row: ActionDraft, result: &Result<ActionReply, CallFailure>, waits: boo
         Err(failure) => (ActionStatus::Failed, failure.message.clone()),
     };
     let data = result.as_ref().map_or(&Value::Null, |reply| &reply.data);
-    // Of the whole, what the summary reads.
+    // Only the part that the summary needs.
     let made = json!({ "job_id": data["job_id"], "plan_id": data["plan_id"],
         "plan": { "plan_id": data["plan"]["plan_id"] } });
     let details = Some(json!({ ACTION_KEY: order, "result": made }));
     ActionDraft { status, message: Some(message), details, ..row }
 }
 
-/// What a prompt says of the actions.
+/// The description of the actions in a prompt.
 #[must_use]
 pub fn described(allows: fn(&ActionSpec) -> bool, language: Language) -> Value {
     let parameter = |parameter: &crate::parameters::Parameter| {
@@ -415,10 +415,10 @@ pub fn described(allows: fn(&ActionSpec) -> bool, language: Language) -> Value {
     ACTIONS.iter().filter(|spec| allows(spec)).map(action).collect()
 }
 
-/// The system prompt of this name.
+/// The system prompt with this name.
 ///
 /// # Errors
-/// A replaced template that asks for a value that is not there.
+/// Returns an error if an overridden template uses a value that does not exist.
 pub fn instructions(
     prompts: &Prompts,
     name: &str,
@@ -431,7 +431,7 @@ pub fn instructions(
 }
 
 impl Asked {
-    /// An action that a person has confirmed, as it was asked for.
+    /// The request of an action that a user has confirmed.
     fn confirmed(pending: Pending) -> Self {
         let Pending { name, parameters, retry_policy, .. } = pending;
         let whole = json!({ "actions": [{ "name": name, "parameters": parameters,

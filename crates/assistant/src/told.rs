@@ -1,18 +1,18 @@
-//! What a model is told of what was done for it.
+//! Action results in the form for the model.
 
 use crate::talk::Done;
 use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelReply};
 use serde_json::{Value, json};
 
-/// How much of one result a model is shown.
+/// Max characters of one result in a prompt.
 const RESULT_CHARS: usize = 16_000;
 
-/// The limit on a round's results in a prompt, in characters; each is cut by itself before.
+/// Max characters of a round's results in a prompt; each result is truncated on its own first.
 const MAX_RESULTS_CHARS: usize = 400_000;
 
-/// A round's results as the model is told of them: answers to its calls, or one JSON text. All of them are
-/// fenced: the web, traders and tools wrote what stands in them.
+/// A round's results as messages to the model: responses to its tool calls, or one JSON text. All are fenced,
+/// because they contain text from the web, traders and tools.
 pub(crate) fn told(reply: &ModelReply, done: &[Done], from: usize) -> Vec<Message> {
     if reply.tool_calls.is_empty() {
         let results: Vec<Value> = done.iter().zip(from + 1..).map(|(one, order)| one.told(order)).collect();
@@ -35,18 +35,18 @@ fn data(source: &str, value: &Value) -> String {
     fence(Author::Outside, source, &value.to_string(), MAX_RESULTS_CHARS)
 }
 
-/// The key under which results are told.
+/// The key of the results.
 pub const RESULTS: &str = "action_results";
 
 impl Done {
-    /// Has it brought text that others wrote?
+    /// Whether its result contains untrusted text.
     #[must_use]
     pub fn brings_text(&self) -> bool {
         let brings = self.asked.spec.is_some_and(|spec| spec.brings_text);
         self.result.as_ref().is_ok_and(|reply| brings || carries(&reply.data))
     }
 
-    /// What the model is told of it.
+    /// The result in the form for the model.
     #[must_use]
     pub fn told(&self, order: usize) -> Value {
         let mut told = json!({ "order": order, "kind": self.asked.kind, "name": self.asked.name });
@@ -68,7 +68,7 @@ impl Done {
     }
 }
 
-/// A result as a model is shown it: whole, or its first characters with a note.
+/// A result in a prompt: complete, or its first characters with a note.
 fn bounded(data: &Value) -> Value {
     let text = data.to_string();
     let count = text.chars().count();
@@ -79,7 +79,7 @@ fn bounded(data: &Value) -> Value {
     json!({ "cut": format!("the first {RESULT_CHARS} of {count} characters; ask for less"), "text": shown })
 }
 
-/// Is there a task's result among this that was made of text that others wrote?
+/// Whether it contains a task's result that was derived from untrusted text.
 fn carries(data: &Value) -> bool {
     match data {
         Value::Object(map) => {

@@ -1,17 +1,17 @@
-//! Plans and tasks as a model is shown them.
+//! Plans and tasks in the form for the model.
 
 use papertape_core::plan::{Plan, Task, TaskId};
 use serde_json::{Map, Value, json};
 
-/// How much of a text is in a brief task.
+/// Max characters of a text in a brief task.
 const BRIEF_CHARS: usize = 300;
 
-/// How much of a task is shown.
+/// Level of detail of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Long texts cut.
+    /// Long texts truncated.
     Brief,
-    /// All of it.
+    /// Complete.
     Whole,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn task(task: &Task, depth: Depth) -> Value {
     shown
 }
 
-/// What a task's result says, in words.
+/// A task's result as text.
 pub(crate) fn result_text(result: &Value) -> String {
     match result["message"].as_str().or_else(|| result.as_str()) {
         Some(text) => text.to_owned(),
@@ -51,7 +51,7 @@ pub(crate) fn result_text(result: &Value) -> String {
     }
 }
 
-/// The tasks below `root` (`None`: all) as a tree, so many levels of it. Tasks come each before its
+/// The tasks below `root` (`None`: all) as a tree with this many levels. In `tasks`, parents precede their
 /// children.
 pub(crate) fn nested(tasks: &[Task], root: Option<TaskId>, levels: Option<u32>, depth: Depth) -> Value {
     let of = |parent: Option<TaskId>| tasks.iter().filter(move |task| task.parent_id == parent);
@@ -77,7 +77,7 @@ fn branch(tasks: &[Task], at: &Task, levels: Option<u32>, depth: Depth) -> Value
     shown
 }
 
-/// How many tasks there are of each status.
+/// Number of tasks by status.
 pub(crate) fn counts(tasks: &[Task]) -> Value {
     let mut counts = Map::new();
     for task in tasks {

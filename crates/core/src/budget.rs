@@ -1,9 +1,9 @@
-//! Bounds of what may be spent.
+//! Limits on spending.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Bounds of one line of a budget; `None` does not bound.
+/// The limits of one budget line; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limit {
@@ -16,13 +16,13 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// What keeps within both.
+    /// The stricter of both, per field.
     #[must_use]
     pub fn tighter(self, other: Self) -> Self {
         Self { tokens: least(self.tokens, other.tokens), usd: least(self.usd, other.usd) }
     }
 
-    /// Does it leave nothing to spend?
+    /// Whether nothing is left to spend.
     #[must_use]
     pub fn is_used_up(self) -> bool {
         self.tokens == Some(0) || self.usd.is_some_and(|usd| usd <= Decimal::ZERO)

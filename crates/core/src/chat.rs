@@ -1,4 +1,4 @@
-//! Conversations with the assistant.
+//! Chat sessions with the assistant.
 
 use crate::action::Language;
 use crate::id::JobId;
@@ -11,35 +11,35 @@ use serde_json::Value;
 use std::fmt;
 
 crate::id::text_id!(
-    /// A conversation's id: a UUID in its usual text form.
+    /// A chat session's ID: a UUID in its usual text form.
     ChatId
 );
 
-/// The most characters of a message.
+/// Maximum length of a message, in characters.
 pub const MOST_MESSAGE_CHARS: usize = 100_000;
 
-/// A conversation.
+/// A chat session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChatSession {
-    /// Its id.
+    /// Its ID.
     pub id: ChatId,
-    /// What it is about, in a few words.
+    /// Its topic in a few words.
     pub title: String,
     /// The language of its summaries.
     pub language: Language,
-    /// The plan that it works on.
+    /// The plan it works on.
     pub plan_id: Option<PlanId>,
     /// When it began.
     pub created_at: Timestamp,
-    /// When something was last said in it.
+    /// Time of its last message.
     pub updated_at: Timestamp,
 }
 
-/// Who speaks.
+/// Who wrote a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
-    /// The person.
+    /// The user.
     User,
     /// The assistant.
     Assistant,
@@ -47,49 +47,49 @@ pub enum Speaker {
 
 words!(Speaker { User = "user", Assistant = "assistant" });
 
-/// A message of a conversation.
+/// A message of a chat session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChatMessage {
-    /// Its id.
+    /// Its ID.
     pub id: i64,
-    /// The conversation.
+    /// The chat session.
     pub session_id: ChatId,
-    /// Its number there, from 1, without gaps.
+    /// Its number in the session, from 1, without gaps.
     pub n: i64,
-    /// Who speaks.
+    /// Who wrote it.
     pub role: Speaker,
-    /// What is said; empty until the assistant has answered.
+    /// The text; empty until the assistant has answered.
     pub content: String,
-    /// More, for programs, an object: `type`, `job_id`, `actions_summary`.
+    /// Data for programs, an object: `type`, `job_id`, `actions_summary`.
     pub metadata: Value,
-    /// The job that answers, or has answered.
+    /// The job that writes or wrote the answer.
     pub job_id: Option<JobId>,
     /// When it was written.
     pub created_at: Timestamp,
 }
 
-/// What a person says, with the place for the answer and the job that will fill it.
+/// A user's message, with a placeholder for the answer and the job that will fill it.
 #[derive(Clone, Debug)]
 pub struct NewTurn {
-    /// The conversation.
+    /// The chat session.
     pub session: ChatId,
-    /// Where the conversation is to begin: what it is. `None`: it must be there.
+    /// The session to create. `None`: it must exist.
     pub opens: Option<NewChat>,
-    /// What is said.
+    /// The user's text.
     pub message: String,
-    /// More of what is said, for programs, an object.
+    /// Metadata of the user's message, an object.
     pub metadata: Value,
-    /// What the answer's place says until it is filled, an object.
+    /// Metadata of the placeholder until the answer arrives, an object.
     pub answer_metadata: Value,
-    /// The plan that the conversation works on from now on; `None`: as before.
+    /// The plan that the session works on from now on; `None`: unchanged.
     pub plan: Option<PlanId>,
-    /// The job that answers. Its config holds no word of the message.
+    /// The job that answers. Its config contains no part of the message.
     pub job: NewJob,
     /// Now.
     pub at: Timestamp,
 }
 
-/// What stands in the place of an answer that will not come, unless its job is taken up again.
+/// The placeholder's text when its job ended without an answer. It stays until the job is resumed.
 #[must_use]
 pub fn unanswered(status: JobStatus, why: Option<&str>, language: Language) -> String {
     match (status, why, language) {
@@ -102,43 +102,43 @@ pub fn unanswered(status: JobStatus, why: Option<&str>, language: Language) -> S
     }
 }
 
-/// A conversation about to begin.
+/// A chat session to create.
 #[derive(Clone, Debug)]
 pub struct NewChat {
-    /// What it is about, in a few words.
+    /// Its topic in a few words.
     pub title: String,
     /// The language of its summaries.
     pub language: Language,
 }
 
-/// A question and the place of its answer.
+/// A user's message and the placeholder of its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatTurn {
-    /// The conversation.
+    /// The chat session.
     pub session: ChatSession,
-    /// The question.
+    /// The user's message.
     pub user: ChatMessage,
-    /// The answer, or its place.
+    /// The answer, or its placeholder.
     pub assistant: ChatMessage,
 }
 
-/// A change to a conversation that a job makes.
+/// A change that a job makes to a chat session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatWrite {
-    /// The assistant's message gets its words, in place of what it had.
+    /// Sets the assistant's message, replacing its text.
     Answer {
         /// The message.
         message: i64,
-        /// What is said.
+        /// The text.
         content: String,
-        /// More, an object; takes the place of what was there.
+        /// Its metadata, an object; replaces the previous one.
         metadata: Value,
     },
-    /// The conversation works on this plan from now on.
+    /// Sets the plan that the session works on.
     Bind {
-        /// The conversation.
+        /// The chat session.
         session: ChatId,
-        /// The plan; `None`: on none.
+        /// The plan; `None` unsets it.
         plan: Option<PlanId>,
     },
 }

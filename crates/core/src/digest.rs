@@ -1,5 +1,4 @@
-//! The digest of a request, made message by message: what a turn adds to a conversation is all that is
-//! read again.
+//! The digest of a request, computed incrementally: each turn hashes only the messages that it adds.
 
 use crate::id::ContentHash;
 use crate::json;
@@ -7,27 +6,27 @@ use crate::message::{Message, ModelName, ModelRequest};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A digest that grows with its request.
+/// A request digest that can be extended by messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Digesting {
     model: ModelName,
-    /// Has read all up to the messages, and those that were added.
+    /// Has hashed everything before the messages, and the messages added so far.
     state: blake3::Hasher,
     /// The canonical JSON that follows the messages.
     tail: Vec<u8>,
-    /// The numbers that stand for the ids of calls.
+    /// The numbers that replace call IDs.
     numbers: BTreeMap<String, usize>,
     is_empty: bool,
 }
 
 impl Digesting {
-    /// That of the request without its messages.
+    /// The digest of the request without its messages.
     pub(crate) fn new(request: &ModelRequest) -> Self {
         const MESSAGES: &str = "messages";
         let head = request.head();
         let mut state = blake3::Hasher::new();
         let mut tail = Vec::new();
-        // The keys of canonical JSON are in byte order, and the messages' stands among them.
+        // Canonical JSON sorts keys by bytes; the key of the messages has parts before and after it.
         let parts = |is_part: &dyn Fn(&str) -> bool| {
             let map = head.as_object().into_iter().flatten();
             let part = map.filter(|(key, _)| is_part(key)).map(|(key, value)| (key.clone(), value.clone()));
@@ -69,14 +68,14 @@ impl Digesting {
         self.state.update(&json);
     }
 
-    /// The digest of what there is.
+    /// The digest of everything added so far.
     pub(crate) fn digest(&self) -> ContentHash {
         let mut whole = self.state.clone();
         whole.update(&self.tail);
         ContentHash::from_bytes(*whole.finalize().as_bytes())
     }
 
-    /// The number of an id, in the order of their first appearance, as a text.
+    /// The number of a call ID, as text; IDs are numbered in the order of their first appearance.
     fn number(&mut self, id: &str) -> Value {
         let next = self.numbers.len() + 1;
         Value::String(self.numbers.entry(id.to_owned()).or_insert(next).to_string())

@@ -1,11 +1,11 @@
-//! Fences: texts that somebody else wrote, shown in a prompt as data.
+//! Fences: text written by others, shown in a prompt as data.
 //!
-//! Whatever a model once wrote (a report, a plan, a memory, a lesson) and whatever comes from outside
-//! (news, a tool's result, the web) enters a prompt behind a fence that names its source. This is the one
-//! place that escapes: between an opening and a closing line, every line of the text begins with
-//! [`PREFIX`], so no line of it can be the closing one, a role's or anybody else's. Marks that look like a
-//! fence's own are broken up, characters that cannot be seen are dropped, and what is cut is counted
-//! after the fence.
+//! Everything that a model wrote earlier (a report, a plan, a memory, a lesson) and everything from outside
+//! (news, a tool's result, the web) enters a prompt behind a fence that names its source. This is the only
+//! place that escapes: between the opening and the closing line, every line of the text begins with
+//! [`PREFIX`], so no line of the text can pass for the closing line or for a role's text. Marks that look
+//! like a fence's own are broken up, invisible characters are dropped, and the number of truncated characters
+//! follows the fence.
 
 use std::fmt::Write as _;
 
@@ -15,20 +15,20 @@ pub const PREFIX: &str = "| ";
 pub const OPENING: &str = "<<<DATA from ";
 /// The start of the closing line.
 pub const CLOSING: &str = "DATA>>>";
-/// The mark in front of a fence's introduction.
+/// The mark before a fence's introduction.
 const INTRODUCED: &str = ": ";
 
 /// The limit on a source's name, in characters.
 const MAX_SOURCE_CHARS: usize = 80;
 
-/// Who wrote a text, and so how its fence introduces it.
+/// Who wrote a text; selects the fence's introduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// Somebody outside: a news agency, a web page, a tool.
+    /// An outside source: a news agency, a web page, a tool.
     Outside,
     /// Another role of the same desk, or another task of the same plan.
     Colleague,
-    /// The same agent at an earlier time: what it remembers, concluded or answered.
+    /// The same agent earlier: its memories, conclusions or answers.
     Earlier,
 }
 
@@ -42,7 +42,7 @@ impl Author {
     }
 }
 
-/// The first `max_chars` characters of a text as data from `source`. The source may be from outside too.
+/// The first `max_chars` characters of a text, fenced as data from `source`. The source may be untrusted too.
 ///
 /// ```
 /// use papertape_core::fence::{Author, fence};
@@ -71,7 +71,7 @@ pub fn fence(author: Author, source: &str, text: &str, max_chars: usize) -> Stri
     out
 }
 
-/// A prompt taken apart: its own lines, and the fenced texts with their sources.
+/// A prompt split into its own lines and the fenced texts with their sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts<'a> {
     /// The lines outside every fence.
@@ -80,7 +80,7 @@ pub struct Parts<'a> {
     pub fenced: Vec<(&'a str, String)>,
 }
 
-/// Takes a prompt apart. A line inside a fence that lacks the prefix belongs to nobody and is dropped.
+/// Splits a prompt. A line inside a fence that lacks the prefix is dropped.
 #[must_use]
 pub fn parts(text: &str) -> Parts<'_> {
     let mut parts = Parts::default();
@@ -101,7 +101,7 @@ pub fn parts(text: &str) -> Parts<'_> {
     parts
 }
 
-/// The text of the only thing fenced in a prompt, where nothing stands outside the fence.
+/// The text of a prompt that consists of a single fence; `None` when there is anything else.
 #[must_use]
 pub fn unfenced(text: &str) -> Option<String> {
     let mut parts = parts(text);
@@ -109,15 +109,16 @@ pub fn unfenced(text: &str) -> Option<String> {
     alone.then(|| parts.fenced.remove(0).1)
 }
 
-/// Does a text show nothing? True for spaces, line ends, control and format characters, whatever their
-/// number.
+/// Whether a text shows nothing: only spaces, line ends, control and format characters, or no characters at
+/// all.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
 }
 
-/// Does a character show nothing, or turn the direction of what follows? These are the format characters
-/// (Unicode `Cf`), and the others that renderers leave out: joiners, fillers, variation selectors, tags.
+/// Whether a character shows nothing, or changes the direction of the text after it. These are the format
+/// characters (Unicode `Cf`) and others that renderers leave out: joiners, fillers, variation selectors,
+/// tags.
 #[must_use]
 pub const fn is_invisible(c: char) -> bool {
     matches!(c,

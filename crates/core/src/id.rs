@@ -1,4 +1,4 @@
-//! Names and identities. Each is a type of its own, so that none is passed for another.
+//! Names and IDs. Each is a separate type, so that one cannot be passed for another.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,7 +11,7 @@ macro_rules! text_id {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// Wraps the text as it is.
+            /// Wraps the text without checking it.
             pub fn new(text: impl AsRef<str>) -> Self {
                 Self(std::sync::Arc::from(text.as_ref()))
             }
@@ -56,7 +56,7 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// A job's id: a UUID in its usual text form.
+    /// A job's ID: a UUID in its usual text form.
     JobId
 );
 text_id!(
@@ -75,13 +75,13 @@ pub(crate) use text_id;
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    /// The hash of these bytes.
+    /// The hash of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// Wraps 32 bytes that are a hash already.
+    /// Wraps 32 bytes that are already a hash.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -93,7 +93,7 @@ impl ContentHash {
         &self.0
     }
 
-    /// Reads 64 hex digits; `None` for anything else.
+    /// Parses 64 hex digits; `None` for anything else.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
         blake3::Hash::from_hex(hex).ok().map(|hash| Self(*hash.as_bytes()))

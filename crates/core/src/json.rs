@@ -7,17 +7,15 @@ use serde_json::Value;
 /// The value as JSON.
 ///
 /// # Panics
-/// Never for the types of this project: none has a map with keys other than strings, nor a
-/// serialiser that fails.
+/// Never for the types of this project: none has a map with non-string keys or a serializer that fails.
 #[must_use]
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
     serde_json::to_value(value).expect("our own types serialise to JSON")
 }
 
-/// JSON without insignificant spaces and with the keys of every object in byte order.
+/// JSON without insignificant whitespace, object keys sorted by bytes.
 ///
-/// Whether `serde_json` keeps maps in insertion order is a feature that any crate can switch on, so
-/// the order is made here.
+/// Any crate can enable the `serde_json` feature that keeps maps in insertion order, so keys are sorted here.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     let mut out = Vec::new();
@@ -33,12 +31,12 @@ pub fn hash(value: &Value) -> ContentHash {
     ContentHash::of(&out)
 }
 
-/// Canonical JSON that was written here, as text.
+/// Canonical JSON written by this module, as text.
 pub(crate) fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).expect("JSON is written as UTF-8")
 }
 
-/// Adds the value's canonical JSON.
+/// Appends the value's canonical JSON.
 pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
@@ -49,7 +47,7 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Adds an object with its keys in byte order, its values written by `value`.
+/// Appends an object with its keys sorted by bytes; `value` writes the values.
 pub(crate) fn object(
     map: &serde_json::Map<String, Value>,
     out: &mut Vec<u8>,
@@ -66,7 +64,7 @@ pub(crate) fn object(
     });
 }
 
-/// Adds items between brackets, with commas between them.
+/// Appends items in brackets, separated by commas.
 pub(crate) fn list<T>(
     items: impl Iterator<Item = T>,
     (open, close): (u8, u8),
@@ -83,24 +81,24 @@ pub(crate) fn list<T>(
     out.push(close);
 }
 
-/// Adds a text, a number, a truth value or null.
+/// Appends a string, a number, a boolean or null.
 pub(crate) fn scalar_into<T: Serialize + ?Sized>(scalar: &T, out: &mut Vec<u8>) {
     serde_json::to_writer(out, scalar).expect("a scalar is JSON, and a vector takes all that is written");
 }
 
-/// The first place where two values differ: a JSON pointer (RFC 6901) and what stands there on
-/// either side, `None` where one has nothing.
+/// The first place where two values differ: its JSON pointer (RFC 6901) and the value on each side, `None`
+/// where a side has no value there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// JSON pointer, `""` for the whole value.
     pub pointer: String,
-    /// What the first value has there.
+    /// The first value at the pointer.
     pub left: Option<Value>,
-    /// What the second value has there.
+    /// The second value at the pointer.
     pub right: Option<Value>,
 }
 
-/// Finds the first difference of two values in key order; `None` where they are equal.
+/// Finds the first difference of two values in key order; `None` when they are equal.
 #[must_use]
 pub fn difference(left: &Value, right: &Value) -> Option<Difference> {
     find(Some(left), Some(right), &mut String::new())

@@ -1,9 +1,8 @@
-//! Papertape's domain: what a market knew, what an agent may do, what the books say and how a
-//! session is kept on the tape.
+//! Papertape's domain: market data as it was known at an instant, the rules of trading, the ledger, and the
+//! tape that records sessions.
 //!
-//! This crate is pure. It must never know an async runtime, a database, HTTP, the clock, the
-//! environment or a file: time and randomness are arguments, effects go through [`ports`] and
-//! [`tape::Ctx`].
+//! This crate is pure. It must never depend on an async runtime, a database, HTTP, the clock, the environment
+//! or files: time and randomness are arguments, effects go through [`ports`] and [`tape::Ctx`].
 
 pub mod action;
 pub mod broker;

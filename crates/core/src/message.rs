@@ -1,5 +1,4 @@
-//! What is said to a model and by it, in our own types. Only the `llm` crate knows how a provider
-//! spells them.
+//! Messages to and from a model, in our own types. Only the `llm` crate knows the providers' formats.
 
 use crate::digest::Digesting;
 use crate::id::ContentHash;
@@ -8,23 +7,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// The version of a model step's digest. A change of what goes into it, or how, counts it up.
+/// The version of the model step's digest. Increment it when the content or the method of the digest changes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The day's question, or any other text put to the model.
+    /// The user: the day's question, or any other text sent to the model.
     User,
     /// The model.
     Assistant,
-    /// A tool's answer.
+    /// The result of a tool call.
     Tool,
 }
 
 impl Role {
-    /// As the record spells it.
+    /// The stored spelling.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +34,7 @@ impl Role {
     }
 }
 
-/// `provider::model`, as `house::momentum` or `openai::gpt-5`.
+/// A model as `provider::model`, such as `house::momentum` or `openai::gpt-5`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ModelName {
@@ -46,20 +45,19 @@ pub struct ModelName {
 }
 
 impl ModelName {
-    /// Is it one of the built-in rule-based stand-ins, and so no language model?
+    /// Whether it is one of the built-in rule-based house models, which are not LLMs.
     #[must_use]
     pub fn is_house(&self) -> bool {
         self.provider == "house"
     }
 
-    /// Does it stand for a model that has spoken elsewhere, of which there is a record alone? Nobody can
-    /// call it.
+    /// Whether it names an imported model, which has only recorded messages and cannot be called.
     #[must_use]
     pub fn is_recorded(&self) -> bool {
         self.provider == Self::RECORDED
     }
 
-    /// The provider of models of which there is a record alone.
+    /// The provider name of imported models.
     pub const RECORDED: &str = "recorded";
 }
 
@@ -100,73 +98,73 @@ impl From<ModelName> for String {
 pub struct ToolSpec {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does, for the model to read.
+    /// What it does; the model reads this.
     pub description: String,
-    /// JSON schema of its arguments, an object.
+    /// JSON Schema of its arguments, an object.
     pub parameters: Value,
 }
 
-/// A call that the model asks for.
+/// A tool call requested by the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The provider's id of the call, repeated in its answer.
+    /// The provider's ID of the call, repeated in the tool's result.
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// Its arguments. A JSON string here is the raw text of arguments that were no JSON object: the
-    /// call is malformed, and is answered so.
+    /// Its arguments. A JSON string here is the raw text of arguments that were not a JSON object: the call
+    /// is malformed, and its result says so.
     pub arguments: Value,
 }
 
-/// What a provider gives with an answer and wants back, unchanged, with the next request: signed
-/// thinking, say. Nobody but the `llm` crate reads it.
+/// State that a provider returns with a response and expects back, unchanged, with the next request, such as
+/// signed thinking. Only the `llm` crate reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderNote {
-    /// The model that gave it, and the only one that it is sent back to.
+    /// The model that returned it, and the only one that it is sent back to.
     pub model: ModelName,
-    /// The note itself.
+    /// The state itself.
     pub content: Value,
 }
 
-/// One turn of a conversation.
+/// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// A text put to the model.
+    /// A text sent to the model.
     User {
         /// The text.
         content: String,
     },
-    /// What the model answered.
+    /// A response of the model.
     Assistant {
-        /// Its text, empty for a turn of tool calls alone.
+        /// Its text, empty when it contains only tool calls.
         content: String,
-        /// The calls it asked for.
+        /// The tool calls it requests.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
-        /// What its provider wants back with the next request.
+        /// The provider state to send back with the next request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<ProviderNote>,
     },
-    /// A tool's answer.
+    /// The result of a tool call.
     Tool {
-        /// The id of the call that it answers.
+        /// The ID of the call.
         call_id: String,
         /// The tool's name.
         name: String,
-        /// The answer, usually JSON.
+        /// The result, usually JSON.
         content: String,
     },
 }
 
 impl Message {
-    /// A user's turn.
+    /// A user message.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self::User { content: content.into() }
     }
 
-    /// Who speaks.
+    /// The author.
     #[must_use]
     pub const fn role(&self) -> Role {
         match self {
@@ -176,7 +174,7 @@ impl Message {
         }
     }
 
-    /// The turn's text.
+    /// The message's text.
     #[must_use]
     pub fn content(&self) -> &str {
         match self {
@@ -185,39 +183,39 @@ impl Message {
     }
 }
 
-/// How the model is to draw its words. Every field is part of the digest.
+/// Sampling parameters. Every field is part of the digest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sampling {
-    /// 0 to 2; the provider's default where absent.
+    /// 0 to 2; absent: the provider's default.
     pub temperature: Option<f64>,
     /// 0 to 1.
     pub top_p: Option<f64>,
-    /// The most output tokens of one answer.
+    /// Maximum output tokens of one response.
     pub max_tokens: Option<u32>,
     /// The provider's sampling seed.
     pub seed: Option<u64>,
-    /// Texts at which the answer stops.
+    /// Stop sequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// `minimal`, `low`, `medium` or `high`, where the model reasons.
+    /// `minimal`, `low`, `medium` or `high`, for models that reason.
     pub reasoning_effort: Option<String>,
 }
 
-/// May the model call tools, must it?
+/// Whether the model may or must call tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// Not at all.
+    /// The model must not call tools.
     None,
-    /// It has to call one.
+    /// The model must call a tool.
     Required,
 }
 
-/// The JSON schema that an answer must follow.
+/// The JSON Schema that a response must follow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseSchema {
     /// A short name: letters, digits, `_` and `-`.
@@ -226,11 +224,11 @@ pub struct ResponseSchema {
     pub schema: Value,
 }
 
-/// All that decides what a model answers. What does not (URL, key, deadlines, retries, streaming) is
-/// not here, and so cannot reach the digest.
+/// Everything that determines a model's response. What does not determine it (URL, key, deadlines, retries,
+/// streaming) is not part of this type and so cannot affect the digest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
-    /// Which model.
+    /// The model.
     pub model: ModelName,
     /// The house model's version; `None` for a real model, whose provider versions it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,22 +237,22 @@ pub struct ModelRequest {
     pub instructions: Option<String>,
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The tools on offer.
+    /// The tools offered to the model.
     #[serde(default)]
     pub tools: Vec<ToolSpec>,
-    /// Whether they may be used.
+    /// Whether the model may or must call them.
     #[serde(default)]
     pub tool_choice: ToolChoice,
-    /// The form that the answer must have.
+    /// The format required of the response.
     #[serde(default)]
     pub response_schema: Option<ResponseSchema>,
-    /// How words are drawn.
+    /// Sampling parameters.
     #[serde(default)]
     pub sampling: Sampling,
 }
 
 impl ModelRequest {
-    /// Everything but the messages: what the turns of one conversation have in common.
+    /// Everything but the messages, which all requests of one conversation have in common.
     #[must_use]
     pub fn head(&self) -> Value {
         json!({
@@ -269,7 +267,7 @@ impl ModelRequest {
         })
     }
 
-    /// The whole as JSON, in the form that is hashed and compared.
+    /// The whole request as JSON, in the form that is hashed and compared.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut whole = self.head();
@@ -277,12 +275,12 @@ impl ModelRequest {
         whole
     }
 
-    /// The digest of the request: blake3 of its canonical JSON, in which the ids that a provider gave
-    /// to calls are replaced by their numbers in order of appearance. They are drawn at random, and
-    /// say no more than which answer belongs to which call. A [`ProviderNote`] is part of it where it
-    /// is sent, and so where the request goes to the model that gave it.
+    /// The digest of the request: blake3 of its canonical JSON, with the providers' call IDs replaced by
+    /// their numbers in order of appearance. Call IDs are random and only link results to calls. A
+    /// [`ProviderNote`] is included when it is sent, that is, when the request goes to the model that
+    /// returned it.
     ///
-    /// A conversation's turns are digested at the cost of what each adds, see
+    /// Across a conversation, each digest costs only the messages that its turn adds, see
     /// [`Chain`](crate::tape::Chain).
     #[must_use]
     pub fn digest(&self) -> ContentHash {
@@ -291,7 +289,7 @@ impl ModelRequest {
         digesting.digest()
     }
 
-    /// Has it everything but the messages in common with another?
+    /// Whether both requests are equal apart from their messages.
     pub(crate) fn has_head_of(&self, other: &Self) -> bool {
         let Self {
             model,
@@ -313,42 +311,42 @@ impl ModelRequest {
     }
 }
 
-/// Why an answer ended.
+/// Why a response ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It was done, or the provider does not say.
+    /// It was complete, or the provider gives no reason.
     #[default]
     Stop,
-    /// It asks for tools.
+    /// It requests tool calls.
     ToolCalls,
-    /// It ran into its limit of tokens, and is cut short.
+    /// It reached the token limit and is truncated.
     Length,
-    /// The provider's filter held it back.
+    /// The provider's content filter blocked it.
     ContentFilter,
 }
 
-/// What a model answered, as the session sees it and the tape keeps it.
+/// A model's response, as the session sees it and the tape stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// Its text, empty for a turn of tool calls alone.
+    /// Its text, empty when it contains only tool calls.
     pub text: String,
-    /// Its reasoning, where the provider shows it.
+    /// Its reasoning, when the provider returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// The calls it asks for.
+    /// The tool calls it requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     /// Why it ended.
     #[serde(default)]
     pub finish: FinishReason,
-    /// What the provider wants back with the next request.
+    /// The provider state to send back with the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderNote>,
 }
 
 impl ModelReply {
-    /// The turn that this answer adds to the conversation.
+    /// The message that this response adds to the conversation.
     #[must_use]
     pub fn to_message(&self) -> Message {
         Message::Assistant {
@@ -359,14 +357,14 @@ impl ModelReply {
     }
 }
 
-/// What a call used.
+/// Token usage of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read, cached ones included.
+    /// Input tokens, cached ones included.
     pub input_tokens: u64,
-    /// Of these, read from the provider's cache.
+    /// Input tokens read from the provider's cache.
     pub cached_tokens: u64,
-    /// Tokens written, reasoning included.
+    /// Output tokens, reasoning included.
     pub output_tokens: u64,
 }
 
@@ -378,38 +376,38 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// What kind of failure a call ended in, after its retries.
+/// Why a call failed after all retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// No answer within the deadline.
+    /// No response within the deadline.
     TimedOut,
     /// 429.
     RateLimited,
     /// The provider is down: 5xx, or no connection.
     Unavailable,
-    /// The stream broke off, or the answer was no answer.
+    /// The stream broke off, or the response was unparseable.
     BadAnswer,
-    /// An empty answer: neither text nor tool calls.
+    /// An empty response: neither text nor tool calls.
     EmptyAnswer,
     /// The key is missing or wrong: 401.
     Unauthorised,
-    /// The account has no credit left: 402, or a quota that is used up.
+    /// The account has no credit left: 402, or an exhausted quota.
     PaymentRequired,
-    /// The key is not allowed to do this: 403.
+    /// The key lacks the permission: 403.
     Forbidden,
     /// The provider does not have the model, or the provider is not configured.
     UnknownModel,
-    /// The request itself was refused.
+    /// The provider rejected the request.
     BadRequest,
-    /// The conversation is too long for the model.
+    /// The conversation exceeds the model's context length.
     ContextLength,
-    /// An outside tool answered with an error.
+    /// An external tool returned an error.
     ToolError,
 }
 
 impl FailureKind {
-    /// All of them.
+    /// Every kind, in declaration order.
     pub const ALL: [Self; 12] = [
         Self::TimedOut,
         Self::RateLimited,
@@ -425,7 +423,7 @@ impl FailureKind {
         Self::ToolError,
     ];
 
-    /// As the record and state strings spell it.
+    /// The spelling in the record and in state strings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -444,14 +442,14 @@ impl FailureKind {
         }
     }
 
-    /// Does every call of the model fail like this until somebody fixes its key, its account or its name?
-    /// Says nothing about what was asked, and so is never an outcome: the session stops.
+    /// Whether every call of the model fails this way until someone fixes its key, its account or its name.
+    /// Such a failure does not depend on the request, so it is never an outcome: the session stops.
     #[must_use]
     pub const fn is_denied(self) -> bool {
         matches!(self, Self::Unauthorised | Self::PaymentRequired | Self::Forbidden | Self::UnknownModel)
     }
 
-    /// Is another attempt worth making?
+    /// Whether a retry can succeed.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(
@@ -461,11 +459,11 @@ impl FailureKind {
     }
 }
 
-/// A call that failed for good. It is an outcome, kept on the tape like an answer.
+/// A call that failed after all retries. It is an outcome and goes on the tape like a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}: {message}", kind.as_str())]
 pub struct CallFailure {
-    /// What kind.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// A sentence without payloads or secrets.
     pub message: String,

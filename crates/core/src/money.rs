@@ -1,5 +1,4 @@
-//! Decimal amounts. Prices, quantities and money are types apart: a price times a quantity is
-//! money, and nothing else is.
+//! Decimal amounts. Prices, quantities and money are separate types: only price times quantity gives money.
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::{FromPrimitive as _, ToPrimitive as _};
@@ -11,7 +10,7 @@ macro_rules! amount {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         ///
-        /// Serialised as an exact decimal string; the API's edge turns it into a JSON number.
+        /// Serialized as an exact decimal string; the API converts it to a JSON number.
         #[derive(
             Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -22,33 +21,33 @@ macro_rules! amount {
             /// Zero.
             pub const ZERO: Self = Self(Decimal::ZERO);
 
-            /// The nearest decimal of a finite number; `None` for NaN, infinities and
-            /// magnitudes that a decimal cannot hold.
+            /// The nearest decimal of a finite number; `None` for NaN, infinities and magnitudes beyond a
+            /// decimal's range.
             #[must_use]
             pub fn from_f64(value: f64) -> Option<Self> {
                 Decimal::from_f64(value).map(|decimal| Self(decimal.normalize()))
             }
 
-            /// The nearest `f64`, for statistics and the API's edge; never for the books.
+            /// The nearest `f64`, for statistics and API responses; never for the books.
             #[must_use]
             pub fn to_f64(self) -> f64 {
                 // A negative zero plus zero is zero.
                 self.0.to_f64().unwrap_or(f64::NAN) + 0.0
             }
 
-            /// Is it exactly zero?
+            /// Whether it is exactly zero.
             #[must_use]
             pub fn is_zero(self) -> bool {
                 self.0.is_zero()
             }
 
-            /// Is it above zero?
+            /// Whether it is above zero.
             #[must_use]
             pub fn is_positive(self) -> bool {
                 self.0 > Decimal::ZERO
             }
 
-            /// Is it below zero?
+            /// Whether it is below zero.
             #[must_use]
             pub fn is_negative(self) -> bool {
                 self.0 < Decimal::ZERO
@@ -121,11 +120,11 @@ macro_rules! amount {
 }
 
 amount!(
-    /// A price: money for one share or unit.
+    /// A price: money per share or unit.
     Price
 );
 amount!(
-    /// A quantity of shares or units; below zero is short.
+    /// A quantity of shares or units; negative is short.
     Quantity
 );
 amount!(

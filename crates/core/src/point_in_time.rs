@@ -1,34 +1,34 @@
-//! Why a session is not known to have seen nothing of its future, and how that mark is passed on.
+//! Whether a session may have seen data from its future, and how that mark spreads.
 //!
-//! A session is `verified` where the agent saw nothing but market views, and everything that it began with
-//! was made by verified sessions. One that could see more (an external tool, a life elsewhere) is
-//! `unverified`, and so is every session that goes on from its account or reads its memory, over any number
-//! of jobs: the mark travels in the stored state.
+//! A session is `verified` when the agent saw only market views and everything it started from was made by
+//! verified sessions. One that could see more (through an external tool, or because it was imported) is
+//! `unverified`, and so is every session that continues its account or reads its memory, across any number of
+//! jobs: the mark travels in the stored state.
 
 use crate::id::JobId;
 use crate::time::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How the mark came upon a session.
+/// How a session got the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnverifiedKind {
-    /// The agent could use tools that are not bounded in time.
+    /// The agent could use tools whose data is not bounded in time.
     ExternalTools,
     /// The day was traded elsewhere and imported.
     Import,
     /// It read a memory that an unverified session wrote.
     Memory,
-    /// Its account goes on from an unverified session of another job: a run that continues, or days that
-    /// were done there and skipped.
+    /// It continues the account of an unverified session of another job: a continued run, or days skipped
+    /// because they were done there.
     Continuation,
-    /// Its account goes on from an unverified session that its job shares with the job it branched from.
+    /// It continues the account of an unverified session that its job shares with the job it branched from.
     Branch,
 }
 
 impl UnverifiedKind {
-    /// As documents spell it.
+    /// The spelling in documents.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -41,30 +41,30 @@ impl UnverifiedKind {
     }
 }
 
-/// The mark: how it came, and the session that it comes from.
+/// The mark: its kind, and the session where it originated.
 ///
-/// The session is one that could itself see its future, however many jobs lie between. It is named by its
-/// day, for the agent is the one that carries the mark: ids are no part of a session, and equal runs have
-/// equal states.
+/// The originating session is the one that could itself see its future, however many jobs lie between. It is
+/// identified by its day, since the agent carries the mark: IDs are not part of a session, and equal runs
+/// have equal states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unverified {
-    /// How it came.
+    /// How the mark was passed on.
     pub kind: UnverifiedKind,
-    /// The session's job; absent: the job that the document belongs to.
+    /// The originating session's job; absent: the job that the document belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
-    /// The session's trading day.
+    /// The originating session's trading day.
     pub date: Date,
 }
 
 impl Unverified {
-    /// Of a session that could itself see more than the market view.
+    /// The mark of a session that could itself see more than the market view.
     #[must_use]
     pub const fn own(kind: UnverifiedKind, date: Date) -> Self {
         Self { kind, job: None, date }
     }
 
-    /// The mark of an unverified session: the one that its metadata name, else, of rules version 1, its own.
+    /// The mark of an unverified session: the one in its metadata or, under rules version 1, its own.
     #[must_use]
     pub fn of_session(metadata: &Value, date: Date) -> Self {
         let named = metadata.get("point_in_time_reason").cloned();
@@ -75,28 +75,28 @@ impl Unverified {
         })
     }
 
-    /// As a session carries it that got it with its account. Within one job only a branch has days that could
-    /// see more before days that could not.
+    /// The mark for a session that got it with its account. Within one job, only a branch can have verified
+    /// days after unverified ones.
     #[must_use]
     pub fn of_account(self) -> Self {
         let kind = if self.job.is_none() { UnverifiedKind::Branch } else { self.kind };
         Self { kind, ..self }
     }
 
-    /// As a session carries it that read a memory with it.
+    /// The mark for a session that got it by reading a memory.
     #[must_use]
     pub fn of_memory(self) -> Self {
         Self { kind: UnverifiedKind::Memory, ..self }
     }
 
-    /// As an account carries it that another job continues: what has no job yet is that job's.
+    /// The mark for an account that another job continues: a missing job is set to `job`.
     #[must_use]
     pub fn continued(mut self, job: &JobId) -> Self {
         self.job.get_or_insert_with(|| job.clone());
         Self { kind: UnverifiedKind::Continuation, ..self }
     }
 
-    /// As a memory carries it in another job.
+    /// The mark for a memory in another job.
     #[must_use]
     pub fn of_job(mut self, job: &JobId) -> Self {
         self.job.get_or_insert_with(|| job.clone());
@@ -108,8 +108,8 @@ impl Unverified {
 mod tests {
     use super::*;
 
-    /// Goal: over a chain of jobs the mark names the session that could see more, and the way by which it
-    /// came into the job at hand.
+    /// Goal: over a chain of jobs the mark names the session that could see more, and how it reached the
+    /// current job.
     #[test]
     fn the_mark_names_its_origin_over_a_chain() {
         let (first, second) = (JobId::new("first"), JobId::new("second"));

@@ -1,4 +1,4 @@
-//! The narrow traits behind which the outside lives. Everything here is object-safe.
+//! Narrow traits for everything outside this crate. All of them are object-safe.
 
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
@@ -19,38 +19,39 @@ mod assistant;
 pub use assistant::{ActionLog, Caller, Chats, JobControl, JobTool, Plans};
 pub use futures::future::BoxFuture;
 
-/// Time, for the parts of the product that may read it.
+/// Time, for code that may read a clock.
 pub trait Clock: Send + Sync {
-    /// The present instant.
+    /// The current instant.
     fn now(&self) -> Timestamp;
     /// Resolves after `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// What one attempt at a model call came to.
+/// The result of one successful attempt at a model call.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What the model said.
+    /// The model's response.
     pub reply: ModelReply,
-    /// What it used; `None` where the provider does not tell.
+    /// Token usage; `None` when the provider does not report it.
     pub usage: Option<Usage>,
 }
 
 /// Why one attempt failed.
 #[derive(Clone, Debug)]
 pub struct AttemptFailure {
-    /// What is kept, should it be the last attempt.
+    /// The failure to record if this is the last attempt.
     pub failure: CallFailure,
-    /// How long the provider asks to wait (`Retry-After`).
+    /// The delay that the provider requests (`Retry-After`).
     pub retry_after: Option<Duration>,
-    /// What was used all the same.
+    /// Tokens that the failed attempt used.
     pub usage: Option<Usage>,
 }
 
-/// Receives a streamed answer's text as it arrives. Deltas may be lost; the reply is what counts.
+/// Receives the text of a streamed response as it arrives. Deltas may be lost; only the reply is
+/// authoritative.
 pub type DeltaSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// Models of any provider. One call is one attempt: retries belong to the caller, who records them.
+/// Models of any provider. One call is one attempt: the caller retries and records each attempt.
 pub trait Models: Send + Sync {
     /// Sends the request once. Dropping the future closes the connection.
     fn call<'a>(
@@ -59,7 +60,7 @@ pub trait Models: Send + Sync {
         delta: Option<DeltaSink<'a>>,
     ) -> BoxFuture<'a, Result<Answer, AttemptFailure>>;
 
-    /// Is the model known, and can it be called? The error says what is missing and who must act.
+    /// Checks that the model is known and can be called. The error says what is missing and who must act.
     ///
     /// # Errors
     /// An unknown provider or model, or a key that is not set.
@@ -68,77 +69,77 @@ pub trait Models: Send + Sync {
     /// The house model's version, part of the digest; `None` for a real model.
     fn house_version(&self, model: &ModelName) -> Option<u32>;
 
-    /// What `usage` of this model costs in USD; `None` where no price is known.
+    /// The cost of `usage` of this model in USD; `None` when no price is known.
     fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal>;
 }
 
-/// A call to a tool outside of the process.
+/// A call to an external tool.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ExternalCall {
-    /// The configured server's name.
+    /// The server's name in the config.
     pub server: String,
-    /// The tool's name there.
+    /// The tool's name on that server.
     pub tool: String,
     /// Its arguments, an object.
     pub arguments: Value,
 }
 
-/// What an outside tool answered.
+/// An external tool's result.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ExternalReply {
-    /// The answer's text.
+    /// The result's text.
     pub text: String,
-    /// The tool itself calls it an error.
+    /// The tool itself reports an error.
     pub is_error: bool,
 }
 
-/// A tool on offer from outside.
+/// An external tool that is available.
 #[derive(Clone, Debug)]
 pub struct ExternalTool {
-    /// The configured server's name.
+    /// The server's name in the config.
     pub server: String,
-    /// The tool, as the model is told of it.
+    /// The tool as described to the model.
     pub spec: ToolSpec,
-    /// May a call whose outcome is unknown be sent again (read-only or idempotent)?
+    /// Whether a call with an unknown outcome may be sent again (read-only or idempotent).
     pub repeatable: bool,
 }
 
-/// Tools outside of the process, MCP servers first of all. What they answer is not bounded in time.
+/// External tools, mainly MCP servers. Their results are not bounded in time.
 pub trait Tools: Send + Sync {
-    /// All that the configured servers offer, sorted by server and name.
+    /// All tools of the configured servers, sorted by server and name.
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>>;
-    /// Calls one once.
+    /// Calls a tool once, without retries.
     fn call<'a>(&'a self, call: &'a ExternalCall) -> BoxFuture<'a, Result<ExternalReply, CallFailure>>;
 }
 
-/// Why the record did not take or give something.
+/// Why the record could not be read or written.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Another worker has the job now: whoever gets this must stop and write nothing more.
+    /// Another worker now holds the job: the caller must stop and write nothing more.
     #[error("the job's lease was lost")]
     LostLease,
-    /// A row is there but makes no sense.
+    /// A stored row is invalid.
     #[error("the record is inconsistent: {0}")]
     Inconsistent(String),
-    /// A plan's rules refuse the change; nothing of its transaction was written.
+    /// A plan's rules reject the change; nothing of its transaction was written.
     #[error("{0}")]
     Refused(PlanRefusal),
-    /// There is one job at a time of this kind for a plan or a conversation, and this one is it; nothing was
+    /// Only one job of this kind may run per plan or chat session, and this one already does; nothing was
     /// written.
     #[error("job {0} is at work on it already")]
     Busy(JobId),
-    /// The account that a job was to continue has been replaced meanwhile; nothing was written.
+    /// The account that a job was to continue has been replaced in the meantime; nothing was written.
     #[error("the days of {agent} in job {job} were replaced meanwhile: trigger it again")]
     Superseded {
-        /// The job that was to be continued.
+        /// The job to continue.
         job: JobId,
         /// The agent.
         agent: AgentName,
     },
-    /// A cursor that no page has given.
+    /// The cursor does not come from an earlier page.
     #[error("the cursor is not one that an earlier page has given")]
     BadCursor,
-    /// There is no room to write to; the sentence says what to do.
+    /// The disk is full; the sentence says what to do.
     #[error("{0}")]
     Full(String),
     /// The database failed.
@@ -146,41 +147,40 @@ pub enum RecordError {
     Database(String),
 }
 
-/// The record, as a running job needs it.
+/// The parts of the record that a running job needs.
 pub trait Record: Send + Sync {
-    /// Finds or makes the session of (job, date, agent).
+    /// Finds or creates the session of (job, date, agent).
     fn open_session<'a>(
         &'a self,
         lease: &'a Lease,
         new: NewSession,
     ) -> BoxFuture<'a, Result<OpenedSession, RecordError>>;
 
-    /// The steps of a session in the order of their first commit. `detached` chooses the summaries'
-    /// own tape.
+    /// The steps of a session in the order of their first commit. `detached` selects the summaries' own tape.
     fn tape<'a>(
         &'a self,
         session: SessionId,
         detached: bool,
     ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>>;
 
-    /// The rows that the steps of a session imply, by path; steps without any are absent. For a branch,
-    /// which copies those of steps that it does not run again.
+    /// The rows derived from a session's steps, by path; steps without any are absent. A branch uses it to
+    /// copy the rows of steps that it does not run again.
     fn implied<'a>(
         &'a self,
         session: SessionId,
     ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>>;
 
     /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
-    /// Dropping the future does not take the writes back.
+    /// Dropping the future does not undo the writes.
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// The texts of these hashes; hashes that are not there are absent from the answer.
+    /// The texts with these hashes; missing ones are left out.
     fn texts<'a>(
         &'a self,
         hashes: Vec<ContentHash>,
     ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>>;
 
-    /// The newest stored state of an agent at or before `until` (`None`: the newest of all).
+    /// An agent's latest stored state at or before `until` (`None`: the latest of all).
     fn agent_state<'a>(
         &'a self,
         job: &'a JobId,
@@ -188,7 +188,7 @@ pub trait Record: Send + Sync {
         until: Option<Date>,
     ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>>;
 
-    /// The session of (job, date, agent); `None` where there is none.
+    /// The session of (job, date, agent); `None` when it does not exist.
     fn find_session<'a>(
         &'a self,
         job: &'a JobId,
@@ -196,21 +196,21 @@ pub trait Record: Send + Sync {
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
 
-    /// The job's completed sessions that have neither a summary nor a reason for having none.
+    /// The job's completed sessions that have neither a summary nor a reason for not having one.
     fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>>;
 
-    /// What the job has used so far by (agent, date, detached), for budgets to be rebuilt.
+    /// The job's usage so far by (agent, date, detached), for restoring budgets.
     fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;
 }
 
-/// The queue of jobs, the only one.
+/// The job queue.
 pub trait Queue: Send + Sync {
-    /// Adds a job. Of a kind of [`crate::record::ONE_A_PLAN`] a plan has one at a time that is queued or
-    /// running: another one is [`RecordError::Busy`].
+    /// Adds a job. A plan can have only one queued or running job of the kinds in
+    /// [`crate::record::ONE_A_PLAN`]; a second one is [`RecordError::Busy`].
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Takes the oldest job that is queued, or running under a lease that has run out; or this very
-    /// job. `None` where there is none to take.
+    /// Claims the given job, or the oldest one that is queued, or running under an expired lease. `None` when
+    /// there is none to claim.
     fn claim<'a>(
         &'a self,
         owner: &'a str,
@@ -218,7 +218,7 @@ pub trait Queue: Send + Sync {
         only: Option<&'a JobId>,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
 
-    /// As [`Queue::claim`], of jobs of these kinds alone.
+    /// Like [`Queue::claim`], limited to these kinds of jobs.
     fn claim_of<'a>(
         &'a self,
         owner: &'a str,
@@ -226,16 +226,16 @@ pub trait Queue: Send + Sync {
         kinds: &'a [&'a str],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
 
-    /// Extends the lease. The answer says whether someone has asked for the job to be cancelled.
+    /// Extends the lease. The result says whether cancellation of the job was requested.
     fn renew<'a>(&'a self, lease: &'a Lease, lease_for: Duration)
     -> BoxFuture<'a, Result<bool, RecordError>>;
 
-    /// Reports that the holder of this lease is alive and has only lost it: that was not a crash.
+    /// Reports that the lease's holder is alive and only lost the lease, so this does not count as a crash.
     fn survived<'a>(&'a self, _lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Ends the lease with the job's new status (`queued` gives it back) and the reason.
+    /// Ends the lease with the job's new status (`queued` gives the job back) and the reason.
     fn finish<'a>(
         &'a self,
         lease: &'a Lease,
@@ -243,22 +243,23 @@ pub trait Queue: Send + Sync {
         error: Option<String>,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// Puts a job that has stopped (failed, partial, cancelled) back into the queue. One that is still being
-    /// cancelled waits again as soon as its worker has let it go. `false` where it is not there, is completed, or
-    /// is queued or running and not being cancelled; [`RecordError::Busy`] where another one is at work on its plan, or
-    /// answers in its conversation.
+    /// Puts a stopped job (failed, partial, canceled) back into the queue. A job whose cancellation is in
+    /// progress is queued as soon as its worker releases it. `false` when it does not exist, is completed, or
+    /// is queued or running without a requested cancellation; [`RecordError::Busy`] when another job is
+    /// working on its plan or answering in its chat session.
     fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>>;
 
-    /// Asks for a job to be cancelled: a queued one is at once, a running one after its step.
-    /// `None`: no such job; else its status now.
+    /// Requests cancellation: a queued job is canceled at once, a running one after its current step. Returns
+    /// the job's status now; `None` when there is no such job.
     fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>>;
 
-    /// As [`Self::cancel`], but leaves a job that nobody has to the worker that takes it: it cancels what the job has
-    /// started first. Such a job is `queued` in the answer, also where a worker that is gone was running it.
+    /// Like [`Self::cancel`], but a job without a worker is left to the next worker that claims it, which
+    /// first cancels the jobs it has started. The returned status of such a job is `queued`, even if it was
+    /// running under a worker that has died.
     fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
         self.cancel(job)
     }
 
-    /// The job; `None` where there is none.
+    /// The job; `None` when there is none.
     fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>>;
 }

@@ -1,6 +1,6 @@
-//! Sets of prompts: templates in files, compiled in by whoever has them, and replaceable one by one.
+//! Sets of prompts: template files, compiled into the crates that use them, and each can be overridden.
 //!
-//! Text from outside only ever enters as a value of a template.
+//! Untrusted text only ever enters as a template value.
 
 use crate::id::ContentHash;
 use crate::json;
@@ -10,17 +10,17 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Templates by file name, and the hash that names them as a set.
+/// Templates by file name, with the hash that identifies the set.
 #[derive(Clone, Debug)]
 pub struct Templates {
     environment: Environment<'static>,
     hash: ContentHash,
 }
 
-/// Why a prompt cannot be had.
+/// Why a prompt is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// An override's name is no prompt's.
+    /// An override whose name matches no prompt.
     #[error("`{name}` is not a prompt; there are: {}", known.join(", "))]
     Unknown {
         /// The name.
@@ -28,21 +28,21 @@ pub enum PromptError {
         /// All names.
         known: Vec<String>,
     },
-    /// The template is wrong, or asks for what is not there.
+    /// The template is invalid or uses an undefined value.
     #[error("prompt `{name}`: {reason}")]
     Template {
         /// The prompt.
         name: String,
-        /// The engine's words.
+        /// The template engine's message.
         reason: String,
     },
 }
 
 impl Templates {
-    /// Those that are built in, file name and text, some of them replaced.
+    /// The built-in prompts, file name and text, with overrides applied.
     ///
     /// # Errors
-    /// An override of a name that none of them has, a text that is no template.
+    /// An override whose name matches no built-in prompt, or a text that is not a valid template.
     pub fn new(built_in: &[(&str, &str)], overrides: &BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut texts: BTreeMap<String, String> =
             built_in.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
@@ -61,7 +61,7 @@ impl Templates {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(plain_blocks());
-        // Prompts are plain text for a model: nothing is HTML.
+        // Prompts are plain text for a model, so nothing is escaped as HTML.
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         for (name, text) in texts {
             environment
@@ -71,11 +71,11 @@ impl Templates {
         Ok(Self { environment, hash })
     }
 
-    /// Renders each template with sample values, with the same values emptied, and with all that is true made
-    /// false, so that both sides of its conditions are seen. `sample` gives a file's values, an object.
+    /// Renders each template with sample values, with the same values emptied, and with everything true made
+    /// false, so that both branches of its conditions run. `sample` returns a file's values, an object.
     ///
     /// # Errors
-    /// A template that asks for a value that is not there, or cannot be rendered, with the line.
+    /// A template that uses an undefined value or cannot be rendered, with the line.
     pub fn check(&self, sample: impl Fn(&str) -> Value) -> Result<(), PromptError> {
         for (file, template) in self.environment.templates() {
             let wrong = |line: Option<usize>, what: String| {
@@ -112,10 +112,10 @@ impl Templates {
         self.hash
     }
 
-    /// The prompt in a file, filled in.
+    /// Renders the prompt of a file.
     ///
     /// # Errors
-    /// A name that no file has; a replaced template that asks for a value that is not there.
+    /// An unknown file name; an overridden template that uses an undefined value.
     pub fn render(&self, file: &str, values: impl Serialize) -> Result<String, PromptError> {
         self.environment
             .get_template(file)
@@ -125,13 +125,13 @@ impl Templates {
     }
 }
 
-/// Why a text is no template, with its line.
+/// Why a template is invalid, with its line.
 fn in_line(error: &minijinja::Error) -> String {
     let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     error.line().map_or_else(|| what.clone(), |line| format!("line {line}: {what}"))
 }
 
-/// What a template may call without its being a value.
+/// Functions that a template may call; they are not values.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
 /// The first line on which a tag names the variable.
@@ -144,7 +144,7 @@ fn line_of(source: &str, variable: &str) -> Option<usize> {
     found.or_else(|| lines().find(|(_, line)| names(line))).map(|(number, _)| number)
 }
 
-/// The same values with nothing in them: the other side of every condition on one of them.
+/// The same values with every one emptied, which tests the other branch of each condition.
 fn emptied(values: &Value) -> Value {
     match values {
         Value::Object(values) => {
@@ -154,7 +154,7 @@ fn emptied(values: &Value) -> Value {
     }
 }
 
-/// The same values with nothing true, lists and what is in them included.
+/// The same values with everything false, inside lists too.
 fn denied(value: &Value) -> Value {
     match value {
         Value::Bool(_) => Value::Bool(false),
@@ -176,7 +176,7 @@ fn nothing(value: &Value) -> Value {
     }
 }
 
-/// A block tag on a line of its own leaves no empty line behind.
+/// A block tag on a line of its own leaves no empty line in the output.
 fn plain_blocks() -> SyntaxConfig {
     SyntaxConfig::builder()
         .trim_blocks(true)

@@ -1,9 +1,10 @@
-//! How an analysis came about: was its research whole, which nodes gave nothing, what was missing.
+//! How an analysis was made: whether its research was complete, which nodes failed, which sources were
+//! missing.
 //!
-//! Provenance is additive: it explains a result and never replaces the text of a debate. A session of
-//! several symbols carries it by symbol, and rolled up. Everything that reads it (answers, metrics,
-//! traces, imports) does so through [`extract`]. Timings are no part of it: a session reads no clock,
-//! so how long a node took is joined from its steps when somebody asks.
+//! Provenance is additive: it explains a result and never replaces the text of a debate. A session of several
+//! symbols has one per symbol and a roll-up. Everything that reads it (API responses, metrics, traces,
+//! imports) uses [`extract`]. Timings are not part of it: a session reads no clock, so a node's duration is
+//! joined from its steps on request.
 
 mod day;
 mod quality;
@@ -19,10 +20,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A node that gave nothing, or not what it was asked for.
+/// A node that returned nothing, or not what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degradation {
-    /// The instrument that it was about; absent for what is about all.
+    /// The instrument it was working on; absent when it covers all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<Symbol>,
     /// The node, `Bull Researcher`.
@@ -31,12 +32,12 @@ pub struct Degradation {
     pub kind: DegradationKind,
     /// Machine-readable: `bull_researcher_timeout`, `trader_unparseable`.
     pub reason: String,
-    /// How long it ran, wall time in milliseconds. Filled in by readers, from the node's steps.
+    /// Its duration, wall time in milliseconds. Filled in by readers, from the node's steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
 }
 
-/// How a node ended that gave nothing.
+/// How a degraded node ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DegradationKind {
@@ -47,7 +48,7 @@ pub enum DegradationKind {
 }
 
 impl Degradation {
-    /// A node's degradation. `error` is the kind of its failure; `None`: its deadline passed.
+    /// A node's degradation. `error` is the kind of its failure; `None` means that its deadline passed.
     #[must_use]
     pub fn of(symbol: Option<Symbol>, node: &str, error: Option<&str>) -> Self {
         let error = error.filter(|kind| !is_timeout(kind));
@@ -61,7 +62,7 @@ impl Degradation {
     }
 }
 
-/// The end of a reason where the deadline passed.
+/// The suffix of a reason for a passed deadline.
 pub const TIMEOUT: &str = "timeout";
 
 /// The reason of a degradation, `bull_researcher_timeout` or `bull_researcher_rate_limited`.
@@ -72,29 +73,28 @@ pub fn reason(node: &str, error: Option<&str>) -> String {
     format!("{node}_{}", error.filter(|kind| !is_timeout(kind)).unwrap_or(TIMEOUT))
 }
 
-/// Is it a call that nobody answered in time? Whose limit struck first, the node's or the call's, makes no
-/// difference to a reader.
+/// Whether the call timed out. For a reader, the node's deadline and the call's are the same.
 fn is_timeout(kind: &str) -> bool {
     kind == FailureKind::TimedOut.as_str()
 }
 
-/// What a document says of its own provenance.
+/// The provenance in a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Provenance {
-    /// The six fields, rolled up over all symbols; `None` where nothing was researched (an agent
-    /// without a debate).
+    /// The six fields, rolled up over all symbols; `None` when there was no research (an agent without a
+    /// debate).
     pub research: Option<Research>,
     /// The six fields of each symbol.
     pub by_symbol: BTreeMap<Symbol, Research>,
-    /// Nodes that gave nothing, in path order.
+    /// Degraded nodes, in path order.
     pub degradations: Vec<Degradation>,
-    /// What the result rests on.
+    /// The data and node quality behind the result.
     pub data_quality: DataQuality,
 }
 
 impl Provenance {
-    /// Of a session: its symbols' research, its degradations in path order, and the sources that were
-    /// not there, with the reason of each.
+    /// The provenance of a session: its symbols' research, its degradations in path order, and the missing
+    /// sources, each with the reason.
     #[must_use]
     pub fn of(
         by_symbol: BTreeMap<Symbol, Research>,
@@ -106,7 +106,7 @@ impl Provenance {
         Self { research, by_symbol, degradations, data_quality }
     }
 
-    /// Is any node degraded, or was nothing decided?
+    /// Whether any node is degraded or no decision was made.
     #[must_use]
     pub fn is_degraded(&self) -> bool {
         self.research.as_ref().is_some_and(Research::is_degraded)
@@ -114,8 +114,8 @@ impl Provenance {
             || self.data_quality.state == QualityState::NoDecision
     }
 
-    /// Does it count as a full-research sample? Any degradation, of research or of another node, takes
-    /// that away.
+    /// Whether it counts as a full-research sample. Any degradation, of research or of another node, rules
+    /// that out.
     #[must_use]
     pub fn sample_quality(&self) -> SampleQuality {
         let state = self.data_quality.state;
@@ -124,9 +124,9 @@ impl Provenance {
     }
 }
 
-/// The six fields of several symbols as one: degraded if any is. The first reason in path order
-/// stands; a dimension is covered where it is for every symbol; the confidence is the lowest.
-/// `None` of none.
+/// The six fields of several symbols as one: degraded if any is. The first reason in path order is used; a
+/// dimension is covered if every symbol covers it; the confidence is the lowest. `None` when there are no
+/// symbols.
 #[must_use]
 pub fn roll_up<'a>(by_symbol: impl IntoIterator<Item = &'a Research>) -> Option<Research> {
     let mut symbols = by_symbol.into_iter();
@@ -151,9 +151,9 @@ pub fn roll_up<'a>(by_symbol: impl IntoIterator<Item = &'a Research>) -> Option<
     Some(all)
 }
 
-/// The provenance in a document: a session's metadata, a live answer, or a full state with the six
-/// fields flat in its `investment_debate_state`. A document without any says nothing, and counts as
-/// whole; what cannot be read counts as degraded.
+/// The provenance in a document: a session's metadata, a live response, or a full state with the six fields
+/// flat in its `investment_debate_state`. A document without provenance counts as complete; unreadable
+/// provenance counts as degraded.
 #[must_use]
 pub fn extract(document: &Value) -> Provenance {
     let rolled_up = match (&document["research"], &document["investment_debate_state"]) {

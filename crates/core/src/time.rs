@@ -1,4 +1,4 @@
-//! Instants and trading days. An instant is UTC; a day is a day of the dataset's calendar. Nothing
+//! Instants and trading days. An instant is UTC; a day is a trading day of the dataset's calendar. Nothing
 //! here reads a clock.
 
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 pub use jiff::Timestamp;
 pub use jiff::civil::Date;
 
-/// An instant as whole microseconds since the Unix epoch, the form that the record keeps.
+/// An instant as whole microseconds since the Unix epoch, its stored form.
 #[must_use]
 pub fn to_micros(instant: Timestamp) -> i64 {
     instant.as_microsecond()
 }
 
-/// The instant of so many microseconds since the Unix epoch; `None` where that is out of range.
+/// The instant at `micros` since the Unix epoch; `None` when out of range.
 #[must_use]
 pub fn from_micros(micros: i64) -> Option<Timestamp> {
     Timestamp::from_microsecond(micros).ok()
 }
 
-/// Reads `YYYY-MM-DD` and nothing else.
+/// Parses `YYYY-MM-DD`, and no other format.
 ///
 /// # Errors
-/// A sentence that repeats the text and names the form.
+/// A sentence that repeats the text and names the format.
 pub fn parse_date(text: &str) -> Result<Date, String> {
     let shape = text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -34,8 +34,8 @@ pub fn parse_date(text: &str) -> Result<Date, String> {
         .ok_or_else(|| format!("`{text}` is not a date of the form YYYY-MM-DD"))
 }
 
-/// The pause that a `Retry-After` asks for at `now`: whole or broken seconds, or a date (RFC 9110,
-/// 10.2.3). A date that has passed asks for none; `None` for what is neither.
+/// The delay that a `Retry-After` header requests, measured from `now`: whole or fractional seconds, or a
+/// date (RFC 9110, 10.2.3). A past date gives zero; an unparseable value gives `None`.
 #[must_use]
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
@@ -46,7 +46,7 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     Some(Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO))
 }
 
-/// Reads a date as HTTP writes it, `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses an HTTP date, `Sun, 06 Nov 1994 08:49:37 GMT`.
 #[must_use]
 pub fn http_date(text: &str) -> Option<Timestamp> {
     jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp())

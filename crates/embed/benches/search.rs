@@ -1,6 +1,6 @@
-//! Exact search over 100,000 vectors of 384 numbers, top 10, beside numpy's product of the same matrix
-//! and vector on one thread, by turns. Run by `cargo bench -p papertape-embed --bench search`; Python is
-//! `PAPERTAPE_BENCH_PYTHON`, else `python3`, and is left out where it has no numpy.
+//! Exact search over 100,000 vectors of 384 numbers, top 10, alternating with numpy's product of the same matrix
+//! and vector on one thread. Run with `cargo bench -p papertape-embed --bench search`; Python is
+//! `PAPERTAPE_BENCH_PYTHON` or `python3`, and is skipped if it has no numpy.
 
 use papertape_embed::Matrix;
 use papertape_embed::vector::normalise;
@@ -28,7 +28,7 @@ print(sorted(t)[0] * 1e3, sorted(t)[7] * 1e3)
 ";
 
 fn main() {
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }

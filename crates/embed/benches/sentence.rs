@@ -1,7 +1,7 @@
-//! The sentence model with its real weights: are its tokens and vectors those of another implementation,
-//! and how long does it take? Run by
-//! `PAPERTAPE_SENTENCE_MODEL=DIR cargo bench -p papertape-embed --bench sentence`, with the directory that
-//! `papertape memory install-model` made. `reference.json` says where its vectors come from.
+//! The sentence model with its real weights: do its tokens and vectors match another implementation's, and how
+//! long does it take? Run with `PAPERTAPE_SENTENCE_MODEL=DIR cargo bench -p papertape-embed --bench sentence`,
+//! where `DIR` is the directory created by `papertape memory install-model`. `reference.json` names the source of
+//! its vectors.
 
 use papertape_embed::SentenceModel;
 use papertape_embed::vector::{dot, normalise};
@@ -23,7 +23,7 @@ struct Expected {
 }
 
 fn main() {
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }

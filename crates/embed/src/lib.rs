@@ -1,11 +1,10 @@
-//! Sentences as vectors: the sentence model in process, exact search over many vectors, and the fusion of
-//! rankings.
+//! Sentence embeddings: the sentence model in process, exact search over many vectors, and rank fusion.
 //!
-//! Everything here is a pure function of its arguments: weights come as bytes, and no file, network,
-//! database, clock or thread is touched. It must never know what the sentences are about: no trade, no
-//! job, no market.
+//! Everything here is a pure function of its arguments: weights are passed as bytes, and nothing touches a file,
+//! network, database, clock or thread. It must never know what the sentences are about: no trade, no job, no
+//! market.
 //!
-//! The workspace optimises this crate in the dev profile too, for its loops are the product's hottest.
+//! The workspace optimizes this crate in the dev profile too, because its loops are the product's hottest.
 
 pub mod fuse;
 pub mod matrix;

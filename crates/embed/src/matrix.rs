@@ -1,26 +1,26 @@
-//! Many vectors in one piece of memory, and the nearest of them by an exact search.
+//! Many vectors in one block of memory, with exact nearest-neighbor search.
 
 use crate::vector::dot;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Rows of one dimension, one after the other.
+/// Rows of one dimension, stored contiguously.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     dimension: usize,
     numbers: Vec<f32>,
 }
 
-/// A row that was found.
+/// A search hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// The row, in the order in which they were added.
+    /// The row's number, in insertion order.
     pub row: usize,
     /// Its dot product with the query; for unit vectors, the cosine.
     pub score: f32,
 }
 
-/// Ordered from worse to better: by score, and of equals the earlier row is the better.
+/// Ordered from worse to better: by score; on ties, the earlier row is better.
 #[derive(PartialEq)]
 struct Ranked(Hit);
 
@@ -39,31 +39,31 @@ impl PartialOrd for Ranked {
 }
 
 impl Matrix {
-    /// No rows yet, of vectors with so many numbers.
+    /// An empty matrix for vectors of this dimension.
     #[must_use]
     pub const fn new(dimension: usize) -> Self {
         Self { dimension, numbers: Vec::new() }
     }
 
-    /// Numbers in a row.
+    /// Numbers per row.
     #[must_use]
     pub const fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.numbers.len().checked_div(self.dimension).unwrap_or(0)
     }
 
-    /// Are there none?
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// Adds a row and gives its number; `None`, and nothing added, where the dimension differs.
+    /// Adds a row and returns its number; returns `None` and adds nothing if the dimension differs.
     pub fn push(&mut self, vector: &[f32]) -> Option<usize> {
         if vector.len() != self.dimension || vector.is_empty() {
             return None;
@@ -72,14 +72,14 @@ impl Matrix {
         Some(self.len() - 1)
     }
 
-    /// The row of this number.
+    /// The row with this number.
     #[must_use]
     pub fn row(&self, row: usize) -> Option<&[f32]> {
         self.numbers.get(row.checked_mul(self.dimension)?..)?.get(..self.dimension)
     }
 
-    /// The `most` rows nearest to the query, the best first; of equals, the earlier row. Every row is
-    /// looked at: nothing is approximate. A query of another dimension finds nothing.
+    /// The `most` rows nearest to the query, best first; on ties, the earlier row first. Scans every row: nothing
+    /// is approximate. A query of another dimension finds nothing.
     #[must_use]
     pub fn nearest(&self, query: &[f32], most: usize) -> Vec<Hit> {
         if query.len() != self.dimension || self.dimension == 0 {
@@ -89,8 +89,7 @@ impl Matrix {
         best(rows.map(|(row, vector)| Hit { row, score: dot(vector, query) }), most)
     }
 
-    /// The same among some rows alone: filters first, then the search. Rows that are not there are
-    /// passed over.
+    /// The same among some rows only: filter first, then search. Rows that do not exist are skipped.
     #[must_use]
     pub fn nearest_of(&self, query: &[f32], rows: impl Iterator<Item = usize>, most: usize) -> Vec<Hit> {
         if query.len() != self.dimension {
@@ -101,12 +100,12 @@ impl Matrix {
     }
 }
 
-/// The best of all hits through a heap that never holds more than `most`.
+/// The best hits, through a heap of at most `most` entries.
 fn best(hits: impl Iterator<Item = Hit>, most: usize) -> Vec<Hit> {
     let mut heap: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
     let mut worst = f32::NEG_INFINITY;
     for hit in hits {
-        // The usual case first: a row that is worse than all that are kept.
+        // The common case first: a row worse than all in the heap.
         if heap.len() == most && hit.score < worst {
             continue;
         }

@@ -1,4 +1,4 @@
-//! How long to wait before another attempt.
+//! The delay before a retry.
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use std::time::Duration;
@@ -6,12 +6,11 @@ use std::time::Duration;
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// The pause before the attempt that follows attempt number `attempt` (the first is 1).
+/// The delay before the attempt that follows attempt number `attempt` (the first is 1).
 ///
-/// Exponential: 1 s, 2 s, 4 s and so on up to a minute, of which `jitter` in 0..=1 takes between the
-/// half and the whole, so that agents that failed together do not come back together. A provider
-/// that asks for a pause (`Retry-After`) gets it at least, spread by the same jitter over up to a
-/// second more.
+/// Exponential: 1 s, 2 s, 4 s and so on up to a minute. `jitter` in 0..=1 picks between half and all of it,
+/// so that agents that failed together do not retry together. If the provider requests a delay
+/// (`Retry-After`), that is the minimum, and the same jitter adds up to a second.
 #[must_use]
 pub fn backoff(attempt: u32, retry_after: Option<Duration>, jitter: f64) -> Duration {
     let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 0.0 };

@@ -1,10 +1,10 @@
-//! Which providers there are, where they live and where their keys are found.
+//! The configured providers, their base URLs and where their keys are found.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How a provider spells a conversation.
+/// A provider's kind, which determines its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
@@ -30,14 +30,14 @@ pub enum ProviderKind {
     Moonshot,
     /// Alibaba's model studio (Qwen).
     Qwen,
-    /// A local Ollama, through its chat-completions address. Needs no key.
+    /// A local Ollama, through its chat-completions API. Needs no key.
     Ollama,
-    /// Anything else that speaks chat completions, as vLLM or a gateway. Needs a `base_url`.
+    /// Any other chat-completions server, such as vLLM or a gateway. Needs a `base_url`.
     OpenaiCompatible,
 }
 
 impl ProviderKind {
-    /// The kinds that are configured without being named, each under its own name.
+    /// The kinds that are available without configuration, each under its own name.
     pub const STANDARD: [Self; 12] = [
         Self::Openai,
         Self::Anthropic,
@@ -53,7 +53,7 @@ impl ProviderKind {
         Self::Ollama,
     ];
 
-    /// As the config spells it.
+    /// The spelling in the config.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl ProviderKind {
         }
     }
 
-    /// The address where no other is given.
+    /// The default base URL.
     #[must_use]
     pub const fn default_base_url(self) -> Option<&'static str> {
         Some(match self {
@@ -93,7 +93,7 @@ impl ProviderKind {
         })
     }
 
-    /// The environment variable that usually holds the key; `None` where none is needed.
+    /// The environment variable that usually holds the key; `None` when no key is needed.
     #[must_use]
     pub const fn default_api_key_env(self) -> Option<&'static str> {
         Some(match self {
@@ -119,19 +119,19 @@ impl ProviderKind {
     }
 }
 
-/// One provider. Keys are never here: only the name of the variable that holds one.
+/// A provider. Keys are never stored here, only the name of the variable that holds one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
-    /// Its kind. May be left out for a provider that bears the name of a standard one.
+    /// Its kind. Optional for a provider with the name of a standard one.
     pub kind: Option<ProviderKind>,
-    /// Its address up to and without `chat/completions`; the kind's own where absent.
+    /// Its base URL, without `chat/completions`; absent: the kind's default.
     pub base_url: Option<String>,
-    /// The environment variable with its key; the kind's usual one where absent. `NAME_FILE` in the
-    /// environment names a file with the key instead.
+    /// The environment variable with its key; absent: the kind's usual one. If the environment has
+    /// `NAME_FILE`, it names a file with the key.
     pub api_key_env: Option<String>,
-    /// Ask for answers as a stream (the default) or whole. No part of what is asked: both give the
-    /// same answer.
+    /// Request streamed responses (the default) or whole ones. Not part of the request: both give the same
+    /// response.
     pub stream: bool,
 }
 
@@ -141,22 +141,21 @@ impl Default for ProviderConfig {
     }
 }
 
-/// All of it.
+/// The configuration of models.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
-    /// Providers by the name that models are called with, `NAME::model`. The standard ones are there
-    /// without being listed; listing one changes it.
+    /// Providers by the name used in `NAME::model`. The standard ones need no entry; an entry changes one.
     pub providers: BTreeMap<String, ProviderConfig>,
-    /// A TOML file of prices that are added to the built-in ones or replace them.
+    /// A TOML file of prices that extend or replace the built-in ones.
     pub prices: Option<PathBuf>,
 }
 
 impl ModelsConfig {
-    /// The configured providers and the standard ones, each with its kind.
+    /// The configured providers and the standard ones, with their kinds.
     ///
     /// # Errors
-    /// A provider without a kind, or with the name of the house models.
+    /// A provider without a kind, or with the reserved name of the house models.
     pub(crate) fn resolved(&self) -> Result<BTreeMap<String, (ProviderKind, ProviderConfig)>, ConfigError> {
         let mut all: BTreeMap<String, (ProviderKind, ProviderConfig)> = ProviderKind::STANDARD
             .into_iter()
@@ -182,27 +181,27 @@ impl ModelsConfig {
     }
 }
 
-/// What in the config has to be put right before anything can run.
+/// An error in the config that must be fixed before anything can run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// A provider's entry.
+    /// An invalid provider entry.
     #[error("the provider `{name}` {fault}")]
     Provider {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong.
         fault: String,
     },
-    /// The file of prices.
+    /// An invalid price file.
     #[error("the file of prices {fault}")]
     Prices {
-        /// What is wrong with it.
+        /// What is wrong.
         fault: String,
     },
-    /// The HTTP client.
+    /// The HTTP client cannot be built.
     #[error("the HTTP client {fault}")]
     Http {
-        /// What is wrong with it.
+        /// What is wrong.
         fault: String,
     },
 }

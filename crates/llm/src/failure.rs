@@ -1,7 +1,7 @@
-//! Turns what went wrong into our own kinds and sentences.
+//! Maps every failure to our own kinds and messages.
 //!
-//! No text of a provider or of an HTTP library is ever passed on: only the status and, where it is
-//! plainly a code (letters and underscores), the provider's error code.
+//! Text from a provider or an HTTP library is never passed on: only the status and the provider's error code,
+//! if it is clearly a code (letters and underscores).
 
 use crate::wire::bounds::{self, Bound};
 use jiff::Timestamp;
@@ -15,22 +15,22 @@ use std::time::Duration;
 
 const LONGEST_CODE: usize = 48;
 
-/// A failure without a pause asked for and without usage.
+/// A failure without a requested delay and without usage.
 pub(crate) fn plain(kind: FailureKind, message: impl Into<String>) -> AttemptFailure {
     AttemptFailure { failure: CallFailure { kind, message: message.into() }, retry_after: None, usage: None }
 }
 
-/// The same, with what was used all the same.
+/// The same, with the usage of the failed attempt.
 pub(crate) fn used(kind: FailureKind, message: impl Into<String>, usage: Option<Usage>) -> AttemptFailure {
     AttemptFailure { usage, ..plain(kind, message) }
 }
 
-/// The stream ended without its end.
+/// The stream ended before its end mark.
 pub(crate) fn cut() -> AttemptFailure {
     plain(FailureKind::BadAnswer, "the answer broke off before its end")
 }
 
-/// The answer went over a bound.
+/// The response exceeded a bound.
 pub(crate) fn exceeded(bound: Bound) -> AttemptFailure {
     plain(FailureKind::BadAnswer, format!("the provider's answer is not read: it has {bound}"))
 }
@@ -39,7 +39,7 @@ pub(crate) fn not_readable() -> AttemptFailure {
     plain(FailureKind::BadAnswer, "the provider's answer cannot be read")
 }
 
-/// What an error of the HTTP client stands for.
+/// The failure for an error of the HTTP client.
 pub(crate) fn from_transport(error: &reqwest::Error) -> AttemptFailure {
     if error.is_timeout() {
         return plain(FailureKind::TimedOut, "the connection to the provider timed out");
@@ -62,20 +62,20 @@ pub(crate) fn from_transport(error: &reqwest::Error) -> AttemptFailure {
 }
 
 fn sources<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    // An `io::Error` hides the error that it wraps from `source`.
+    // An `io::Error` does not report the error that it wraps as its `source`.
     std::iter::successors(Some(error), |&error| {
         let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         wrapped.map(|inner| inner as &(dyn StdError + 'static)).or_else(|| error.source())
     })
 }
 
-/// A refusal with a status.
+/// An error response, by its status.
 pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &[u8]) -> AttemptFailure {
     let parsed: Value = match bounds::check_depth(body) {
         Ok(()) => serde_json::from_slice(body).unwrap_or_default(),
         Err(_) => Value::Null,
     };
-    // Gemini wraps its stream's errors in a list.
+    // Gemini wraps errors in a stream in a list.
     let parsed = parsed.get(0).cloned().unwrap_or(parsed);
     let error = parsed.get("error").unwrap_or(&parsed);
     let code = code(error);
@@ -97,14 +97,14 @@ pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &[u8]) -> Atte
     }
 }
 
-/// A refusal with a status whose words are not read to their end.
+/// An error response whose body was not read to its end.
 pub(crate) fn endless(status: u16, headers: &HeaderMap) -> AttemptFailure {
     let message =
         format!("the provider answered {status}, and its answer is not read: it has {}", Bound::ErrorBody);
     AttemptFailure { retry_after: retry_after(headers), ..plain(FailureKind::BadAnswer, message) }
 }
 
-/// An error in the place of an answer, or in the middle of one.
+/// An error in place of a response, or in the middle of one.
 pub(crate) fn from_event(body: &Value) -> AttemptFailure {
     let error = body.get("error").unwrap_or(body);
     let code = code(error);
@@ -125,7 +125,7 @@ pub(crate) fn from_event(body: &Value) -> AttemptFailure {
     }
 }
 
-/// The status that goes with a code, for errors that come without one.
+/// The status for an error code that comes without one.
 fn status_of(code: &str) -> Option<u16> {
     Some(match code.to_lowercase().as_str() {
         "rate_limit_error" | "rate_limit_exceeded" | "resource_exhausted" | "insufficient_quota" => 429,
@@ -170,13 +170,13 @@ fn kind_of(status: u16, code: Option<&str>, text: &str) -> FailureKind {
     }
 }
 
-/// Codes by which a provider says in a 400 that it does not have the model.
+/// Error codes in a 400 that mean an unknown model.
 const UNKNOWN_MODEL_CODES: [&str; 3] = ["model_not_found", "invalid_model", "model_not_available"];
 
-/// How providers without a code of their own say it, in lower case.
+/// Messages for an unknown model from providers without a code for it, in lower case.
 const UNKNOWN_MODEL: [&str; 3] = ["model not exist", "is not a valid model id", "invalid model:"];
 
-/// How providers say in a 400 that the conversation is too long, in lower case.
+/// Messages in a 400 that mean that the conversation is too long, in lower case.
 const TOO_LONG: [&str; 8] = [
     "context_length_exceeded",
     "context length",
@@ -188,7 +188,7 @@ const TOO_LONG: [&str; 8] = [
     "reduce the length",
 ];
 
-/// The provider's code for an error, if it is plainly a code and so cannot carry anything else.
+/// The provider's error code, if it is clearly a code and so cannot contain anything else.
 fn code(error: &Value) -> Option<String> {
     let plainly = |text: &&str| {
         !text.is_empty()
@@ -201,8 +201,8 @@ fn code(error: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The pause that the headers ask for: `retry-after-ms`, or `Retry-After` in seconds or as a date
-/// (RFC 9110, 10.2.3), counted from the answer's own `Date`.
+/// The delay that the headers request: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110,
+/// 10.2.3), measured from the response's own `Date`.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(|value| value.parse::<f64>().ok()) {

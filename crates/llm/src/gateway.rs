@@ -1,4 +1,4 @@
-//! All models behind the one port.
+//! All models behind one port.
 
 use crate::config::{ConfigError, ModelsConfig};
 use crate::http::Http;
@@ -23,11 +23,11 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Sets the providers up. `env` is asked for keys, or for the files that hold them; a key that
-    /// is not there is no error until its provider is checked or called.
+    /// Sets up the providers. `env` is queried for keys and for the files that hold them; a missing key is an
+    /// error only when its provider is checked or called.
     ///
     /// # Errors
-    /// A config that makes no sense, an unreadable file of prices, or no HTTP client.
+    /// An invalid config, an unreadable price file, or no HTTP client.
     pub fn new(config: &ModelsConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let mut providers = BTreeMap::new();
         for (name, (kind, provider)) in config.resolved()? {
@@ -72,10 +72,10 @@ impl Gateway {
         })
     }
 
-    /// The texts as vectors, in their order, by a provider's embedding model. One call is one attempt.
+    /// The embeddings of the texts, in order, from a provider's embedding model. One call is one attempt.
     ///
     /// # Errors
-    /// As [`Models::call`]; [`FailureKind::BadRequest`] for a house model, which makes none.
+    /// Like [`Models::call`]; [`FailureKind::BadRequest`] for a house model, which has no embeddings.
     pub async fn embed(
         &self,
         model: &ModelName,
@@ -89,11 +89,11 @@ impl Gateway {
         provider.embed(&self.client, &model.model, texts).await.map_err(|failure| *failure)
     }
 
-    /// The models that a provider lists: shows that it can be reached and takes the key. One attempt, without a
-    /// deadline of its own.
+    /// The models that a provider lists, which also shows that it is reachable and accepts the key. One
+    /// attempt, without its own deadline.
     ///
     /// # Errors
-    /// As [`Models::call`]; [`FailureKind::UnknownModel`] for a provider that is not configured.
+    /// Like [`Models::call`]; [`FailureKind::UnknownModel`] for a provider that is not configured.
     pub async fn list_models(&self, provider: &str) -> Result<ModelList, AttemptFailure> {
         let Some(found) = self.providers.get(provider) else {
             let why = format!("the provider `{provider}` is not configured");
@@ -156,7 +156,7 @@ impl Models for Gateway {
         if model.is_house() {
             return Some(Decimal::ZERO);
         }
-        // A provider of another name at its kind's own address has that kind's prices.
+        // A renamed provider at its kind's default base URL has that kind's prices.
         let original = || {
             let provider = self.providers.get(&model.provider).filter(|provider| provider.is_original)?;
             let provider = provider.kind.as_str().to_owned();

@@ -1,4 +1,4 @@
-//! The one HTTP client, and the reading of a body within bounds.
+//! The only HTTP client, and bounded reading of bodies.
 
 use crate::wire::bounds::Bound;
 use reqwest::Response;
@@ -8,26 +8,26 @@ use tracing::instrument::WithSubscriber as _;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The client, and whether it can do TLS: a machine without a store of root certificates can still
-/// talk to a local model server.
+/// The client, and whether it supports TLS: a machine without root certificates can still use a local model
+/// server.
 pub(crate) struct Http {
     pub(crate) client: reqwest::Client,
     pub(crate) has_roots: bool,
 }
 
-/// Builds the client: TLS by rustls with ring, certificates checked against the platform's store.
+/// Builds the client: TLS by rustls with ring, certificates verified against the platform's store.
 ///
-/// It follows no redirects, as a key would go along, and repeats nothing: one call is one attempt.
+/// It follows no redirects, which would forward the key, and does not retry: one call is one attempt.
 ///
 /// # Errors
-/// A sentence of what failed.
+/// A sentence with the reason.
 pub(crate) fn build() -> Result<Http, String> {
-    // reqwest takes the process's provider. Where another part has installed one, that is kept.
+    // reqwest uses the process's crypto provider. One that is already installed stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     if let Ok(client) = builder().build() {
         return Ok(Http { client, has_roots: true });
     }
-    // The platform's store is empty. Trusting no root at all, every https call fails, none is unsafe.
+    // The platform's store is empty. With no trusted roots every https call fails; none is unsafe.
     match builder().tls_certs_only([]).build() {
         Ok(client) => Ok(Http { client, has_roots: false }),
         Err(_) => Err("cannot be built: TLS cannot be set up".to_owned()),
@@ -40,8 +40,8 @@ fn builder() -> reqwest::ClientBuilder {
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .tcp_nodelay(true)
-        // Nothing is decompressed, whatever other users of the library have switched on: a small body could
-        // become a large one. And one protocol of transport is enough.
+        // Decompression is off, whatever features other users of the library enable: a small body could
+        // become a large one. One protocol version is enough.
         .no_gzip()
         .no_brotli()
         .no_zstd()
@@ -50,19 +50,19 @@ fn builder() -> reqwest::ClientBuilder {
         .user_agent(concat!("papertape/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Why a body was not read.
+/// Why a body could not be read.
 #[derive(Debug)]
 pub enum Unread {
-    /// It is over this bound. The connection is closed.
+    /// It exceeds this bound. The connection is closed.
     Exceeded(Bound),
     /// It broke off.
     Failed(reqwest::Error),
 }
 
-/// Reads a whole body of at most `most` bytes. The size that its headers claim reserves nothing.
+/// Reads a whole body of at most `most` bytes. The size in its headers reserves no memory.
 ///
 /// # Errors
-/// A body over the bound, named `bound`, or one that broke off.
+/// A body over the limit, reported as `bound`, or one that broke off.
 pub async fn body(mut response: Response, most: usize, bound: Bound) -> Result<Vec<u8>, Unread> {
     let mut body = Vec::new();
     if response.content_length().is_some_and(|claimed| claimed > most as u64) {

@@ -1,24 +1,24 @@
-//! Finds a provider's key: in a variable, or in a file that `VARIABLE_FILE` names.
+//! Finds a provider's key: in a variable, or in the file named by `VARIABLE_FILE`.
 
 use secrecy::SecretString;
 
-/// What looking for a key came to.
+/// The result of searching for a key.
 #[derive(Clone, Debug)]
 pub enum Key {
-    /// None is needed.
+    /// No key is needed.
     NotNeeded,
-    /// It is here. `variable` says where it came from.
+    /// A key was found.
     Found {
         /// The variable.
         variable: String,
         /// The key.
         value: SecretString,
     },
-    /// It is not, and this sentence says what to do.
+    /// The key is missing; the sentence says what to do.
     Missing(String),
 }
 
-/// Looks for the key of the provider `name` in `variable`, or in the file that `VARIABLE_FILE` names.
+/// Looks up the key of the provider `name` in `variable`, or in the file named by `VARIABLE_FILE`.
 pub fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Key {
     let Some(variable) = variable else {
         return Key::NotNeeded;
@@ -33,7 +33,7 @@ pub fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<Str
              {variable}, or name a file that holds it in {by_file}"
         ));
     };
-    // The path is not repeated: someone may have put the key itself there.
+    // The path is not shown: someone may have put the key itself there.
     match std::fs::read_to_string(path.trim()).ok().and_then(clean) {
         Some(value) => Key::Found { variable: variable.to_owned(), value },
         None => Key::Missing(format!(
@@ -43,7 +43,7 @@ pub fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<Str
     }
 }
 
-/// Keys are pasted with line ends; one with a control character inside cannot be sent in a header.
+/// Keys are often pasted with line ends; a control character inside a key cannot be sent in a header.
 fn clean(raw: String) -> Option<SecretString> {
     let key = raw.trim();
     (!key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())).then(|| SecretString::from(key))

@@ -1,12 +1,11 @@
 //! Model providers and the house models behind core's port [`Models`].
 //!
-//! This is the only crate that knows how a provider spells a conversation. It must never know the
-//! tape, the record or the market: it gets a request and gives an answer or a failure, once. Retries
-//! belong to the caller, who records them; [`backoff()`] says how long to wait before one.
+//! This is the only crate that knows the providers' protocols. It must not know the tape, the record or the
+//! market: it turns one request into one response or failure. The caller retries and records each attempt;
+//! [`backoff()`] gives the delay before a retry.
 //!
-//! Nothing that a provider says in an error leaves this crate: its texts may repeat payloads, and
-//! addresses may carry keys. A failure's sentence is ours, with the status and the provider's error
-//! code at most.
+//! Error text from a provider never leaves this crate: it may contain payloads, and URLs may contain keys.
+//! The message of a failure is ours, with at most the status and the provider's error code.
 
 mod backoff;
 mod config;

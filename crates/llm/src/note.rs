@@ -1,22 +1,22 @@
-//! What a provider wants back with the next request: signed thinking and the like, kept as a
-//! [`ProviderNote`] and put back where it came from.
+//! Provider state to send back with the next request, such as signed thinking: stored as a [`ProviderNote`]
+//! and restored to its place in the conversation.
 //!
-//! Anthropic gives `thinking` blocks with signatures and `redacted_thinking`, Gemini signatures on texts
-//! and calls, OpenRouter `reasoning_details`; all of these come as parts of an answer. DeepSeek and
-//! Moonshot want their plain reasoning back within a turn of tool calls, and nowhere else.
+//! Anthropic returns `thinking` blocks with signatures and `redacted_thinking`, Gemini signatures on texts
+//! and calls, OpenRouter `reasoning_details`; all of these are parts of a response. DeepSeek and Moonshot
+//! expect their plain reasoning back within a turn of tool calls, and nowhere else.
 
 use crate::config::ProviderKind;
 use papertape_core::message::{ModelName, ProviderNote};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A note as the record stores it.
+/// The stored form of the state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NoteParts {
-    /// The parts that are neither text nor calls, in the answer's order.
+    /// The parts that are neither text nor calls, in the response's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) parts: Vec<Part>,
-    /// Each call's own signatures, in the order of the calls.
+    /// Each call's signatures, in the order of the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) calls: Vec<Vec<String>>,
 }
@@ -24,15 +24,15 @@ pub(crate) struct NoteParts {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Part {
-    /// The signature of the reasoning that follows it, or of the text or call after it.
+    /// The signature of the reasoning, text or call that follows it.
     Signature(String),
     /// Reasoning as text.
     Reasoning(String),
-    /// A block as it came.
+    /// A block, unchanged.
     Custom(Value),
 }
 
-/// The note of an answer; `None` where its provider wants nothing back.
+/// The provider state of a response; `None` when its provider expects nothing back.
 pub(crate) fn of_answer(
     mut note: NoteParts,
     (reasoning, has_calls): (Option<&str>, bool),
@@ -54,7 +54,7 @@ pub(crate) fn of_answer(
     Some(ProviderNote { model: model.clone(), content })
 }
 
-/// What to send back with a turn: nothing of what another model gave, or of what cannot be read.
+/// What to send back with a turn: nothing if another model returned it or it cannot be read.
 pub(crate) fn to_send(note: Option<&ProviderNote>, to: &ModelName) -> NoteParts {
     let own = note.filter(|note| note.model == *to);
     own.and_then(|note| NoteParts::deserialize(&note.content).ok()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! Token prices.
 
 use crate::config::ConfigError;
 use papertape_core::message::{ModelName, Usage};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const BUILT_IN: &str = include_str!("../prices.toml");
 
-/// One model's list price, in USD per million tokens.
+/// A model's list price, in USD per million tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -17,19 +17,19 @@ pub struct Price {
     pub model: ModelName,
     /// Input tokens.
     pub input: Decimal,
-    /// Input tokens read from the provider's cache; those of `input` where absent.
+    /// Input tokens read from the provider's cache; absent: the price of `input`.
     pub cached: Option<Decimal>,
     /// Output tokens, reasoning included.
     pub output: Decimal,
-    /// The day or quarter in which `source` stated it.
+    /// The day or quarter when `source` stated it.
     pub stated: String,
-    /// Where it was stated.
+    /// The source.
     pub source: String,
 }
 
 impl Price {
-    /// What the usage costs in USD:
-    /// ((input - cached) x price of input + cached x price of cached + output x price of output) / 10^6.
+    /// The cost of the usage in USD: ((input - cached) x price of input + cached x price of cached + output x
+    /// price of output) / 10^6.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Decimal {
         let cached = usage.cached_tokens.min(usage.input_tokens);
@@ -48,15 +48,15 @@ struct PriceFile {
     price: Vec<Price>,
 }
 
-/// The prices that are known.
+/// The known prices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices(BTreeMap<ModelName, Price>);
 
 impl Prices {
-    /// The built-in list, and what the file at `path` adds to it or replaces in it.
+    /// The built-in prices, extended or replaced by those in the file at `path`.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is not of the form.
+    /// A file that cannot be read or parsed.
     pub fn load(path: Option<&Path>) -> Result<Self, ConfigError> {
         let mut prices = Self::parse(BUILT_IN)?;
         if let Some(path) = path {
@@ -68,10 +68,10 @@ impl Prices {
         Ok(prices)
     }
 
-    /// Reads a list of prices.
+    /// Parses a list of prices.
     ///
     /// # Errors
-    /// A text that is not of the form, or a price below zero.
+    /// Invalid TOML, or a negative price.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let fault = |fault: String| ConfigError::Prices { fault };
         let file: PriceFile =
@@ -87,7 +87,7 @@ impl Prices {
         Ok(Self(prices))
     }
 
-    /// The model's price; `None` where none is known.
+    /// The model's price; `None` when it is unknown.
     #[must_use]
     pub fn get(&self, model: &ModelName) -> Option<&Price> {
         self.0.get(model).or_else(|| {
@@ -96,13 +96,13 @@ impl Prices {
         })
     }
 
-    /// All of them, by name.
+    /// All prices, by model name.
     pub fn iter(&self) -> impl Iterator<Item = &Price> {
         self.0.values()
     }
 }
 
-/// The name without a snapshot's date, `-YYYY-MM-DD` or `-YYYYMMDD`, at its end.
+/// The name without the date of a snapshot, `-YYYY-MM-DD` or `-YYYYMMDD`, at its end.
 fn undated(model: &str) -> Option<&str> {
     ["-dddd-dd-dd", "-dddddddd"].into_iter().find_map(|form| {
         let at = model.len().checked_sub(form.len())?;

@@ -1,4 +1,4 @@
-//! One provider: puts a request to it, whole or streamed.
+//! One provider: sends it a request, for a whole or a streamed response.
 
 use crate::config::{ConfigError, ProviderConfig, ProviderKind};
 use crate::keys::Key;
@@ -16,7 +16,7 @@ use secrecy::ExposeSecret as _;
 use tracing::dispatcher::Dispatch;
 use tracing::instrument::WithSubscriber as _;
 
-/// Texts whose vectors are requested at once: what comes back stays well below the bound of an answer.
+/// Texts per embedding request; the response then stays well below its bound.
 const EMBEDDINGS_AT_ONCE: usize = 32;
 
 /// A configured provider.
@@ -24,7 +24,7 @@ pub(crate) struct Provider {
     pub(crate) kind: ProviderKind,
     /// Its path ends with a slash.
     base_url: Url,
-    /// Has it its kind's own address, and so its prices?
+    /// Whether it has its kind's default base URL, and so its prices.
     pub(crate) is_original: bool,
     pub(crate) key: Key,
     stream: bool,
@@ -55,12 +55,12 @@ impl Provider {
         Ok(Self { kind, base_url, is_original: config.base_url.is_none(), key, stream: config.stream })
     }
 
-    /// Must certificates be checked to talk to it?
+    /// Whether it is reached over TLS.
     pub(crate) fn uses_tls(&self) -> bool {
         self.base_url.scheme() == "https"
     }
 
-    /// One attempt.
+    /// Makes one attempt.
     pub(crate) async fn call(
         &self,
         client: &Client,
@@ -69,7 +69,7 @@ impl Provider {
     ) -> Result<Answer, Box<AttemptFailure>> {
         let sent = wire::request(self.kind, request, self.stream)?;
         let response = self.send(client, sent).await?;
-        // Some servers cannot stream, and answer whole.
+        // Some servers do not stream and return a whole response.
         let reply = if self.stream && !is_json(&response) {
             self.streamed(response, delta).await?
         } else {
@@ -83,7 +83,7 @@ impl Provider {
         reply.into_answer(self.kind, &request.model)
     }
 
-    /// The texts' vectors, in the order of the texts. One attempt.
+    /// The texts' embeddings, in the order of the texts. One attempt.
     pub(crate) async fn embed(
         &self,
         client: &Client,
@@ -107,7 +107,7 @@ impl Provider {
         listing::read(&body).map_err(WireError::into_failure)
     }
 
-    /// Sends a request and gives the answer that is one, its body unread.
+    /// Sends a request and returns a successful response, its body unread.
     async fn send(&self, client: &Client, request: WireRequest) -> Result<Response, Box<AttemptFailure>> {
         let url = self.url_of(&request.path, request.query);
         self.answered(client.post(url).header(CONTENT_TYPE, "application/json").body(request.body)).await
@@ -122,7 +122,7 @@ impl Provider {
             return Err(Box::new(match http::body(response, MAX_ERROR_BYTES, Bound::ErrorBody).await {
                 Ok(body) => failure::from_status(status.as_u16(), &headers, &body),
                 Err(http::Unread::Exceeded(_)) => failure::endless(status.as_u16(), &headers),
-                // What broke off is no reason to forget the status.
+                // The status is known even if the body broke off.
                 Err(http::Unread::Failed(_)) => failure::from_status(status.as_u16(), &headers, b""),
             }));
         }
@@ -169,7 +169,7 @@ impl Provider {
                 delta(text);
             }
         };
-        // The sink is called outside of the silence: its events are not the client's.
+        // The sink is called with logging enabled: its events are not the client's.
         while let Some(bytes) = response
             .chunk()
             .with_subscriber(silence())
@@ -198,7 +198,7 @@ fn is_json(response: &Response) -> bool {
     kind.starts_with(b"application/json")
 }
 
-/// The body of an answer.
+/// The body of a response.
 async fn whole(response: Response) -> Result<Vec<u8>, Box<AttemptFailure>> {
     http::body(response, MAX_BODY_BYTES, Bound::Body).await.map_err(|unread| {
         Box::new(match unread {
@@ -208,8 +208,8 @@ async fn whole(response: Response) -> Result<Vec<u8>, Box<AttemptFailure>> {
     })
 }
 
-/// The client's own events name addresses: nobody is to hear them.
+/// A dispatcher that drops the client's own log events, which contain URLs.
 fn silence() -> Dispatch {
-    // Not a subscriber of its own: each new one makes every place that can log ask all that there are.
+    // Not a new subscriber: each one makes every callsite query all subscribers again.
     Dispatch::none()
 }

@@ -1,4 +1,4 @@
-//! An answer in our types, whichever protocol it came by.
+//! A response in our types, whatever its protocol.
 
 use crate::config::ProviderKind;
 use crate::failure;
@@ -7,19 +7,19 @@ use crate::wire::Count;
 use papertape_core::message::{FailureKind, FinishReason, ModelName, ModelReply, ToolCall, Usage};
 use papertape_core::ports::{Answer, AttemptFailure};
 
-/// Why an answer ended, as far as it matters.
+/// Why a response ended, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It ran into a limit of tokens.
+    /// It reached a token limit.
     Length,
-    /// A filter held it back.
+    /// A content filter blocked it.
     Filter,
     /// Anything else.
     Other,
 }
 
 impl Stop {
-    /// The reason as any of the protocols spells it.
+    /// Parses the reason in any protocol's spelling.
     #[must_use]
     pub fn read(reason: &str) -> Self {
         match reason {
@@ -45,28 +45,28 @@ impl Stop {
     }
 }
 
-/// An answer's parts, however they came.
+/// The parts of a response, whole or streamed.
 #[derive(Debug, Default)]
 pub struct RawReply {
     /// Its text.
     pub text: String,
-    /// Its reasoning, where the provider shows it.
+    /// Its reasoning, when the provider returns it.
     pub reasoning: Option<String>,
-    /// Its calls, in their order.
+    /// Its tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
     /// Why it ended.
     pub stop: Option<Stop>,
-    /// What it used; `None` where the provider says nothing that can be.
+    /// Token usage; `None` when the provider reports nothing plausible.
     pub usage: Option<Usage>,
-    /// What the provider wants back with the next request.
+    /// The provider state to send back with the next request.
     pub(crate) note: NoteParts,
 }
 
 impl RawReply {
-    /// The answer, unless there is nothing in it.
+    /// The response, unless it is empty.
     ///
     /// # Errors
-    /// [`FailureKind::EmptyAnswer`], with what it used.
+    /// [`FailureKind::EmptyAnswer`], with its usage.
     pub fn into_answer(self, kind: ProviderKind, model: &ModelName) -> Result<Answer, Box<AttemptFailure>> {
         let finish = match (self.stop, self.tool_calls.is_empty()) {
             (Some(Stop::Length), _) => FinishReason::Length,
@@ -91,8 +91,8 @@ impl RawReply {
     }
 }
 
-/// What was used: all of the counts make sense together, or nothing is known. Reasoning that is told apart
-/// from an absent total is the total.
+/// The usage, if all counts are consistent; otherwise unknown. Reasoning that is reported separately, with no
+/// total, counts as the total.
 pub(crate) fn usage(input: Count, cached: Count, output: Count) -> Option<Usage> {
     let (input, cached, output) = (input.get().ok()?, cached.get().ok()?, output.get().ok()?);
     let usage = Usage {
@@ -100,11 +100,11 @@ pub(crate) fn usage(input: Count, cached: Count, output: Count) -> Option<Usage>
         cached_tokens: cached.unwrap_or(0),
         output_tokens: output.unwrap_or(0),
     };
-    // Every request has tokens, and what was read from a cache was read.
+    // Every request has tokens, and cached tokens are input tokens.
     (usage.input_tokens > 0 && usage.cached_tokens <= usage.input_tokens).then_some(usage)
 }
 
-/// Adds counts of tokens that a provider gives apart.
+/// Adds token counts that a provider reports separately.
 pub(crate) fn sum(counts: &[Count]) -> Count {
     let mut total = Count::Absent;
     for count in counts {

@@ -1,7 +1,7 @@
-//! Two large datasets: how long they take to import, to open and to be viewed, and how much memory. Run by
-//! `cargo bench -p papertape-market --bench datasets`; it needs some 2 GB in the working directory.
+//! Benchmarks two large datasets: time and memory to import, open and view them. Run with `cargo bench -p
+//! papertape-market --bench datasets`; it needs about 2 GB in the working directory.
 //!
-//! Each step runs in a process of its own, so that the memory of one does not show in another's.
+//! Each step runs in its own process, so that one step's memory does not count toward another's.
 
 use papertape_core::id::Symbol;
 use papertape_core::market::{BarRange, Dataset, Indicator, TradingHours};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// A dataset to make: its name, how many symbols, how many years, minutes or days.
+/// A dataset to generate: its name, how many symbols, how many years, minutes or days.
 struct Case {
     name: &'static str,
     symbols: usize,
@@ -28,7 +28,7 @@ const CASES: [Case; 2] = [
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
@@ -56,7 +56,7 @@ fn main() {
     }
 }
 
-/// A walk that is the same on every machine.
+/// A random walk that is the same on every machine.
 struct Walk(u64);
 
 impl Walk {
@@ -66,7 +66,7 @@ impl Walk {
     }
 }
 
-/// A file a symbol, as Stooq's columns have it. Gives their bytes together.
+/// Writes one file per symbol, with Stooq's columns. Returns their total size in bytes.
 fn make_files(dir: &Path, case: &Case) -> usize {
     std::fs::create_dir_all(dir).expect("makes a directory");
     let days = weekdays(case.years * 252);
@@ -165,7 +165,7 @@ fn measure_open(dir: &Path, case: &Case) {
     views(&dataset);
 }
 
-/// What a session asks for: a view of its open and, of one symbol, price, thirty bars and ten indicators.
+/// What a session reads: a view of its open and, for one symbol, the price, thirty bars and ten indicators.
 fn views(dataset: &Dataset) {
     let symbols: Vec<&Symbol> = dataset.all_symbols().collect();
     let usual: Vec<Indicator> =
@@ -196,7 +196,7 @@ fn views(dataset: &Dataset) {
     );
 }
 
-/// The same rows as Parquet files: how large they are, and how long they take to read.
+/// The same rows as Parquet files: their size, and the time to read them.
 fn measure_parquet(dir: &Path, case: &Case) {
     let dataset = Catalogue::at(dir.join("datasets")).open(case.name).expect("opens");
     let files = dir.join("parquet").join(case.name);
@@ -212,7 +212,7 @@ fn measure_parquet(dir: &Path, case: &Case) {
     println!("  Parquet: {} MB, imported in {:.1} s", bytes >> 20, begun.elapsed().as_secs_f64());
 }
 
-/// The process's memory in MB, where the system tells.
+/// The process's memory in MB, where the operating system reports it.
 fn memory(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(what)).unwrap_or_default();

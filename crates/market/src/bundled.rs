@@ -1,10 +1,10 @@
-//! The dataset that comes with the program. docs/data.md tells its source and how it was made.
+//! The bundled dataset. docs/data.md describes its source and how it was built.
 
 use crate::error::MarketError;
 use flate2::read::GzDecoder;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, TradingHours};
+use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, TradingHours};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, parse_date};
 use rust_decimal::Decimal;
@@ -20,7 +20,7 @@ const BARS: &[u8] = include_bytes!("../data/us-daily-2000-2013.csv.gz");
 const ACTIONS_FILE: &str = "us-daily-2000-2013.actions.csv";
 const ACTIONS: &str = include_str!("../data/us-daily-2000-2013.actions.csv");
 
-/// Names as they were at the time: an agent may see them.
+/// Names as they were at the time, because an agent may see them.
 const NAMES: [(&str, &str); 5] = [
     ("AAPL", "Apple"),
     ("FB", "Facebook"),
@@ -29,8 +29,8 @@ const NAMES: [(&str, &str); 5] = [
     ("MSFT", "Microsoft"),
 ];
 
-/// Daily bars, splits and dividends of AAPL, GOOG, IBM and MSFT from 2000-03-01 to 2013-03-01 (GOOG
-/// from its first day, 2004-08-19) and of FB from its own, 2012-05-18. Decoded once.
+/// Daily bars, splits and dividends of AAPL, GOOG, IBM and MSFT from 2000-03-01 to 2013-03-01 (GOOG from its
+/// first day, 2004-08-19) and of FB from its first day, 2012-05-18. Decoded once.
 ///
 /// # Panics
 /// Never: the files are part of the program, and a test reads them.
@@ -48,6 +48,7 @@ fn decode() -> Result<Dataset, MarketError> {
             symbol: symbol.into(),
             name: name.to_owned(),
             currency: "USD".to_owned(),
+            instrument_type: InstrumentType::Stock,
         });
     }
     let mut dates = BTreeSet::new();
@@ -85,8 +86,8 @@ fn decode() -> Result<Dataset, MarketError> {
     Ok(builder.build()?)
 }
 
-/// A day on which any of the symbols has a bar is a trading day: all of them were, and on no other
-/// day did the exchange open.
+/// A day on which any of the symbols has a bar is a trading day. This rule yields exactly the exchange's
+/// trading days.
 fn add_days(builder: &mut DatasetBuilder, dates: BTreeSet<Date>) -> Result<(), MarketError> {
     let hours = TradingHours::us_equity();
     for date in dates {
@@ -95,7 +96,7 @@ fn add_days(builder: &mut DatasetBuilder, dates: BTreeSet<Date>) -> Result<(), M
     Ok(())
 }
 
-/// Reads comma-separated lines of `N` fields, past comments and the header.
+/// Reads comma-separated lines of `N` fields, skipping comments and the header.
 fn for_each_row<'t, const N: usize>(
     file: &str,
     text: &'t str,

@@ -1,4 +1,4 @@
-//! The datasets at hand: the bundled one, and those of a directory.
+//! The available datasets: the bundled one, and those in a directory.
 
 use crate::bundled::bundled;
 use crate::error::MarketError;
@@ -11,75 +11,92 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The fewest hex digits by which a dataset can be called.
+/// The minimum number of hex digits that identify a dataset.
 const FEWEST_DIGITS: usize = 6;
-/// How many datasets of the directory are kept open: the ones used last.
+/// How many datasets of the directory stay open: the most recently used.
 const KEPT_OPEN: usize = 4;
 
-/// The datasets at hand, by name and by content hash.
+/// The available datasets, by name and by content hash.
 ///
-/// Those of a directory are read when they are opened, and found when another process adds them. What is
-/// open stays so for a while: the few used last.
+/// Datasets in a directory are read when they are opened, including those that another process has added
+/// since. The most recently used ones stay open.
 #[derive(Debug)]
 pub struct Catalogue {
     /// In memory, in the order in which they were added.
     datasets: Vec<Arc<Dataset>>,
-    /// The market profiles of those in memory, by the dataset's name.
+    /// The market profiles of the datasets in memory, by dataset name.
     markets: BTreeMap<String, String>,
     shelf: Option<Shelf>,
-    /// The last used at the end.
+    /// The most recently used last.
     open: Mutex<Vec<Arc<Dataset>>>,
 }
 
 /// One dataset of a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its name. Content whose name now stands for another has the name that it was imported under.
+    /// Its name. Content whose name now refers to other content keeps the name that it was imported under.
     pub name: String,
     /// Its content hash.
     pub hash: ContentHash,
     /// The exchange's time zone.
     pub zone: String,
-    /// The market profile of runs that name none; no part of the hash.
+    /// The market profile of runs that name none; not part of the hash.
     #[serde(default)]
     pub market: Option<String>,
-    /// Its symbols, in byte order.
+    /// Its symbols that can be traded, in byte order.
     pub symbols: Vec<Symbol>,
+    /// The symbols of its indexes, in byte order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<Symbol>,
     /// Its first trading day.
     pub first_day: Option<Date>,
     /// Its last trading day.
     pub last_day: Option<Date>,
-    /// How many trading days it has.
+    /// The number of trading days.
     pub days: usize,
-    /// How many daily bars it has.
+    /// The number of daily bars.
     pub bars: usize,
-    /// The lengths of its bars within the day, shortest first.
+    /// The lengths of its intraday bars, shortest first.
     pub intervals: Vec<Interval>,
-    /// How many bars within the day it has.
+    /// The number of intraday bars.
     pub bars_within_days: usize,
-    /// How many splits and dividends it has.
+    /// The number of splits and dividends.
     pub actions: usize,
-    /// How many news items it has.
+    /// The number of news items.
     pub news: usize,
-    /// How many figures of companies' reports it has.
+    /// The number of fundamentals.
     pub fundamentals: usize,
-    /// How many values of macroeconomic series it has.
+    /// The number of values of macroeconomic series.
     pub macros: usize,
-    /// How many bytes it takes on the disk; 0: it is part of the program.
+    /// The indexes whose members over time it holds; a run can use one of them as its universe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub universes: Vec<UniverseEntry>,
+    /// The size on disk in bytes; 0 for a dataset that is part of the program.
     pub bytes: u64,
-    /// Is it older content whose name stands for another now? It is found by its hash.
+    /// Whether this is older content whose name now refers to other content. It is found by its hash.
     #[serde(default)]
     pub replaced: bool,
 }
 
+/// An index of which a dataset has members over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UniverseEntry {
+    /// Its name.
+    pub name: String,
+    /// How many symbols ever were members.
+    pub symbols: usize,
+    /// How many periods of membership there are.
+    pub memberships: usize,
+}
+
 impl Catalogue {
-    /// A catalogue of the bundled dataset alone.
+    /// A catalogue of the bundled dataset only.
     #[must_use]
     pub fn bundled() -> Self {
         Self { datasets: vec![bundled()], markets: BTreeMap::new(), shelf: None, open: Mutex::default() }
     }
 
-    /// The bundled dataset and those of a directory, which is made when the first one is added.
+    /// The bundled dataset and those in a directory, which is created when the first one is added.
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { shelf: Some(Shelf::new(dir)), ..Self::bundled() }
@@ -88,7 +105,7 @@ impl Catalogue {
     /// Adds a dataset in memory.
     ///
     /// # Errors
-    /// [`MarketError::NameTaken`] where another dataset has its name; adding one twice is no error.
+    /// [`MarketError::NameTaken`] if another dataset has its name; adding the same one twice is not an error.
     pub fn add(&mut self, dataset: Arc<Dataset>) -> Result<(), MarketError> {
         match self.datasets.iter().find(|other| other.name() == dataset.name()) {
             Some(same) if same.hash() == dataset.hash() => {}
@@ -98,11 +115,10 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds a dataset in memory together with the market profile that it is traded by where nobody names
-    /// one.
+    /// Adds a dataset in memory together with its default market profile.
     ///
     /// # Errors
-    /// As [`Self::add`]; the first to name a market stays.
+    /// As [`Self::add`]; if it is added twice, the first market profile stays.
     pub fn add_with_market(&mut self, dataset: Arc<Dataset>, market: &str) -> Result<(), MarketError> {
         let name = dataset.name().to_owned();
         self.add(dataset)?;
@@ -110,25 +126,23 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The market profile that a dataset is traded by where nobody names one; `None` where its source
-    /// says nothing.
+    /// The market profile of runs that name none; `None` if the source does not define one.
     #[must_use]
     pub fn default_market(&self, dataset: &Dataset) -> Option<String> {
         if self.datasets.iter().any(|other| other.name() == dataset.name()) {
             return self.markets.get(dataset.name()).cloned();
         }
-        // What cannot be read has been told when the dataset was opened.
+        // Unreadable files were already reported when the dataset was opened.
         let name = self.shelf.as_ref().and_then(|shelf| shelf.name(dataset.name()).ok().flatten());
         name.and_then(|name| name.market)
     }
 
-    /// Keeps a dataset in the directory under its name, with the market profile of runs on it that name
-    /// none. All of it or nothing is there afterwards, also where the process dies. Gives `false` where the
-    /// very same was there.
+    /// Stores a dataset in the directory under its name, with the market profile of runs that name none. The
+    /// write is atomic, even if the process dies. Returns `false` if the identical dataset already existed.
     ///
     /// # Errors
-    /// [`MarketError::NameTaken`] where the name stands for other content and `replace` is not set: where
-    /// it is, the other content stays, and is found by its hash. [`MarketError::Name`];
+    /// [`MarketError::NameTaken`] if the name refers to other content and `replace` is not set; with
+    /// `replace`, the other content stays and is found by its hash. [`MarketError::Name`];
     /// [`MarketError::Io`].
     pub fn keep(&self, dataset: &Dataset, market: Option<&str>, replace: bool) -> Result<bool, MarketError> {
         let taken = || MarketError::NameTaken { name: dataset.name().to_owned() };
@@ -138,12 +152,11 @@ impl Catalogue {
         self.shelf()?.put(dataset, market, replace)
     }
 
-    /// Takes a dataset out of the directory: a name, with its content where no other name stands for it;
-    /// or, called by its hash, content that has no name any more. Whether jobs still need it is the
-    /// caller's to know.
+    /// Removes a dataset from the directory: by name, with its content unless another name refers to it; or
+    /// by hash, if the content no longer has a name. The caller must know whether jobs still need it.
     ///
     /// # Errors
-    /// As [`find`](Self::find); [`MarketError::Fixed`] for what is part of the program.
+    /// As [`find`](Self::find); [`MarketError::Fixed`] for a dataset that is part of the program.
     pub fn remove(&self, wanted: &str) -> Result<Entry, MarketError> {
         let entry = self.find(wanted)?;
         if self.datasets.iter().any(|dataset| dataset.hash() == entry.hash && dataset.name() == entry.name) {
@@ -159,7 +172,7 @@ impl Catalogue {
         Ok(entry)
     }
 
-    /// Its datasets, by name; older content of a name after the newer.
+    /// Its datasets, by name; older content of a name follows the newer.
     ///
     /// # Errors
     /// [`MarketError::Io`]; [`MarketError::Damaged`].
@@ -179,7 +192,7 @@ impl Catalogue {
         Ok(entries)
     }
 
-    /// What is known of the dataset of this name, or whose hash begins with these hex digits, six or more.
+    /// The entry of the dataset with this name, or whose hash starts with these hex digits, six or more.
     ///
     /// # Errors
     /// [`MarketError::NotFound`] and [`MarketError::Ambiguous`]; those of [`list`](Self::list).
@@ -199,7 +212,7 @@ impl Catalogue {
         }
         let mut found: Vec<Entry> =
             self.list()?.into_iter().filter(|entry| entry.hash.to_hex().starts_with(&prefix)).collect();
-        // The same content under several names is one dataset by its hash.
+        // The same content under several names is a single dataset by hash.
         if found.windows(2).any(|pair| pair[0].hash != pair[1].hash) {
             let matches = found.into_iter().map(|entry| entry.name).collect();
             return Err(MarketError::Ambiguous { wanted: wanted.to_owned(), matches });
@@ -207,10 +220,10 @@ impl Catalogue {
         if found.is_empty() { Err(not_found()) } else { Ok(found.swap_remove(0)) }
     }
 
-    /// Opens the dataset of this name, or whose hash begins with these hex digits, six or more.
+    /// Opens the dataset with this name, or whose hash starts with these hex digits, six or more.
     ///
     /// # Errors
-    /// As [`find`](Self::find); [`MarketError::Damaged`] where its file is not the one that was written.
+    /// As [`find`](Self::find); [`MarketError::Damaged`] if the file differs from what was written.
     pub fn open(&self, wanted: &str) -> Result<Arc<Dataset>, MarketError> {
         let entry = self.find(wanted)?;
         let is_it = |dataset: &&Arc<Dataset>| dataset.hash() == entry.hash && dataset.name() == entry.name;
@@ -223,7 +236,7 @@ impl Catalogue {
             opened.push(Arc::clone(&dataset));
             return Ok(dataset);
         }
-        // The lock is kept while it is read, so that two who want the same read it once.
+        // The lock is held while reading, so that two callers of the same dataset read it only once.
         let dataset = Arc::new(self.shelf()?.open(&entry.name, entry.hash)?);
         opened.push(Arc::clone(&dataset));
         let gone = opened.len().saturating_sub(KEPT_OPEN);
@@ -231,10 +244,10 @@ impl Catalogue {
         Ok(dataset)
     }
 
-    /// Reads a dataset once more, from the disk where it is there, and computes its hash from its rows.
+    /// Reads a dataset again, from disk if it is stored there, and computes its hash from its rows.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`MarketError::Damaged`] where the hash is another.
+    /// As [`open`](Self::open); [`MarketError::Damaged`] if the hash differs.
     pub fn verify(&self, wanted: &str) -> Result<Entry, MarketError> {
         let entry = self.find(wanted)?;
         let own = self.datasets.iter().find(|dataset| dataset.hash() == entry.hash);
@@ -279,7 +292,8 @@ impl Entry {
             hash: dataset.hash(),
             zone: dataset.zone().to_owned(),
             market: None,
-            symbols: dataset.all_symbols().cloned().collect(),
+            symbols: dataset.tradable_symbols().cloned().collect(),
+            indexes: dataset.indexes().cloned().collect(),
             first_day: date(dataset.days().first()),
             last_day: date(dataset.days().last()),
             days: dataset.days().len(),
@@ -290,8 +304,19 @@ impl Entry {
             news: contents.news().len(),
             fundamentals: contents.fundamentals().count(),
             macros: contents.macros().count(),
+            universes: universes(dataset),
             bytes: 0,
             replaced: false,
         }
     }
+}
+
+fn universes(dataset: &Dataset) -> Vec<UniverseEntry> {
+    let periods = dataset.contents().memberships();
+    let entry = |(name, symbols): (&str, BTreeSet<Symbol>)| UniverseEntry {
+        name: name.to_owned(),
+        symbols: symbols.len(),
+        memberships: periods.iter().filter(|period| period.index == name).count(),
+    };
+    dataset.universes().into_iter().map(entry).collect()
 }

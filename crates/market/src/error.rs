@@ -1,52 +1,52 @@
-//! Why a dataset could not be had.
+//! Why a dataset is unavailable.
 
 use papertape_core::market::BuildError;
 
-/// Why a dataset could not be had.
+/// Why a dataset is unavailable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarketError {
-    /// No dataset has this name, nor a hash that begins so. Whoever named it must act.
+    /// No dataset has this name, or a hash that starts with it. The caller must change the name.
     #[error("no dataset is called `{wanted}`, nor has a hash that begins so")]
     NotFound {
-        /// The name or beginning of a hash, as given.
+        /// The name or hash prefix, as given.
         wanted: String,
     },
-    /// Several datasets' hashes begin so. Whoever named it must give more digits.
+    /// Several datasets' hashes start with this. The caller must give more digits.
     #[error("`{wanted}` is the beginning of several hashes: {}", matches.join(", "))]
     Ambiguous {
-        /// The beginning as given.
+        /// The prefix as given.
         wanted: String,
-        /// The names of those that match.
+        /// The names of the matches.
         matches: Vec<String>,
     },
-    /// Another dataset has this name already.
+    /// Another dataset already has this name.
     #[error("there is another dataset called `{name}`")]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// A name that cannot be a dataset's. Whoever named it must act.
+    /// An invalid dataset name. The caller must change it.
     #[error("`{}` cannot be a dataset's name: letters, digits, `.`, `_` and `-` can, 64 at the most", name.escape_default())]
     Name {
         /// The name as given.
         name: String,
     },
-    /// It is part of the program, and cannot be removed.
+    /// The dataset is part of the program and cannot be removed.
     #[error("`{name}` is part of the program")]
     Fixed {
         /// Its name.
         name: String,
     },
-    /// The catalogue has no directory to keep datasets in.
+    /// The catalogue has no directory to store datasets in.
     #[error("this catalogue keeps no datasets")]
     NoDirectory,
-    /// A file is not the one that was written. Whoever keeps the files must act: import it again.
+    /// A file differs from what was written. The owner of the files must act: import it again.
     #[error("{file}: {reason}")]
     Damaged {
         /// The file, or the dataset.
         file: String,
-        /// How it shows.
+        /// How the damage shows.
         reason: String,
     },
     /// A file could not be read or written.
@@ -54,13 +54,13 @@ pub enum MarketError {
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The operating system's error.
         error: std::io::Error,
     },
-    /// A value cannot be written in the form asked for.
+    /// A value cannot be written in the requested format.
     #[error("{0}")]
     Export(String),
-    /// A line of a file cannot be read. Whoever supplies the file must act.
+    /// A line of a file is unreadable. The supplier of the file must act.
     #[error("{file}, line {line}: {reason}")]
     Line {
         /// The file.
@@ -70,7 +70,7 @@ pub enum MarketError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The rows can be read, but one of them cannot be true.
+    /// The rows are readable, but one of them is impossible.
     #[error(transparent)]
     Row(#[from] BuildError),
 }

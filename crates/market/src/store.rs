@@ -1,16 +1,16 @@
-//! Datasets in a directory that processes share.
+//! Datasets in a directory shared by several processes.
 //!
 //! ```text
 //! datasets/
-//!   .lock                    held by whoever writes
+//!   .lock                    held by the writer
 //!   content/HASH/data        the packed dataset, never changed
 //!   content/HASH/about.json  what `list` shows, and the checksum of `data`
-//!   names/NAME.json          which content a name stands for, and its market
+//!   names/NAME.json          the content that a name refers to, and its market
 //! ```
 //!
-//! Content is written into a directory whose name begins with a dot, made durable and renamed; a name is
-//! a file that is replaced as a whole. So whenever a writer dies, everything that can be found is whole,
-//! and the next writer clears away what cannot.
+//! Content is written into a directory whose name starts with a dot, made durable and renamed; a name is a
+//! file that is replaced atomically. So whenever a writer dies, everything that can be found is complete, and
+//! the next writer removes the rest.
 
 use crate::catalogue::Entry;
 use crate::error::MarketError;
@@ -24,13 +24,13 @@ use std::path::{Path, PathBuf};
 const DATA: &str = "data";
 const ABOUT: &str = "about.json";
 
-/// The directory.
+/// The dataset directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelf {
     dir: PathBuf,
 }
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Name {
     pub(crate) name: String,
@@ -39,7 +39,7 @@ pub(crate) struct Name {
     pub(crate) market: Option<String>,
 }
 
-/// What is kept beside packed data.
+/// The metadata stored with packed data.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct About {
     #[serde(flatten)]
@@ -61,7 +61,7 @@ impl Shelf {
         self.dir.join("names").join(format!("{name}.json"))
     }
 
-    /// All names, by name. A directory that is not there has none.
+    /// All names, sorted. A missing directory has none.
     pub(crate) fn names(&self) -> Result<Vec<Name>, MarketError> {
         let mut names = Vec::new();
         for path in listed(&self.dir.join("names"))? {
@@ -74,7 +74,7 @@ impl Shelf {
         Ok(names)
     }
 
-    /// The name, where it is taken.
+    /// The name, if it is taken.
     pub(crate) fn name(&self, name: &str) -> Result<Option<Name>, MarketError> {
         if check_name(name).is_err() {
             return Ok(None);
@@ -90,12 +90,12 @@ impl Shelf {
         Ok(hashes)
     }
 
-    /// What is known of a content without opening it.
+    /// The metadata of a content, read without opening it.
     pub(crate) fn about(&self, hash: ContentHash) -> Result<Option<About>, MarketError> {
         read_json(&self.content(hash).join(ABOUT))
     }
 
-    /// Reads a content under this name. The whole file is compared with its checksum.
+    /// Opens a content under this name. The whole file is compared with its checksum.
     pub(crate) fn open(&self, name: &str, hash: ContentHash) -> Result<Dataset, MarketError> {
         let path = self.content(hash).join(DATA);
         let damaged = |reason: String| MarketError::Damaged { file: path.display().to_string(), reason };
@@ -115,7 +115,7 @@ impl Shelf {
         Ok(dataset)
     }
 
-    /// Writes a dataset under its name. Gives whether there was anything to write.
+    /// Writes a dataset under its name. Returns whether anything was written.
     pub(crate) fn put(
         &self,
         dataset: &Dataset,
@@ -180,7 +180,7 @@ impl Shelf {
         sync_dir(&names)
     }
 
-    /// Takes a name away, and its content with it where no other name stands for it.
+    /// Removes a name, and its content unless another name refers to it.
     pub(crate) fn remove_name(&self, name: &str) -> Result<(), MarketError> {
         let _lock = self.lock()?;
         let Some(taken) = self.name(name)? else { return Ok(()) };
@@ -193,7 +193,7 @@ impl Shelf {
         self.drop_content(taken.hash)
     }
 
-    /// Takes away content that no name stands for.
+    /// Removes content that no name refers to.
     pub(crate) fn remove_content(&self, hash: ContentHash) -> Result<(), MarketError> {
         let _lock = self.lock()?;
         if self.names()?.iter().any(|name| name.hash == hash) {
@@ -202,7 +202,7 @@ impl Shelf {
         self.drop_content(hash)
     }
 
-    /// Renames it first, so that whoever looks finds it whole or not at all.
+    /// Renames it first, so that readers find it complete or not at all.
     fn drop_content(&self, hash: ContentHash) -> Result<(), MarketError> {
         let there = self.content(hash);
         let gone = self.dir.join("content").join(format!(".{}", hash.to_hex()));
@@ -211,7 +211,7 @@ impl Shelf {
         sync_dir(&self.dir.join("content"))
     }
 
-    /// Waits until no other process writes, and clears away what one that died has left.
+    /// Waits until no other process writes, and removes what a dead writer left behind.
     fn lock(&self) -> Result<File, MarketError> {
         make(&self.dir.join("content"))?;
         make(&self.dir.join("names"))?;
@@ -228,7 +228,8 @@ impl Shelf {
     }
 }
 
-/// A name is a file's: letters, digits, `.`, `_` and `-`, a letter or digit first, 64 at the most.
+/// A name must be usable as a file name: letters, digits, `.`, `_` and `-`, starting with a letter or digit,
+/// at most 64 characters.
 ///
 /// # Errors
 /// [`MarketError::Name`].

@@ -1,11 +1,9 @@
-//! How often the right reflection is among the first three, by meaning, by words and by both, through the
-//! product's own search. Run by
-//! `PAPERTAPE_SENTENCE_MODEL=DIR cargo bench -p papertape --bench memory_search`, where DIR is a data
-//! directory into which `papertape memory install-model` has installed the model.
+//! Measures how often the right reflection is among the first three, by embedding, by keyword and by both,
+//! through the product's own search. Run with `PAPERTAPE_SENTENCE_MODEL=DIR cargo bench -p papertape --bench
+//! memory_search`, where DIR is a data directory into which `papertape memory install-model` has installed the model.
 //!
-//! `reflections.json` holds 344 reflections. 44 were written by hand, each about something of its own, with a
-//! question beside it that asks for it in other words. The other 300 were put together from parts, and none
-//! of them answers a question.
+//! `reflections.json` contains 344 reflections. 44 were written by hand, each on its own topic, with a query
+//! that paraphrases it. The other 300 were assembled from parts, and none of them answers a query.
 
 use papertape::app::App;
 use papertape::config::{Config, EmbeddingsConfig};
@@ -27,7 +25,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How many of the first count as found.
+/// The target must be among this many results.
 const FIRST: usize = 3;
 
 #[derive(Deserialize)]
@@ -38,12 +36,12 @@ struct Entry {
     summary: String,
     rules: Vec<String>,
     tags: Vec<ErrorTag>,
-    /// Asks for this one in other words.
+    /// A query that paraphrases this one.
     query: Option<String>,
 }
 
 fn main() {
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
@@ -105,7 +103,7 @@ async fn search(app: &App, query: &str, by: SearchBy) -> Vec<u64> {
     answer.trades.iter().map(|trade| trade.trade_id).collect()
 }
 
-/// The ranking by words alone that `both` fuses: any word counts.
+/// The keyword ranking that `both` fuses: any word counts.
 async fn ranked_words(app: &App, query: &str) -> Vec<u64> {
     let filter = TradeFilter::default();
     let among = app.store.trade_ids(&filter).await.expect("reads");

@@ -1,8 +1,8 @@
-//! Where the server that owns a data directory can be reached: a small file in it, for commands that
-//! come to write while the server has the record.
+//! Where the server that owns a data directory can be reached: a small file in it, for commands that need to
+//! write while the server holds the database.
 //!
-//! The file decides nothing. Who owns the record is decided by its lock; a file that a dead server left
-//! behind names a process that is not the lock's holder, and is not looked at.
+//! The file decides nothing. The lock decides who owns the database; a file that a dead server left behind
+//! names a process that does not hold the lock, and is ignored.
 
 use crate::config::Mode;
 use anyhow::{Context as _, Result};
@@ -13,15 +13,15 @@ use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Who serves, and where.
+/// Which process serves, and where.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
-    /// The server's process.
+    /// The server's process ID.
     pub pid: u32,
-    /// Where it can be reached from this machine, as `http://127.0.0.1:8080`.
+    /// The URL on this machine, like `http://127.0.0.1:8080`.
     pub url: String,
-    /// What lets this user's own commands in, where the server asks for tokens. It is good as long as the
-    /// server's process lives.
+    /// The key that lets this user's own commands in when the server requires tokens. It is valid for the
+    /// lifetime of the server's process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
@@ -33,10 +33,10 @@ impl fmt::Debug for Address {
 }
 
 impl Address {
-    /// This process's, which listens at `bound`.
+    /// The address of this process, which listens at `bound`.
     #[must_use]
     pub fn of_this_process(bound: SocketAddr) -> Self {
-        // Who listens everywhere listens on loopback too.
+        // A wildcard address includes loopback.
         let ip = match bound.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -46,25 +46,25 @@ impl Address {
         Self { pid: std::process::id(), url, key: None }
     }
 
-    /// The same with the key of a server that asks for tokens.
+    /// Adds the key of a server that requires tokens.
     #[must_use]
     pub fn with_key(self, key: Option<&str>) -> Self {
         Self { key: key.map(str::to_owned), ..self }
     }
 
-    /// What this user's commands have to send as a bearer token.
+    /// What this user's commands must send as a bearer token.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// Writes the file; it goes with what this gives.
+    /// Writes the file; dropping the result removes it.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// The operating system's error, with the path.
     pub fn publish(&self, data_dir: &Path, mode: Mode) -> Result<Published> {
         let path = file(data_dir, mode);
-        // Renamed into place, so that nobody reads half of it.
+        // Renamed into place, so that nobody reads half a file.
         let draft = path.with_extension("json.new");
         let text = serde_json::to_string(self)?;
         write_privately(&draft, &text)
@@ -73,7 +73,7 @@ impl Address {
         Ok(Published { path })
     }
 
-    /// Where the process `pid` serves the data directory; `None` where it does not say.
+    /// Where the process `pid` serves the data directory; `None` if it left no file.
     #[must_use]
     pub fn read(data_dir: &Path, mode: Mode, pid: u32) -> Option<Self> {
         let text = std::fs::read_to_string(file(data_dir, mode)).ok()?;
@@ -82,7 +82,7 @@ impl Address {
     }
 }
 
-/// The file, as long as it is there.
+/// The file, which exists as long as this value.
 #[derive(Debug)]
 pub struct Published {
     path: PathBuf,
@@ -90,12 +90,12 @@ pub struct Published {
 
 impl Drop for Published {
     fn drop(&mut self) {
-        // One that stays is known as stale by its process.
+        // A file that stays behind is recognized as stale by its process ID.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// For nobody else to read, whatever the directory allows.
+/// Readable by the owner only, whatever the directory allows.
 fn write_privately(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

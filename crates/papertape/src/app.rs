@@ -1,4 +1,4 @@
-//! Compose: the one place where concrete types meet.
+//! Composition: the one place where concrete types meet.
 
 use crate::access::Doorkeeper;
 use crate::assistant::{self, Words};
@@ -24,14 +24,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// The product, put together.
+/// The composed application.
 #[derive(Clone)]
 pub struct App {
-    /// Its configuration.
+    /// The configuration.
     pub config: Arc<Config>,
-    /// The record.
+    /// The database.
     pub store: Store,
-    /// What jobs run with.
+    /// The services that jobs run with.
     pub services: Services,
     /// Datasets.
     pub catalogue: Arc<Catalogue>,
@@ -39,37 +39,37 @@ pub struct App {
     pub gateway: Arc<Gateway>,
     /// Sentence models.
     pub embeddings: Arc<Embeddings>,
-    /// The vectors of reflections, as they are searched.
+    /// The reflections' vectors for search.
     pub vectors: Arc<VectorIndex>,
     /// Runs jobs in this process.
     pub worker: Worker,
     /// Open streams of this process.
     pub streams: Arc<Streams>,
-    /// Words of answers that are being written in this process.
+    /// Deltas of answers that are being written in this process.
     pub words: Arc<Words>,
-    /// Keeps the plans' portable files up to date, in a process that writes.
+    /// Updates the plans' portable files, in a process that writes.
     projector: Option<Arc<Projector>>,
-    /// Who may use its server.
+    /// Authenticates callers of the server.
     pub doorkeeper: Arc<Doorkeeper>,
-    /// What it counts.
+    /// The process's counters.
     pub metrics: Arc<Metrics>,
-    /// Results of stopped jobs that were worked out in this process.
+    /// Cached results of stopped jobs that this process computed.
     pub results: Arc<KeptResults>,
 }
 
-/// How a command uses the record.
+/// How a command uses the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Owns it: reads and writes.
     Own,
-    /// Owns it, as a server does that starts: data of dev mode that are not to be preserved are wiped.
+    /// Owns it, like a server at startup: wipes dev-mode data unless it is to be preserved.
     Start,
-    /// Reads beside the process that owns it.
+    /// Reads while another process owns it.
     Read,
 }
 
 impl App {
-    /// Opens everything. Makes the data directory where it is not there.
+    /// Opens everything. Creates the data directory if it is missing.
     ///
     /// # Errors
     /// A directory, database, prompt, price or key that cannot be used, with what to do about it.
@@ -86,13 +86,13 @@ impl App {
         };
         let store = store.context("the record cannot be opened")?;
         if access != Access::Read {
-            // What a process that died was doing can be taken up at once.
+            // The work of a process that died can be resumed at once.
             store.end_leases().await.context("the record cannot be written")?;
         }
         Self::compose(config, store)
     }
 
-    /// Puts the product together around a record.
+    /// Composes the application around a store.
     ///
     /// # Errors
     /// As [`App::open`].
@@ -101,10 +101,10 @@ impl App {
         Self::compose_over(config, store, catalogue)
     }
 
-    /// As [`Self::compose`], over these datasets.
+    /// As [`Self::compose`], with these datasets.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::compose`].
     pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
@@ -161,7 +161,7 @@ impl App {
         assistant::assisted(app, &of_assistant)
     }
 
-    /// The portable files of this record's plans.
+    /// The portable files of this database's plans.
     #[must_use]
     pub fn portable_files(&self) -> PortableFiles {
         PortableFiles::new(
@@ -171,8 +171,8 @@ impl App {
         )
     }
 
-    /// From now on the plans' portable files are kept up to date. Those of dev mode, whose data may go at
-    /// any start, have none.
+    /// Enables updates of the plans' portable files. Dev mode has no such files, because its data may be
+    /// wiped at any start.
     #[must_use]
     pub fn with_portable_files(mut self) -> Self {
         if self.config.mode == Mode::Prod && self.projector.is_none() {
@@ -181,20 +181,20 @@ impl App {
         self
     }
 
-    /// Resolves when what was committed stands in the portable files too.
+    /// Resolves once everything committed is also in the portable files.
     pub async fn settle(&self) {
         if let Some(projector) = &self.projector {
             projector.flush().await;
         }
     }
 
-    /// Tells the worker of this process that there may be a job.
+    /// Notifies this process's worker that there may be a job.
     pub fn ring(&self) {
         self.worker.bell().notify_one();
     }
 }
 
-/// Where the record is, by the config.
+/// The database that the config selects.
 #[must_use]
 pub fn target(config: &Config) -> Target {
     match (&config.database_url, config.mode) {
@@ -213,10 +213,10 @@ pub fn database_file(data_dir: &Path, mode: Mode) -> PathBuf {
     })
 }
 
-/// Makes the data directory, for its owner alone.
+/// Creates the data directory, accessible to its owner only.
 ///
 /// # Errors
-/// The system's, with the path.
+/// The operating system's error, with the path.
 pub fn make_data_dir(dir: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

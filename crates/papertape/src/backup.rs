@@ -1,5 +1,6 @@
-//! A copy of all that cannot be made again: the record and the datasets, in a directory with a manifest that names every
-//! file with its hash. What can be made again (a sentence model, the portable files of plans) is left out.
+//! A copy of everything irreplaceable: the database and the datasets, in a directory with a manifest that
+//! names every file with its hash. Whatever can be recreated (a sentence model, the portable files of plans)
+//! is left out.
 
 use crate::app::{App, database_file, make_data_dir};
 use crate::config::{Config, Mode};
@@ -11,21 +12,21 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
-/// The form of the directory.
+/// The format of the directory.
 const FORMAT: &str = "papertape.backup.v1";
 const MANIFEST: &str = "manifest.json";
 const DATABASE: &str = "papertape.db";
 const DATASETS: &str = "datasets";
 
-/// What a backup holds.
+/// The content of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     format: String,
-    /// The program that wrote it.
+    /// The version of the program that wrote it.
     pub version: String,
-    /// Whose data it is.
+    /// The mode whose data it contains.
     pub mode: Mode,
-    /// When the record was copied.
+    /// When the database was copied.
     pub created_at: Timestamp,
     /// Every file, by its path.
     pub files: Vec<BackupFile>,
@@ -34,22 +35,22 @@ pub struct Manifest {
 /// A file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupFile {
-    /// Its path within the directory, with `/`.
+    /// The path within the directory, with `/`.
     pub path: String,
-    /// Its size.
+    /// The size.
     pub bytes: u64,
     /// The BLAKE3 hash of its bytes.
     pub blake3: String,
 }
 
 impl Manifest {
-    /// The sum of all files.
+    /// The total size of all files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// How many datasets are in it.
+    /// The number of datasets.
     #[must_use]
     pub fn datasets(&self) -> usize {
         self.files
@@ -59,11 +60,11 @@ impl Manifest {
     }
 }
 
-/// Copies a SQLite record, as it is at this instant, and its datasets into a new directory, and checks the copy. Others
-/// may read and write meanwhile.
+/// Copies a SQLite database, as of this instant, and its datasets into a new directory, and checks the copy.
+/// Other processes may read and write meanwhile.
 ///
 /// # Errors
-/// A directory that is not empty; a record on PostgreSQL; a file that cannot be read or written; a copy that is damaged.
+/// A directory that is not empty; a PostgreSQL database; a file that cannot be read or written; a damaged copy.
 pub async fn back_up(app: &App, dir: &Path, now: Timestamp) -> Result<Manifest> {
     if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
         bail!("{} is not empty; name a new directory", dir.display());
@@ -88,17 +89,17 @@ pub async fn back_up(app: &App, dir: &Path, now: Timestamp) -> Result<Manifest> 
         created_at: now,
         files,
     };
-    // Last, so that a directory with a manifest is whole.
+    // Last, so that a directory with a manifest is complete.
     let file = dir.join(MANIFEST);
     fs::write(&file, serde_json::to_vec_pretty(&manifest)?).with_context(|| file.display().to_string())?;
     sync(&file)?;
     Ok(manifest)
 }
 
-/// Checks a backup and puts it into the data directory, which must not hold a record.
+/// Checks a backup and restores it into the data directory, which must not contain a database.
 ///
 /// # Errors
-/// A directory that is not a whole backup; a data directory that holds a record, or other data of the same name.
+/// An incomplete or damaged backup; a data directory that contains a database, or other data of the same name.
 pub fn restore(config: &Config, dir: &Path) -> Result<Manifest> {
     let manifest = read_manifest(dir)?;
     if manifest.mode != config.mode {
@@ -133,7 +134,7 @@ pub fn restore(config: &Config, dir: &Path) -> Result<Manifest> {
     for path in &paths {
         copy(&dir.join(DATASETS).join(path), &datasets.join(path))?;
     }
-    // Renamed when it is whole: a record that is there can be used.
+    // Renamed once it is complete: a database that exists is usable.
     let unfinished = database.with_extension("db.restoring");
     copy(&dir.join(DATABASE), &unfinished)?;
     check_database(&unfinished)?;
@@ -165,7 +166,7 @@ fn check_database(file: &Path) -> Result<()> {
     Store::check_file(file).with_context(|| format!("{} is damaged", file.display()))
 }
 
-/// Reads every dataset and computes its hash from its rows.
+/// Reads every dataset and recomputes its hash from its rows.
 fn check_datasets(dir: &Path) -> Result<()> {
     let catalogue = Catalogue::at(dir);
     for entry in catalogue.list()?.iter().filter(|entry| entry.bytes > 0) {
@@ -174,7 +175,7 @@ fn check_datasets(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files of a datasets directory, sorted. Locks and what a writer has not finished begin with a dot.
+/// The files of a datasets directory, sorted. Names of locks and unfinished files start with a dot.
 fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![PathBuf::new()];
@@ -197,7 +198,7 @@ fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Copies a file durably, with the directories above it.
+/// Copies a file durably, together with the directories above it.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     if let Some(dir) = to.parent() {
         make_data_dir(dir)?;

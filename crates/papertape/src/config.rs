@@ -1,4 +1,4 @@
-//! The configuration: a TOML file, `PAPERTAPE_*` variables over it, and the command line over both.
+//! The configuration: a TOML file, overridden by `PAPERTAPE_*` variables, overridden by the command line.
 
 mod auth;
 mod chat;
@@ -36,12 +36,12 @@ pub use settings::{ChatSettings, JobsSettings, Settings};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The file that it was read from; no key of its own.
+    /// The file that the config was read from; not a key.
     #[serde(skip)]
     pub file: Option<PathBuf>,
-    /// Where everything is kept. Made with mode 0700 where it is not there.
+    /// Where all data is stored. Created with mode 0700 if it is missing.
     pub data_dir: PathBuf,
-    /// Where imported datasets are kept; absent: `datasets` in the data directory.
+    /// Where imported datasets are stored; absent: `datasets` in the data directory.
     pub datasets_dir: Option<PathBuf>,
     /// Where the server listens.
     pub listen: SocketAddr,
@@ -49,12 +49,12 @@ pub struct Config {
     pub database_url: Option<String>,
     /// `prod` or `dev`.
     pub mode: Mode,
-    /// In `dev`: keep the data at start.
+    /// In `dev`: preserve the data at startup.
     pub preserve_dev_data: bool,
-    /// What is logged: `error`, `warn`, `info`, `debug`, `trace`, or filters by target. Absent: `info`
-    /// for `serve` and `worker`, `warn` for every other command.
+    /// The log level: `error`, `warn`, `info`, `debug`, `trace`, or filters by target. Absent: `info` for
+    /// `serve` and `worker`, `warn` for every other command.
     pub log: Option<String>,
-    /// How it is logged.
+    /// The log format.
     pub log_format: LogFormat,
     /// Model providers and prices.
     pub models: ModelsConfig,
@@ -62,53 +62,53 @@ pub struct Config {
     pub download: DownloadConfig,
     /// Sentence models.
     pub embeddings: EmbeddingsConfig,
-    /// Outside tool servers (MCP) by name.
+    /// External tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
-    /// Market profiles of your own by name, beside `us_equity`, `cn_a_share` and `crypto`.
+    /// Your own market profiles by name, in addition to `us_equity`, `cn_a_share` and `crypto`.
     pub markets: BTreeMap<String, MarketProfile>,
     /// Files that replace prompts.
     pub prompts: PromptsConfig,
-    /// What a simulation does where it is not told.
+    /// The defaults of a simulation.
     pub simulation: SimulationDefaults,
-    /// Agents by themselves: what `--agent NAME` and `models: [NAME]` can name.
+    /// Standalone agents, which `--agent NAME` and `models: [NAME]` can name.
     pub agents: Vec<AgentConfig>,
     /// The assistant.
     pub chat: ChatConfig,
-    /// The service that searches the web for it.
+    /// The web search service of the assistant.
     pub web_search: WebSearchConfig,
     /// Workers.
     pub worker: WorkerConfig,
     /// The server.
     pub server: ServerConfig,
-    /// What the product does of its own accord.
+    /// Automatic cleanup and display settings.
     pub settings: Settings,
     /// Who may use the server.
     pub auth: AuthConfig,
-    /// Where finished sessions are told of as spans.
+    /// Where finished sessions are exported as spans.
     pub otlp: OtlpConfig,
 }
 
-/// What says what reflections mean.
+/// How reflections are embedded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingsConfig {
-    /// The sentence model, `provider::model`; absent: reflections are found by words alone.
+    /// The sentence model, `provider::model`; absent: reflections are searched by keyword only.
     pub model: Option<ModelName>,
 }
 
-/// Whose data it is.
+/// The kind of data that the database holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Data that counts.
+    /// Production data.
     #[default]
     Prod,
-    /// A database of its own, house models alone, wiped at start unless preserved.
+    /// A separate database with house models only, wiped at startup unless preserved.
     Dev,
 }
 
 impl Mode {
-    /// As answers spell it.
+    /// The name in responses.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -118,31 +118,31 @@ impl Mode {
     }
 }
 
-/// How lines of the log look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// For machines: an object a line.
+    /// For machines: one JSON object per line.
     Json,
 }
 
-/// An outside tool server. Give either `command` or `url`.
+/// An external tool server. Set either `command` or `url`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolServer {
-    /// A program that speaks MCP on its standard streams, with its arguments.
+    /// A program that serves MCP on its standard streams, with its arguments.
     pub command: Vec<String>,
-    /// The address of a server that speaks MCP over streamable HTTP.
+    /// The address of a server that offers MCP over streamable HTTP.
     pub url: Option<String>,
-    /// Names of environment variables that the program gets; it gets no others but `PATH` and `HOME`.
+    /// Environment variables that are passed to the program; it gets no others except `PATH` and `HOME`.
     pub env: Vec<String>,
-    /// What it answers is not bounded in time: without this no simulation may use it.
+    /// Its results may postdate the simulated instant: unless this is set, no simulation may use it.
     pub allow_unbounded: bool,
-    /// Tools that are known to be read-only or idempotent, so that a call whose outcome is unknown
-    /// after a crash is sent again.
+    /// Tools that are known to be read-only or idempotent, so that a call whose outcome is unknown after a
+    /// crash is sent again.
     pub repeatable: Vec<String>,
 }
 
@@ -154,25 +154,29 @@ pub struct PromptsConfig {
     pub dir: Option<PathBuf>,
 }
 
-/// What a simulation does where it is not told.
+/// The defaults of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationDefaults {
     /// The dataset's name or hash prefix.
     pub dataset: String,
-    /// What may be traded; empty: all that the dataset has.
+    /// The tradable symbols; empty: all symbols of the dataset.
     pub symbols: Vec<String>,
+    /// The index of which the members of each day are traded on it; in place of `symbols`.
+    pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
-    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing.
+    /// Trading costs: `market`, as the market profile defines them, or `frictionless`, none.
     pub costs: CostModel,
-    /// What each agent starts with.
+    /// The starting cash of each agent.
     pub initial_cash: rust_decimal::Decimal,
-    /// Write summaries of what agents say?
+    /// The symbol or index that results are compared with; absent: none.
+    pub benchmark: Option<String>,
+    /// Whether to write summaries of what agents say.
     pub summaries: bool,
-    /// What of the traders' memory is on.
+    /// Which of the traders' memories are on.
     pub memory: MemorySettings,
-    /// What a job may use.
+    /// The budget of a job.
     pub budget: Budget,
 }
 
@@ -181,9 +185,11 @@ impl Default for SimulationDefaults {
         Self {
             dataset: "us-daily-2000-2013".to_owned(),
             symbols: Vec::new(),
+            universe: None,
             market: "us_equity".to_owned(),
             costs: CostModel::Market,
             initial_cash: rust_decimal::Decimal::from(100_000),
+            benchmark: None,
             summaries: true,
             memory: MemorySettings::default(),
             budget: Budget::default(),
@@ -195,15 +201,15 @@ impl Default for SimulationDefaults {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkerConfig {
-    /// Jobs that one process runs at once.
+    /// The maximum number of jobs that one process runs concurrently.
     pub parallel_jobs: usize,
-    /// Calls to models that one process has under way at once.
+    /// The maximum number of concurrent model calls per process.
     pub parallel_calls: usize,
-    /// Seconds after which a job whose worker died is free again.
+    /// Seconds after which the lease of a job whose worker died expires.
     pub lease_secs: u64,
-    /// Milliseconds between looks at the queue.
+    /// Milliseconds between polls of the queue.
     pub poll_ms: u64,
-    /// A job fails whose process has died so many times in a row without any progress; 0: never.
+    /// A job fails after its process has died this many times in a row without progress; 0: never.
     pub max_crashes_per_step: u32,
 }
 
@@ -258,16 +264,16 @@ impl Default for Config {
     }
 }
 
-/// Market profiles that need no config.
+/// Built-in market profiles.
 const PRESETS: [&str; 3] = ["us_equity", "cn_a_share", "crypto"];
 
 impl Config {
     /// Reads the file (`file`, else `PAPERTAPE_CONFIG`, else `papertape.toml` here if there is one) and
-    /// the `PAPERTAPE_*` variables over it; `__` goes a level down (`PAPERTAPE_WORKER__LEASE_SECS`).
+    /// applies the `PAPERTAPE_*` variables; `__` separates levels (`PAPERTAPE_WORKER__LEASE_SECS`).
     ///
     /// # Errors
-    /// A file that is not there or is no TOML, a key that is not known (with the nearest that is), a
-    /// value that does not fit.
+    /// A file that does not exist or is not valid TOML, an unknown key (with the nearest known one), an
+    /// invalid value.
     pub fn load(file: Option<&Path>) -> Result<Self> {
         let mut config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
         config.file = file_in_use(file);
@@ -275,7 +281,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Where imported datasets are kept.
+    /// Where imported datasets are stored.
     #[must_use]
     pub fn datasets_dir(&self) -> PathBuf {
         self.datasets_dir.clone().unwrap_or_else(|| self.data_dir.join("datasets"))
@@ -287,10 +293,10 @@ impl Config {
         PRESETS.into_iter().chain(own.filter(|name| !PRESETS.contains(name)))
     }
 
-    /// The market profile of this name: one of the config's own, or a preset.
+    /// The market profile of this name: your own, or a preset.
     ///
     /// # Errors
-    /// A sentence that lists what there is.
+    /// A message that lists the available profiles.
     pub fn market(&self, name: &str) -> Result<MarketProfile, String> {
         if let Some(profile) = self.markets.get(name) {
             return Ok(profile.clone());
@@ -301,7 +307,7 @@ impl Config {
         })
     }
 
-    /// The config as TOML, for `papertape config show`. Holds no secret: keys are only ever named.
+    /// The config as TOML, for `papertape config show`. It contains no secrets: keys are only ever named.
     ///
     /// # Errors
     /// None in practice.
@@ -309,8 +315,8 @@ impl Config {
         Ok(toml::to_string_pretty(&self.shown()?)?)
     }
 
-    /// The config with the credentials of every URL masked, wherever the URL is: in a key of its own, in an argument
-    /// of a command.
+    /// The config with the credentials of every URL masked, wherever the URL is: in a key of its own, or in
+    /// an argument of a command.
     ///
     /// # Errors
     /// None in practice: a masked URL is a URL.
@@ -344,6 +350,9 @@ impl Config {
         self.download.check().map_err(|reason| anyhow!(reason))?;
         self.auth.check()?;
         self.otlp.check()?;
+        if self.simulation.universe.is_some() && !self.simulation.symbols.is_empty() {
+            bail!("simulation: `universe` and `symbols` exclude each other; give one of the two");
+        }
         if let Err((field, reason)) = self.simulation.memory.check() {
             bail!("simulation.memory.{field}: {reason}");
         }
@@ -355,7 +364,7 @@ impl Config {
     }
 }
 
-/// Refuses keys of a table that are 0 and mean nothing then.
+/// Rejects keys of a table that are 0 where 0 has no meaning.
 fn above_zero(table: &str, keys: &[(&str, u64)]) -> Result<()> {
     match keys.iter().find(|(_, value)| *value == 0) {
         Some((key, _)) => bail!("{table}.{key}: it is not above 0"),
@@ -363,13 +372,13 @@ fn above_zero(table: &str, keys: &[(&str, u64)]) -> Result<()> {
     }
 }
 
-/// A database's URL without its password, for people to read. Its other form, `key=value` words, is not shown.
+/// A database URL without its password, for display. The other form, `key=value` words, is not shown.
 #[must_use]
 pub fn without_password(url: &str) -> String {
     if url.contains("://") { masked(url) } else { "***".to_owned() }
 }
 
-/// Reads the files of a prompts folder, and of the folders in it: `desk/trader.en.md` is named so.
+/// Reads the files of a prompts folder and its subfolders; a name includes the folder: `desk/trader.en.md`.
 ///
 /// # Errors
 /// A folder or a file of it cannot be read.

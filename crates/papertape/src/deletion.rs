@@ -1,14 +1,14 @@
-//! Deleting jobs, for a person: what goes, or why not.
+//! Deletes jobs for a user, or says why not.
 
 use crate::app::App;
 use crate::trigger::TriggerError;
 use papertape_core::id::JobId;
 use papertape_store::{Deleted, Deletion, StoreError};
 
-/// So many jobs are named in a sentence.
+/// The maximum number of jobs named in a sentence.
 const MAX_NAMED: usize = 20;
 
-/// What [`delete`] would delete: the job, then those that were built on it.
+/// What [`delete`] would delete: the job, then its dependents.
 ///
 /// # Errors
 /// As [`delete`].
@@ -17,12 +17,12 @@ pub async fn preview(app: &App, job: &JobId, with_dependents: bool) -> Result<Ve
     jobs.map(|deleted| deleted.jobs)
 }
 
-/// Deletes a job that has stopped: its rows in all tables, and the texts that nothing else uses. Jobs that were built on
-/// it go too where `with_dependents`.
+/// Deletes a job that has stopped: its rows in all tables, and the texts that nothing else uses. With
+/// `with_dependents`, jobs that were built on it are deleted too.
 ///
 /// # Errors
-/// No such job; it, or one that is to go with it, has not stopped; other jobs were built on it and are not to go too;
-/// the record's.
+/// No such job; it or a dependent that would be deleted has not stopped; it has dependents but
+/// `with_dependents` is not set; a database error.
 pub async fn delete(app: &App, job: &JobId, with_dependents: bool) -> Result<Deleted, TriggerError> {
     read(job, app.store.delete_job(job, with_dependents).await)
 }

@@ -1,8 +1,7 @@
 //! The product: the only place where concrete types meet. Config, API and command line.
 //!
-//! It may know every crate, and no other crate may know it. It must never decide anything about a
-//! session or the books: it resolves what is asked for, puts the parts together and shows what the
-//! record says.
+//! It may know every crate, and no other crate may know it. It must never decide anything about a session or
+//! the books: it resolves requests, composes the parts and displays what the database contains.
 
 pub mod access;
 pub mod address;
@@ -21,6 +20,7 @@ pub mod metrics;
 pub mod otlp;
 pub mod retention;
 pub mod secrets;
+mod states;
 pub mod streams;
 pub mod trigger;
 pub mod units;

@@ -1,4 +1,4 @@
-//! How long the action log is kept: rows that are too old go, and of each job those beyond its newest. The
+//! Retention of the action log: rows that are too old are removed, and of each job all but the newest. The
 //! tape, the messages and the books are never touched.
 
 use crate::app::App;
@@ -10,29 +10,29 @@ use papertape_core::time::Timestamp;
 use papertape_runtime::stopping::StopSignal;
 use std::time::Duration;
 
-/// The most rows that a job keeps.
+/// The maximum number of rows per job.
 pub const MOST_ROWS: u32 = 10_000;
-/// When the night's cleanup is, counted from midnight UTC.
+/// The time of the nightly cleanup, from midnight UTC.
 const NIGHT: Duration = Duration::from_secs(3 * 3600);
 const DAY_SECS: i64 = 86_400;
 
-/// The instant from which on rows are kept: one exactly that old stays.
+/// The oldest instant whose rows are retained; a row at exactly this instant stays.
 #[must_use]
 pub fn kept_from(config: &Config, now: Timestamp) -> Timestamp {
     let days = Duration::from_secs(u64::from(config.settings.jobs.log_retention_days) * 86_400);
     now.checked_sub(days).unwrap_or(Timestamp::MIN)
 }
 
-/// Removes what is too old or too much now, or (`dry_run`) counts it.
+/// Removes rows that are too old or too many now, or (`dry_run`) counts them.
 ///
 /// # Errors
-/// The record's.
+/// A database error.
 pub async fn clean_up(app: &App, dry_run: bool) -> Result<Removed, RecordError> {
     let older_than = kept_from(&app.config, app.services.clock.now());
     app.store.cleanup_action_logs(older_than, MOST_ROWS, dry_run).await
 }
 
-/// Cleans up each night, until shutdown. Several servers of one database may do so: what is gone is gone.
+/// Cleans up every night, until shutdown. Several servers of one database may do so: the cleanup is idempotent.
 pub async fn nightly(app: App, mut shutdown: StopSignal) {
     loop {
         let night = app.services.clock.sleep(until_night(app.services.clock.now()));
@@ -51,7 +51,7 @@ pub async fn nightly(app: App, mut shutdown: StopSignal) {
     }
 }
 
-/// How long it is until the next night's hour; never zero.
+/// The time until the next nightly cleanup; never zero.
 fn until_night(now: Timestamp) -> Duration {
     let into_the_day = now.as_second().rem_euclid(DAY_SECS).unsigned_abs();
     let night = NIGHT.as_secs();

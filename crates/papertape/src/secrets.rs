@@ -1,5 +1,5 @@
-//! Every configured credential, for the redactor: none is left out because it is short. One that is too
-//! short to be looked for is refused with its name, since nothing could keep it out of the record.
+//! Every configured credential, for the redactor: none is skipped because it is short. One that is too short
+//! to search for is rejected by name, since nothing could keep it out of the database.
 
 use crate::config::Config;
 use anyhow::{Context as _, Result};
@@ -10,15 +10,15 @@ use papertape_store::database_password;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-/// Reads variables of the environment.
+/// Reads environment variables.
 type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Knows every configured credential: keys of providers, of sources and of the web search, tool servers'
-/// variables, what spans are sent with, the database's password. (Of access tokens the configuration holds
-/// hashes alone, and redaction knows their form.)
+/// A redactor for every configured credential: keys of providers, of data sources and of the web search, tool
+/// servers' variables, OTLP headers, the database's password. (For access tokens the configuration holds only
+/// hashes, and redaction recognizes their form.)
 ///
 /// # Errors
-/// One that is shorter than redaction looks for, by its name.
+/// A credential that is shorter than redaction can search for, by name.
 pub fn redactor(config: &Config, gateway: &Gateway, env: Env<'_>) -> Result<Redactor> {
     let mut secrets: Vec<(String, String)> = gateway
         .secrets()
@@ -39,7 +39,7 @@ pub fn redactor(config: &Config, gateway: &Gateway, env: Env<'_>) -> Result<Reda
     Redactor::new(secrets).context("a configured secret cannot be kept out of the record")
 }
 
-/// A key, where it is there.
+/// A key, if it is set.
 fn key(variable: &str, env: Env<'_>) -> Option<(String, String)> {
     match find_key(variable, Some(variable), env) {
         Key::Found { variable, value } => Some((variable, value.expose_secret().to_owned())),
@@ -47,8 +47,8 @@ fn key(variable: &str, env: Env<'_>) -> Option<(String, String)> {
     }
 }
 
-/// Is a variable of a tool server a secret? A short one is by its name alone: a port or a flag is passed on,
-/// and not looked for.
+/// Whether a tool server's variable is a secret. For a short one, only its name decides: a port or a flag is
+/// passed on and not redacted.
 fn is_secret(name: &str, value: &str) -> bool {
     let is_long = value.trim().chars().count() >= MIN_SECRET_CHARS;
     is_long || Redactor::default().redact_value(json!({ name: value })).removed > 0
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::config::ToolServer;
 
-    /// What a configuration and an environment give; the error as it is told.
+    /// The redactor for a configuration and an environment; the error as displayed.
     fn known(change: impl FnOnce(&mut Config), env: &[(&str, &str)]) -> Result<Redactor, String> {
         let mut config = Config::default();
         change(&mut config);
@@ -69,7 +69,7 @@ mod tests {
         redactor(&config, &gateway, &find).map_err(|error| format!("{error:#}"))
     }
 
-    /// Goal: whatever kind of credential is too short, it is refused at start, named, and not repeated.
+    /// Goal: a credential of any kind that is too short is rejected at startup, by name, and not repeated.
     #[test]
     fn a_short_secret_is_refused_whatever_it_is_for() {
         let nothing = |_: &mut Config| {};
@@ -109,7 +109,7 @@ mod tests {
         assert!(known(tool, &[("TOOL_PORT", "8080")]).is_ok(), "a port is no secret");
     }
 
-    /// Goal: a password is known as it is and as it stands in its URL.
+    /// Goal: a password is redacted both as it is and in the form it has in its URL.
     #[test]
     fn a_password_is_known_in_its_forms() {
         let url = "postgres://me:zq7%40zq7%2Fzq7x@localhost/x";

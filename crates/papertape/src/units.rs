@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
-/// A count with thousands apart.
+/// A count with thousands separators.
 #[must_use]
 pub fn count(value: u64) -> String {
     thousands(&value.to_string())
@@ -19,7 +19,7 @@ pub fn thousands(digits: &str) -> String {
     apart
 }
 
-/// Bytes for people.
+/// A size in bytes, in a readable unit.
 #[must_use]
 pub fn bytes(value: u64) -> String {
     let mut value = value as f64;

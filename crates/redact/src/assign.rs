@@ -1,5 +1,5 @@
-//! Names with their values in plain text: `key=value`, `key: value`, `"key": "value"` at any depth
-//! of escaping, `--flag value`, header lines, XML elements, "the password is …".
+//! Names with their values in plain text: `key=value`, `key: value`, `"key": "value"` at any depth of
+//! escaping, `--flag value`, header lines, XML elements, "the password is …".
 
 use super::judge::{self, Style};
 use super::keys::{self, Class, Strength};
@@ -8,12 +8,12 @@ use super::span::{self, Span};
 use super::yaml;
 use std::ops::Range;
 
-/// The longest name that is looked at, on either side of the hint.
+/// Maximum length of a name on either side of the hint.
 const MAX_NAME: usize = 64;
-/// The longest value that is looked for.
+/// Maximum length of a value.
 const MAX_VALUE: usize = 16 * 1024;
 
-/// What stands between a name and its value.
+/// The separator between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joint {
     Colon,
@@ -24,20 +24,20 @@ enum Joint {
     Comma,
     /// `--name value`
     Flag,
-    /// ` is `, or nothing but a space
+    /// ` is `, or only a space
     Words,
 }
 
 struct Name<'t> {
     range: Range<usize>,
     text: &'t str,
-    /// In a URL's query or a form.
+    /// Whether it is in a URL's query or a form.
     in_query: bool,
     is_flag: bool,
     quoted: bool,
 }
 
-/// Looks at the name around a hint. Returns where the name ends, so that it is looked at once.
+/// Checks the name around a hint. Returns the end of the name, so that each name is checked once.
 pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usize {
     let Some(name) = name_around(text, hint.clone()) else {
         return hint.end;
@@ -61,7 +61,7 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
         // {"name":"X-API-Key","value":"…"}: a pair that only JSON tells from a list.
         found.has_json = true;
     }
-    // A value may stand on the line below its name.
+    // A value may be on the line below its name.
     let at = if is_json_key { skip(text.as_bytes(), at, 256, b" \t\r\n") } else { at };
     let next = text[at..].trim_start().bytes().next();
     if is_json_key && next.is_some_and(|byte| byte == b'{' || byte == b'[' || byte.is_ascii_digit()) {
@@ -93,13 +93,13 @@ pub(super) fn find(text: &str, hint: Range<usize>, found: &mut Found<'_>) -> usi
     end
 }
 
-/// What was read counts, whatever came of it.
+/// Everything that was read counts as work, whatever the result.
 fn add_work(found: &mut Found<'_>, bytes: usize) -> bool {
     found.work += bytes;
     true
 }
 
-/// A block's lines are one text, or one token that was wrapped.
+/// Whether a block holds a secret: its lines are one text, or one wrapped token.
 fn is_block_secret(class: Class, block: &yaml::Block, text: &str) -> bool {
     let Some(value) = text.get(block.range.clone()) else {
         return false;
@@ -114,7 +114,7 @@ fn is_block_secret(class: Class, block: &yaml::Block, text: &str) -> bool {
         || lines().any(|line| line.len() >= 16 && judge::is_secret(class, Style::Quoted, line))
 }
 
-/// After "is" or a mere space a value has to look like a secret by itself.
+/// After "is" or a space, a value must look like a secret by itself.
 fn spoken(class: Class, value: &str) -> bool {
     let sure = class.strength == Strength::Strong && class.label == "password";
     if sure {
@@ -124,8 +124,8 @@ fn spoken(class: Class, value: &str) -> bool {
     }
 }
 
-/// Could the next word be a secret that is spoken of? Names stand everywhere in prose, so this is
-/// asked before anything that costs more.
+/// Whether the next word could be a secret in prose. Names are frequent in prose, so this cheap check runs
+/// first.
 fn may_be_spoken(rest: &[u8]) -> bool {
     let spaces = rest.iter().take_while(|byte| b" *`".contains(byte)).count();
     let word = &rest[spaces..];
@@ -150,7 +150,7 @@ fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
         while end < bytes.len() && end - hint.end < MAX_NAME && in_name(bytes[end]) {
             end += 1;
         }
-        // `\napi_key`: the letter belongs to the escape.
+        // `\napi_key`: the letter is part of the escape.
         if start > 0 && bytes[start - 1] == b'\\' && b"nrtbf".contains(&bytes[start]) && start < hint.start {
             start += 1;
         }
@@ -173,7 +173,7 @@ fn name_around(text: &str, hint: Range<usize>) -> Option<Name<'_>> {
     .map(|name| Name { quoted: quote_after(bytes, name.range.end).is_some(), ..name })
 }
 
-/// The place behind a closing quote, escaped or not.
+/// The position after a closing quote, escaped or not.
 fn quote_after(bytes: &[u8], mut at: usize) -> Option<usize> {
     while bytes.get(at) == Some(&b'\\') {
         at += 1;
@@ -235,7 +235,7 @@ fn joint_after(text: &str, name: &Name<'_>) -> Option<(Joint, usize)> {
     }
 }
 
-/// The length of "is" and the like, and of a colon behind it.
+/// The length of "is" and the like, and of a colon after it.
 fn verb(rest: &str) -> Option<usize> {
     for word in
         ["is", "was", "to", "are", "es", "est", "ist", "lautet", "e", "är", "è", "é", "是", "为", "為", "は"]
@@ -254,7 +254,7 @@ fn verb(rest: &str) -> Option<usize> {
     None
 }
 
-/// "password **for the new account is** …": a few words up to the verb.
+/// "password **for the new account is** …": a few words before the verb.
 fn verb_behind(rest: &str) -> Option<usize> {
     if !["for ", "of ", "on "].iter().any(|word| rest.starts_with(word)) {
         return None;
@@ -264,8 +264,7 @@ fn verb_behind(rest: &str) -> Option<usize> {
     near.find(" is").filter(|at| rest[at + 3..].starts_with([' ', ':'])).map(|at| at + 3)
 }
 
-/// The class of the name, with the words before it ("secret access key") where it is the last of
-/// several.
+/// The class of the name, including the words before it ("secret access key") when it is the last of several.
 fn class_of(text: &str, name: &Name<'_>) -> Option<Class> {
     if name.in_query {
         return keys::classify_query(name.text);
@@ -293,7 +292,7 @@ fn class_of(text: &str, name: &Name<'_>) -> Option<Class> {
     best
 }
 
-/// The value's place and how it is written.
+/// The value's position and style.
 fn value_at(
     text: &str,
     at: usize,
@@ -344,13 +343,13 @@ fn value_at(
     Some((value, style))
 }
 
-/// `token=abc123def456`: no spaces, and nothing but letters and digits.
+/// `token=abc123def456`: no spaces, only letters and digits.
 fn is_tight_token(class: Class, joint: Joint, spaced: bool, value: &str) -> bool {
     let alphanumeric = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
     class.label == "token" && joint == Joint::Equals && !spaced && value.len() >= 10 && alphanumeric
 }
 
-/// `Pwd=secret;Database=x` and `a=1&b=2`: a list of pairs rather than a line of code.
+/// `Pwd=secret;Database=x` and `a=1&b=2`: a list of pairs, as opposed to a line of code.
 fn followed_by_pair(bytes: &[u8], end: usize, joint: Joint, spaced: bool) -> bool {
     let pair = |at: usize| {
         bytes[at..].iter().take(32).find(|b| !b.is_ascii_alphanumeric() && !b"_ -".contains(b)) == Some(&b'=')
@@ -358,7 +357,7 @@ fn followed_by_pair(bytes: &[u8], end: usize, joint: Joint, spaced: bool) -> boo
     joint == Joint::Equals && !spaced && matches!(bytes.get(end), Some(b';' | b'&')) && pair(end + 1)
 }
 
-/// The place of the quote that closes what `opening..inside` opened, or the end of the line.
+/// The position of the quote that closes the one in `opening..inside`, or the end of the line.
 fn closing(text: &str, opening: usize, inside: usize) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[inside - 1];

@@ -1,9 +1,9 @@
-//! Values that cannot be made without redaction.
+//! Values that only redaction can create.
 
 use super::Redactor;
 use serde_json::Value;
 
-/// A value all of whose texts have been through a redactor: there is no other way to make one.
+/// A value whose texts have all been redacted; there is no other way to make one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clean<T> {
     value: T,
@@ -27,22 +27,22 @@ impl<T> Clean<T> {
         &self.value
     }
 
-    /// The value, to be used up.
+    /// Unwraps the value.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.value
     }
 
-    /// How many secrets were removed from it.
+    /// How many secrets were redacted.
     #[must_use]
     pub const fn removed(&self) -> u32 {
         self.removed
     }
 }
 
-/// What knows which of its fields are texts of somebody's.
+/// A type that knows which of its fields contain untrusted text.
 pub trait Redact: Sized {
-    /// The value with every such text washed.
+    /// The value with every such text redacted.
     #[must_use]
     fn redact(self, wash: &mut Wash<'_>) -> Self;
 }
@@ -53,7 +53,7 @@ impl<T: Redact> Redact for Vec<T> {
     }
 }
 
-/// Redacts texts one by one and counts what it removes. Nothing is cut short.
+/// Redacts texts one by one and counts the redactions. It never truncates.
 #[derive(Debug)]
 pub struct Wash<'a> {
     redactor: &'a Redactor,

@@ -1,17 +1,18 @@
-//! Letters written as escapes: `\u5bc6`, surrogate pairs, `\/`, and the spellings of other languages (`\x70`,
-//! `\u{5bc6}`, `\U00005bc6`). A name or a secret in such letters is invisible to every rule, so the rules look at
-//! the text with its letters restored as well.
+//! Letters written as escapes: `\u5bc6`, surrogate pairs, `\/`, and the notations of other languages (`\x70`,
+//! `\u{5bc6}`, `\U00005bc6`). The rules cannot see a name or a secret written this way, so they also run on
+//! the text with its letters restored.
 //!
-//! JSON inside of JSON doubles the backslashes. A run of them counts as one, so a single pass restores the letters of
-//! every depth. What JSON itself writes with a backslash (`\"`, `\n`) keeps its backslashes: the rules read quotes by
-//! their depth.
+//! JSON inside JSON doubles the backslashes. A run of them counts as one, so a single pass restores the
+//! letters at every depth. What JSON itself writes with a backslash (`\"`, `\n`) keeps its backslashes,
+//! because the rules read quotes by their depth.
 
 use super::view::View;
 
-/// A backslash can be spelled as an escape itself (`\u005cu5bc6`); so often the text is decoded again.
+/// A backslash can itself be written as an escape (`\u005cu5bc6`), so the text is decoded up to this many
+/// times.
 const MAX_LAYERS: u32 = 3;
 
-/// The text with its letters restored; `None` where there are no such escapes.
+/// The text with its letters restored; `None` when it has no such escapes.
 pub(super) fn decoded(text: &str) -> Option<View> {
     let mut view = View::of(text, next, restore)?;
     for _ in 1..MAX_LAYERS {
@@ -23,7 +24,7 @@ pub(super) fn decoded(text: &str) -> Option<View> {
     Some(view)
 }
 
-/// Does an escape of a letter begin at this backslash? `\users` and `\x` alone are none.
+/// Whether an escape of a letter begins at this backslash. `\users` and a bare `\x` are not escapes.
 pub(super) fn begins(text: &str) -> bool {
     let bytes = text.as_bytes();
     letter(bytes.get(1..).unwrap_or_default()).is_some() || bytes.get(1) == Some(&b'/')
@@ -42,7 +43,7 @@ fn restore(rest: &str, out: &mut String) -> Option<usize> {
         return Some(slashes + 1);
     }
     let Some((letter, length)) = letter(behind) else {
-        // A long run is passed over at once, or a text of nothing else would take quadratic time.
+        // Skip a long run at once; otherwise a text of backslashes would take quadratic time.
         if slashes > 1 {
             out.push_str(&rest[..slashes]);
             return Some(slashes);
@@ -66,7 +67,7 @@ fn restore(rest: &str, out: &mut String) -> Option<usize> {
     Some(slashes + length)
 }
 
-/// The letter that an escape without its backslash spells, and the length of that.
+/// The letter of an escape without its backslash, and the length of its spelling.
 fn letter(escape: &[u8]) -> Option<(char, usize)> {
     match escape {
         [b'u', b'{', behind @ ..] => {

@@ -1,8 +1,8 @@
-//! Layer 1: the configured credentials, as they are and in the forms in which they travel.
+//! Layer 1: the configured credentials, verbatim and in the encodings in which they travel.
 //!
-//! One automaton holds every value and its base64 forms. URL- and JSON-escapes can be partial and
-//! mixed, so they are not listed: the text is unescaped, with a map back to where each byte came
-//! from, and searched again.
+//! One automaton contains every value and its base64 forms. URL and JSON escapes can be partial and mixed, so
+//! they are not listed: the text is unescaped, with a map back to the origin of each byte, and searched
+//! again.
 
 use super::escape::hex;
 use super::span::{self, MAX_LABEL, Span};
@@ -13,13 +13,13 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Escapes inside escapes are undone this often (JSON in JSON in a URL).
+/// Nested escapes are undone this many times (JSON in JSON in a URL).
 const MAX_LAYERS: u32 = 3;
 
-/// The most backslashes before one letter: one for each layer, doubled by the next.
+/// Maximum backslashes before one letter: one for each layer, doubled by the next.
 const MAX_BACKSLASHES: usize = 8;
 
-/// A search for configured credentials.
+/// The search for configured credentials.
 #[derive(Clone, Default)]
 pub(super) struct Exact {
     automaton: Option<AhoCorasick>,
@@ -33,8 +33,8 @@ pub(super) struct Exact {
 #[derive(Clone)]
 struct Form {
     label: usize,
-    /// Base64 characters on either side that hold a part of the secret beside a part of its
-    /// neighbour.
+    /// Whether a match takes in the base64 characters next to it, which encode bits of both the secret and
+    /// its neighbor.
     widen_left: bool,
     widen_right: bool,
 }
@@ -83,7 +83,7 @@ impl Exact {
         })
     }
 
-    /// The most bytes that one credential can take up in a text, every character escaped (`\u0041`).
+    /// The maximum bytes that one credential can take up in a text, with every character escaped (`\u0041`).
     pub(super) fn longest_written(&self) -> usize {
         self.longest.saturating_mul(6)
     }
@@ -96,14 +96,14 @@ impl Exact {
         self.labels.iter().any(|known| known == label)
     }
 
-    /// Is this whole text one of the credentials?
+    /// The credential's label if the whole text is one.
     pub(super) fn label_of_whole(&self, text: &str) -> Option<&str> {
         let mut spans = Vec::new();
         self.find(text, 0, &mut spans);
         spans.iter().find(|span| span.range == (0..text.len())).map(|span| span.label)
     }
 
-    /// Adds the place of every credential in the text; places are shifted by `offset`.
+    /// Adds the span of every credential in the text; positions are shifted by `offset`.
     pub(super) fn find<'a>(&'a self, text: &str, offset: usize, spans: &mut Vec<Span<'a>>) {
         let Some(automaton) = &self.automaton else {
             return;
@@ -127,7 +127,7 @@ impl Exact {
         }
     }
 
-    /// The parts of the text that are near enough to an escape to hold an escaped credential.
+    /// The parts of the text near enough to an escape to contain an escaped credential.
     fn zones(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let reach = self.longest_written() + 4;
         let mut zones: Vec<Range<usize>> = Vec::new();
@@ -141,7 +141,7 @@ impl Exact {
         zones
     }
 
-    /// Does an escape begin here that a credential could be written with?
+    /// Whether an escape begins here that could encode part of a credential.
     fn is_escape(&self, rest: &[u8]) -> bool {
         match rest {
             [b'%', a, b, ..] => a.is_ascii_hexdigit() && b.is_ascii_hexdigit(),
@@ -156,7 +156,7 @@ impl Exact {
         }
     }
 
-    /// Undoes escapes, one layer at a time, and adds where in the text each match comes from.
+    /// Undoes escapes, one layer at a time, and adds the original span of each match.
     fn find_escaped(
         &self,
         automaton: &AhoCorasick,
@@ -202,7 +202,7 @@ impl Exact {
     }
 }
 
-/// The name as a label; one that would show a value is replaced.
+/// The name as a label; a name that contains a credential's value is replaced.
 fn label(name: &str, values: &[String]) -> String {
     let label: String = name
         .chars()
@@ -219,8 +219,8 @@ fn label(name: &str, values: &[String]) -> String {
     if label.is_empty() || values.iter().any(shows) { keys::CREDENTIAL.to_owned() } else { label }
 }
 
-/// The base64 characters that depend on the secret alone when `shift` bytes (modulo 3) stand before
-/// it, and whether one more character holds the secret's last bits.
+/// The base64 characters that depend only on the secret when `shift` bytes (modulo 3) precede it, and whether
+/// one more character holds the secret's last bits.
 fn base64_core(secret: &[u8], shift: usize, url_safe: bool) -> (Vec<u8>, bool) {
     let mut padded = vec![0; shift];
     padded.extend_from_slice(secret);
@@ -247,7 +247,7 @@ fn widen(bytes: &[u8], range: Range<usize>, form: &Form) -> Range<usize> {
     start..end
 }
 
-/// The places of the signs that escapes begin with.
+/// The positions of the characters that begin escapes.
 fn signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -261,7 +261,7 @@ fn signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
 /// Undoes one kind of escape; `true` if a plus sign is a space.
 type Unescape = fn(&[u8], bool) -> (Vec<u8>, Vec<usize>);
 
-/// Undoes `%41`; beside the bytes, where each came from and where the text ends.
+/// Undoes `%41`; returns the bytes, and the origin of each and of the end.
 fn percent(view: &[u8], plus_is_space: bool) -> (Vec<u8>, Vec<usize>) {
     rewrite(view, |rest, out| match rest {
         [b'%', a, b, ..] => {
@@ -312,8 +312,8 @@ fn unicode(rest: &[u8]) -> Option<(char, usize)> {
     Some((char::from_u32(unit)?, 6))
 }
 
-/// Copies a text while `unit` undoes escapes: it adds the bytes of the escape that begins there and
-/// gives its length.
+/// Copies a text while `unit` undoes escapes: `unit` appends the decoded bytes of an escape and returns its
+/// length.
 fn rewrite(view: &[u8], unit: impl Fn(&[u8], &mut Vec<u8>) -> Option<usize>) -> (Vec<u8>, Vec<usize>) {
     let mut out = Vec::with_capacity(view.len());
     let mut places = Vec::with_capacity(view.len() + 1);

@@ -1,6 +1,6 @@
-//! Letters that look like other letters: Cyrillic, Greek and full-width forms, mathematical alphabets, accents, and
-//! characters without any width. `pаsswоrd` with two Cyrillic letters is read as `password`, by people and by models;
-//! so the rules look at the text in plain letters as well.
+//! Letters that look like other letters: Cyrillic, Greek and full-width forms, mathematical alphabets,
+//! accents, and zero-width characters. People and models read `pаsswоrd` with two Cyrillic letters as
+//! `password`, so the rules also run on the text folded to plain letters.
 
 use super::view::View;
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ const ALIKE: &[(&str, char)] = &[
     ("ОΟ", 'O'), ("РΡ", 'P'), ("Ѕ", 'S'), ("ТΤ", 'T'), ("ХΧ", 'X'), ("УΥ", 'Y'), ("Ζ", 'Z'), ("ℎ", 'h'), ("‐‑–−", '-'), ("＿", '_'), ("ⅰ", 'i'),
 ];
 
-/// What stands for a character: itself, another one, or nothing.
+/// The replacement for a character: itself, another one, or nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fold {
     Same,
@@ -36,7 +36,7 @@ enum Fold {
     Nothing,
 }
 
-/// The text in plain letters; `None` where it has no others.
+/// The text in plain letters; `None` when it has only plain letters.
 pub(super) fn folded(text: &str) -> Option<View> {
     if text.is_ascii() || text.chars().all(|letter| fold(letter) == Fold::Same) {
         return None;
@@ -91,7 +91,7 @@ fn fold(letter: char) -> Fold {
 }
 
 fn alike(letter: char) -> Fold {
-    // A few hundred comparisons of bytes, for letters of these alphabets only.
+    // A few hundred byte comparisons, so only for letters of these alphabets.
     if !matches!(u32::from(letter), 0x100..=0x58F | 0x1D00..=0x1D7F | 0x2010..=0x2212 | 0x2C80..=0x2D6F | 0xA730..=0xA731 | 0xFF3F)
     {
         return Fold::Same;

@@ -1,24 +1,24 @@
-//! Does what stands beside a secret's name look like a secret? Names lie in both directions:
-//! `password: required` holds none, and code is full of `api_key = settings.api_key`.
+//! Heuristics: does the value of a secret's name look like a secret? Names mislead both ways: `password:
+//! required` contains none, and code is full of `api_key = settings.api_key`.
 
 use super::keys::{self, Class, Strength};
 
-/// How a value is written, which says how much its name proves.
+/// How a value is written, which decides how much weight its name carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Between quotes, or a string of JSON.
+    /// In quotes, or a JSON string.
     Quoted,
     /// In a URL's query or after a command's flag.
     Parameter,
     /// `NAME=value` without spaces and with the name in capitals.
     Environment,
-    /// `name: value` or `name = value` without quotes; `true` if nothing follows on its line.
+    /// `name: value` or `name = value` without quotes; `true` if nothing follows on the line.
     Bare(bool),
     /// `the password is value`.
     Spoken,
 }
 
-/// Is this value, under a name of this class, a secret?
+/// Whether this value, under a name of this class, is a secret.
 pub(super) fn is_secret(class: Class, style: Style, value: &str) -> bool {
     if stands_in(value) {
         return false;
@@ -57,7 +57,7 @@ pub(super) fn is_secret(class: Class, style: Style, value: &str) -> bool {
     }
 }
 
-/// A value that stands in for a secret: empty, masked, a template, a variable's name, a type.
+/// Whether a value is a placeholder: empty, masked, a template, a variable's name, a type.
 pub(super) fn stands_in(value: &str) -> bool {
     let value = value.trim();
     let lower = value.to_ascii_lowercase();
@@ -114,7 +114,7 @@ const HARMLESS_WORDS: &[&str] = &[
     "text", "true", "unchanged", "undefined", "unknown", "unset", "unsupported", "valid", "verified", "wrong", "yes",
 ];
 
-/// Names of algorithms and formats with digits in them, as they stand after "token:" or "key:".
+/// Names of algorithms and formats that contain digits and appear after "token:" or "key:".
 const ALGORITHMS: &[&str] = &[
     "sha256",
     "sha512",
@@ -157,12 +157,12 @@ fn is_shell_variable(value: &str) -> bool {
         .is_some_and(|name| name.len() >= 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
 }
 
-/// Does a variable's name say what it holds, so that it is a name and not a secret itself?
+/// Whether a variable's name describes its content, so that it is a name and not itself a secret.
 fn names_secret(value: &str) -> bool {
     keys::classify(value).is_some() && value.split('_').all(|part| part.len() <= 16)
 }
 
-/// Nothing but placeholders and a scheme's name is left.
+/// Whether only placeholders and a scheme's name are left.
 fn only_placeholders(lower: &str) -> bool {
     let mut rest = String::new();
     let mut text = lower;
@@ -183,7 +183,7 @@ fn only_placeholders(lower: &str) -> bool {
     any && matches!(rest.trim(), "" | "bearer" | "basic" | "token")
 }
 
-/// Sentences about passwords use small words; passphrases rarely do.
+/// Whether it is prose: sentences about passwords use small words; passphrases rarely do.
 fn is_prose(value: &str) -> bool {
     const SMALL: &[&str] = &[
         "a", "an", "and", "are", "at", "be", "been", "by", "can", "cannot", "does", "enter", "for", "from",
@@ -210,7 +210,7 @@ fn is_code(value: &str) -> bool {
     if marks.iter().any(|mark| value.contains(mark)) || value.starts_with('&') && value.len() < 12 {
         return true;
     }
-    // `settings.api_key`, `my_token_2`: words with dots and underscores, numbers alone between them.
+    // `settings.api_key`, `my_token_2`: words with dots and underscores, with numbers only between them.
     let parts: Vec<&str> = value.split(['.', '_']).collect();
     parts.len() > 1
         && value.starts_with(|c: char| c.is_ascii_lowercase())
@@ -221,7 +221,7 @@ fn is_code(value: &str) -> bool {
         })
 }
 
-/// Something that a person or a program would use as a credential, by its look.
+/// Whether it looks like a credential of a person or a program.
 fn is_credential(class: Class, value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     if value.contains(char::is_whitespace) || is_code(value) || ALGORITHMS.contains(&lower.as_str()) {
@@ -237,7 +237,7 @@ fn is_credential(class: Class, value: &str) -> bool {
         return digits >= least_digits
             && (digits == value.len() || special > 0 && !value.contains('%') && !value.starts_with('$'));
     }
-    // `8-character`, `16-byte`, `Q3`, `v1.2`: short, or a number with a word hung on.
+    // `8-character`, `16-byte`, `Q3`, `v1.2`: short, or a number with a word appended.
     let number_and_word = value.split(['-', '.', '/', '_']).all(|part| {
         part.bytes().all(|b| b.is_ascii_digit()) || part.bytes().all(|b| b.is_ascii_alphabetic())
     });
@@ -252,8 +252,8 @@ fn is_credential(class: Class, value: &str) -> bool {
         || (value.len() >= 24 && letters == value.len())
 }
 
-/// A machine's token: no words, a long part that mixes letters and digits or cases. Content
-/// hashes and UUIDs look so too and count only where `hex_counts`.
+/// Whether it looks like a machine's token: no words, a long part that mixes letters and digits or cases.
+/// Content hashes and UUIDs look like that too and count only with `hex_counts`.
 pub(super) fn looks_random(value: &str, hex_counts: bool) -> bool {
     if value.len() < 16
         || !value.bytes().all(|b| b.is_ascii_graphic())
@@ -267,7 +267,7 @@ pub(super) fn looks_random(value: &str, hex_counts: bool) -> bool {
     let digits = value.strip_prefix("0x").unwrap_or(value);
     let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
     if is_hex && (digits.len() < value.len() || !hex_counts) {
-        // Addresses and hashes of transactions; a wallet's key has a rule of its own.
+        // Addresses and transaction hashes; wallet keys have their own rule.
         return false;
     }
     if value.len() == 36 && value.split('-').map(str::len).eq([8, 4, 4, 4, 12]) {

@@ -1,16 +1,16 @@
-//! Layer 3: which names of keys hold a secret.
+//! Layer 3: key names that hold a secret.
 //!
-//! A name is split into words (`X-MBX-APIKEY`, `apiKey` and `api_key` are alike), so that
-//! `max_tokens`, `token_count` and `password_policy` can be told from `access_token` and `password`.
+//! A name is split into words (`X-MBX-APIKEY`, `apiKey` and `api_key` are equal), which tells `max_tokens`,
+//! `token_count` and `password_policy` from `access_token` and `password`.
 
 use super::{fold, names};
 
-/// Stands for a text whose redaction could not be finished.
+/// The label for a text whose redaction could not be completed.
 pub(super) const FAILED: &str = "failed";
-/// A configured credential whose name cannot be shown.
+/// The label of a configured credential whose name cannot be shown.
 pub(super) const CREDENTIAL: &str = "credential";
 
-/// Every label that the rules write.
+/// Every label that the rules use.
 pub(super) const LABELS: &[&str] = &[
     "api_key",
     "authorization",
@@ -34,12 +34,12 @@ pub(super) const LABELS: &[&str] = &[
     "webhook",
 ];
 
-/// How sure a name makes us.
+/// How strongly a name indicates a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// What stands here is a secret unless it is plainly something else.
+    /// The value is a secret unless it is clearly something else.
     Strong,
-    /// What stands here is a secret if it looks like one.
+    /// The value is a secret if it looks like one.
     Weak,
 }
 
@@ -58,7 +58,7 @@ pub(super) const fn weak(label: &'static str) -> Class {
     Class { label, strength: Strength::Weak }
 }
 
-/// Last words that make a name say something *about* a secret.
+/// Last words of names that say something *about* a secret.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "address", "age", "alias", "alg", "algorithm", "allowed", "at", "attempts", "average", "avg", "budget", "class",
@@ -74,14 +74,14 @@ const ABOUT: &[&str] = &[
     "uri", "url", "usage", "used", "user", "username", "valid", "var", "variable", "version", "visible",
 ];
 
-/// First words that make a name a quantity or a question.
+/// First words of names that are a quantity or a question.
 const ASKING: &[&str] = &[
     "allow", "allows", "can", "enable", "expected", "has", "hide", "is", "max", "min", "missing", "need",
     "needs", "no", "num", "number", "require", "required", "requires", "show", "total", "use", "uses",
     "with", "without",
 ];
 
-/// Words that make a key or a token an ordinary thing wherever they stand.
+/// Words that make a key or a token ordinary wherever they appear in a name.
 #[rustfmt::skip]
 const ORDINARY: &[&str] = &[
     "bos", "cached", "budget", "cache", "cls", "completion", "continuation", "counter", "cursor", "dedup", "dedupe",
@@ -89,7 +89,7 @@ const ORDINARY: &[&str] = &[
     "prev", "primary", "public", "row", "sep", "sort", "special", "stop", "sync", "tokenizer", "unique", "unk", "usage", "pub",
 ];
 
-/// Joined words that are a secret's name wherever they stand, with their label.
+/// Joined words that name a secret wherever they appear, with their label.
 #[rustfmt::skip]
 const STRONG: &[(&str, &str)] = &[
     ("privatekey", "private_key"), ("privkey", "private_key"), ("signingkey", "private_key"),
@@ -109,7 +109,7 @@ const STRONG: &[(&str, &str)] = &[
     ("passwd", "password"), ("passphrase", "password"), ("passcode", "password"), ("passwort", "password"),
 ];
 
-/// Header fields whose values are no secrets.
+/// Header fields whose values are not secrets.
 #[rustfmt::skip]
 const PLAIN_HEADERS: &[&str] = &[
     "accept", "acceptencoding", "acceptlanguage", "age", "allow", "cachecontrol", "connection",
@@ -119,7 +119,7 @@ const PLAIN_HEADERS: &[&str] = &[
     "via", "xrequestid", "requestid",
 ];
 
-/// The words of a name, in lower case and in plain letters: one that looks like a letter is read as that letter.
+/// The words of a name, in lower case and in plain letters, with lookalike letters folded.
 pub(super) fn words(name: &str) -> Vec<String> {
     let name = fold::name(name);
     let mut out: Vec<String> = Vec::new();
@@ -147,7 +147,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
     out
 }
 
-/// What a key of this name holds; `None` for an ordinary name.
+/// The class of secret under this name; `None` for an ordinary name.
 pub(super) fn classify(name: &str) -> Option<Class> {
     if name.len() > 128 || name.contains("[redacted:") {
         return None;
@@ -164,7 +164,7 @@ pub(super) fn classify(name: &str) -> Option<Class> {
     let is_key_id = last == "id" && (joined.ends_with("apikeyid") || joined.ends_with("accesskeyid"));
     let is_password_hash = last == "hash" && joined.contains("password");
     if last == "id" && joined.ends_with("keyid") && words.len() > 2 && !is_key_id {
-        return Some(weak("api_key")); // Some brokers send their key under `…-KEY-ID`.
+        return Some(weak("api_key")); // Some brokers send their key as `…-KEY-ID`.
     }
     if ABOUT.contains(&last) && words.len() > 1 && !is_key_id && !is_password_hash {
         return None;
@@ -190,7 +190,7 @@ pub(super) fn classify(name: &str) -> Option<Class> {
     }
 }
 
-/// Does a name say something about a secret rather than hold it (`min_length`, `type`)?
+/// Whether a name says something about a secret and does not hold one (`min_length`, `type`).
 pub(super) fn is_about(name: &str) -> bool {
     let words = words(name);
     words.first().is_some_and(|word| ASKING.contains(&word.as_str()))

@@ -1,20 +1,20 @@
 //! Removes secrets from text. Pure: it must never know what a text is for, nor read a file, a clock or the environment.
 //!
-//! Every value that enters the product (a model's answer, a tool's result, a request's body) goes
-//! through a [`Redactor`] before it is used, stored, hashed or cut. Four layers look at it:
+//! Every value that enters the product (a model's response, a tool's result, a request's body) goes through a
+//! [`Redactor`] before it is used, stored, hashed or truncated. Four layers check it:
 //!
 //! 1. the exact values of the configured credentials, also in base64, URL-encoded and JSON-escaped;
-//! 2. JSON inside strings, at any place in a text and to a bounded depth;
+//! 2. JSON inside strings, anywhere in a text and to a bounded depth;
 //! 3. the names of keys (`api_key`, `X-MBX-APIKEY`, `authorization`, `headers`, …);
-//! 4. shapes: bearer tokens, vendors' keys, JWT, PEM, URL userinfo and queries, `key=value` in plain
-//!    text, wallet keys and mnemonics.
+//! 4. shapes: bearer tokens, vendors' keys, JWT, PEM, URL userinfo and queries, `key=value` in plain text,
+//!    wallet keys and mnemonics.
 //!
-//! Each layer sees a text as it is written, with its JSON escapes decoded, and in plain letters where it has letters
-//! that look like others.
+//! Each layer sees a text as written, with its JSON escapes decoded, and with lookalike letters folded to
+//! plain ones.
 //!
-//! What is taken out is replaced by `[redacted:NAME]`. Redaction is pure and idempotent, and it
-//! fails closed: where it cannot finish, a placeholder stands for the whole text. The rules are
-//! part of what a session went on with, so a change to any of them raises [`VERSION`].
+//! A secret is replaced by `[redacted:NAME]`. Redaction is pure and idempotent, and it fails closed: if it
+//! cannot finish, a placeholder replaces the whole text. A session continues with the redacted text, so a
+//! change to any rule increments [`VERSION`].
 
 mod assign;
 mod clean;
@@ -42,21 +42,21 @@ pub use stream::StreamRedactor;
 use serde_json::Value;
 use std::fmt;
 
-/// The version of the rules; raised whenever the same input could give another output.
+/// The version of the rules; incremented whenever the same input could give a different output.
 pub const VERSION: u32 = 2;
 
-/// The fewest characters that a configured credential may have. A shorter one would turn up in
-/// ordinary text by chance.
+/// Minimum length of a configured credential, in characters. Shorter ones would match ordinary text by
+/// chance.
 pub const MIN_SECRET_CHARS: usize = 8;
 
-/// Strings inside strings are followed this deep; deeper ones are looked at as plain text.
+/// Maximum depth of strings inside strings; deeper ones are checked as plain text.
 const MAX_NESTING: u32 = 8;
 
-/// A removal can uncover another (a boundary appears), so a text is looked at until nothing is
-/// found; one that is still moving after so many looks is replaced as a whole.
+/// A redaction can uncover another secret (a boundary appears), so a text is checked until nothing is found;
+/// a text that still changes after this many passes is replaced as a whole.
 const MAX_PASSES: u32 = 12;
 
-/// Redaction could not be finished; a placeholder stands for the whole.
+/// Redaction could not be completed; a placeholder replaces the whole value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault;
 
@@ -72,7 +72,7 @@ pub struct Redacted<T> {
 /// Why a redactor cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedactError {
-    /// A configured credential is too short to be looked for.
+    /// A configured credential is too short to be searched for.
     #[error("the configured secret `{name}` is shorter than {MIN_SECRET_CHARS} characters")]
     TooShort {
         /// The credential's name, never its value.
@@ -83,19 +83,19 @@ pub enum RedactError {
     TooLarge,
 }
 
-/// Finds and replaces secrets. Cheap to clone; one serves a whole process. The default knows no
-/// configured credential, only the rules.
+/// Finds and replaces secrets. Cheap to clone; one instance serves a whole process. The default has only the
+/// rules and no configured credentials.
 #[derive(Clone, Default)]
 pub struct Redactor {
     exact: exact::Exact,
 }
 
 impl Redactor {
-    /// A redactor that knows these configured credentials, as (name, value), beside its rules.
-    /// White space around a value is not part of it.
+    /// A redactor with these configured credentials, as (name, value), in addition to its rules. Whitespace
+    /// around a value is ignored.
     ///
     /// # Errors
-    /// A value under [`MIN_SECRET_CHARS`] characters is refused with its name.
+    /// A value shorter than [`MIN_SECRET_CHARS`] characters is rejected with its name.
     pub fn new(secrets: Vec<(String, String)>) -> Result<Self, RedactError> {
         Ok(Self { exact: exact::Exact::new(secrets)? })
     }
@@ -110,8 +110,7 @@ impl Redactor {
         }
     }
 
-    /// Redacts a JSON value: every string in it, what stands under a secret's name, and the keys
-    /// themselves.
+    /// Redacts a JSON value: every string in it, everything under a secret's name, and the keys themselves.
     #[must_use]
     pub fn redact_value(&self, mut value: Value) -> Redacted<Value> {
         match value::redact(self, &mut value) {
@@ -120,9 +119,9 @@ impl Redactor {
         }
     }
 
-    /// Takes the configured credentials out of a value that is otherwise to stay as it is, such as
-    /// signed thinking that a provider wants back: the rules that know secrets by their look leave it
-    /// alone.
+    /// Removes the configured credentials from a value that must otherwise stay unchanged, such as signed
+    /// thinking that a provider expects back. The rules that recognize secrets by their shape are not
+    /// applied.
     #[must_use]
     pub fn redact_opaque(&self, mut value: Value) -> Redacted<Value> {
         match value::redact_exact(self, &mut value, 0) {
@@ -131,13 +130,13 @@ impl Redactor {
         }
     }
 
-    /// Redacts a value for an action-log row or an error, and only then cuts it: strings over 4,096
-    /// characters end with a note, arrays over 50 items keep the first ones and say how many there
-    /// were. Cuts are not counted in `removed`.
+    /// Redacts a value for an action-log row or an error, and then truncates it: strings over 4,096
+    /// characters end with a note, arrays over 50 items keep the first ones and give the original number.
+    /// Truncations are not counted in `removed`.
     #[must_use]
     pub fn redact_log_payload(&self, value: Value) -> Redacted<Value> {
         let mut current = self.redact_value(value);
-        // A cut can uncover a boundary, so what was cut is looked at again.
+        // Truncating can uncover a boundary, so the truncated value is checked again.
         for _ in 0..MAX_PASSES {
             if !limit::cut(&mut current.value) {
                 return current;
@@ -154,7 +153,7 @@ impl Redactor {
         StreamRedactor::new(self.clone())
     }
 
-    /// The text with every secret replaced and their number, or `None` where there was none.
+    /// The text with every secret replaced and their number, or `None` when it has none.
     fn redact_str(&self, text: &str, depth: u32) -> Result<Option<(String, u32)>, Fault> {
         let mut current: Option<(String, u32)> = None;
         for _ in 0..MAX_PASSES {
@@ -180,7 +179,7 @@ impl Redactor {
         Err(Fault)
     }
 
-    /// One look at a text; what stands in placeholders already is left alone.
+    /// One pass over a text; existing placeholders are left unchanged.
     fn look(&self, text: &str) -> scan::Found<'_> {
         let mut found = scan::Found::default();
         for piece in span::pieces(text, |label| self.is_label(label)) {
@@ -199,7 +198,7 @@ impl Redactor {
         found
     }
 
-    /// Looks at what a text says once its escapes are decoded, and once it is in plain letters.
+    /// Checks a text with its escapes decoded, and with its letters folded to plain ones.
     fn look_through<'a>(&'a self, text: &str, offset: usize, found: &mut scan::Found<'a>) {
         let decoded = found.has_escapes.then(|| escape::decoded(text)).flatten();
         let folded = match &decoded {
@@ -220,7 +219,7 @@ impl Redactor {
         }
     }
 
-    /// The text without configured credentials, or `None` where there was none.
+    /// The text without configured credentials, or `None` when it has none.
     fn without_credentials(&self, text: &str) -> Result<Option<(String, u32)>, Fault> {
         let mut spans = Vec::new();
         self.exact.find(text, 0, &mut spans);
@@ -232,8 +231,8 @@ impl Redactor {
         Ok(Some((span::apply(text, &spans).ok_or(Fault)?, removed)))
     }
 
-    /// Is this a label that the redactor itself writes? Anything else between `[redacted:` and `]`
-    /// is ordinary text, so that nothing can hide there.
+    /// Whether the redactor itself writes this label. Anything else between `[redacted:` and `]` is ordinary
+    /// text, so that nothing can hide there.
     fn is_label(&self, label: &str) -> bool {
         keys::LABELS.contains(&label) || self.exact.has_label(label)
     }

@@ -1,13 +1,13 @@
-//! Cuts what goes into action-log rows and errors. Messages, tape and state are never cut.
+//! Truncates payloads of action-log rows and errors. Messages, tape and state are never truncated.
 
 use serde_json::Value;
 
-/// Strings over so many characters are cut; the note counts towards it.
+/// Longer strings are truncated; the note counts towards the limit.
 const MAX_CHARS: usize = 4096;
-/// Arrays over so many items are cut; the note counts as one.
+/// Longer arrays are truncated; the note counts as one item.
 const MAX_ITEMS: usize = 50;
 
-/// Cuts in place; `true` if anything was cut. Redaction has bounded the depth before.
+/// Truncates in place; returns whether anything was removed. Redaction has already bounded the depth.
 pub(super) fn cut(value: &mut Value) -> bool {
     match value {
         Value::String(text) => cut_text(text),
@@ -36,7 +36,7 @@ fn cut_text(text: &mut String) -> bool {
     let note = format!("… [cut: {total} characters in all]");
     let keep = MAX_CHARS - note.chars().count();
     let mut end = text.char_indices().nth(keep).map_or(text.len(), |(at, _)| at);
-    // Half a placeholder would read like text that somebody wrote.
+    // Half a placeholder would look like ordinary text.
     let tail = super::span::floor(text, end.saturating_sub(64));
     if let Some(open) = text[tail..end].rfind("[redacted:")
         && !text[tail + open..end].contains(']')

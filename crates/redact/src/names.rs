@@ -1,4 +1,5 @@
-//! Secrets' names in other languages than English, and the header fields by which exchanges know their clients.
+//! Names of secrets in languages other than English, and the header fields in which exchanges expect
+//! credentials.
 
 use super::fold;
 use super::keys::{Class, strong, weak};
@@ -45,9 +46,10 @@ const LATIN: &[(&str, &str)] = &[
     ("mat khau", "password"), ("khoa rieng", "private_key"), ("khoa bi mat", "secret"), ("kata sandi", "password"), ("kunci privat", "private_key"), ("kunci api", "api_key"),
 ];
 
-/// Header fields of exchanges and brokers beyond those that any API has (`X-API-Key`, `…-PASSPHRASE`): Binance, OKX, Bybit, Kraken,
-/// Coinbase, KuCoin, Bitget, Gate, MEXC, HTX, Crypto.com, Bitfinex, Bitstamp, Gemini, BingX, Phemex, BitMEX, Bithumb, bitFlyer, Coincheck,
-/// CoinEx, BitMart, Bitvavo, AscendEX, WOO X, dYdX, LBank, Deribit and Alpaca.
+/// Header fields of exchanges and brokers, in addition to the general ones (`X-API-Key`, `…-PASSPHRASE`):
+/// Binance, OKX, Bybit, Kraken, Coinbase, KuCoin, Bitget, Gate, MEXC, HTX, Crypto.com, Bitfinex, Bitstamp,
+/// Gemini, BingX, Phemex, BitMEX, Bithumb, bitFlyer, Coincheck, CoinEx, BitMart, Bitvavo, AscendEX, WOO X,
+/// dYdX, LBank, Deribit and Alpaca.
 #[rustfmt::skip]
 const HEADERS: &[(&str, &str)] = &[
     ("xmbxapikey", "api_key"), ("okaccesskey", "api_key"), ("okaccesssign", "signature"), ("okaccesspassphrase", "password"),
@@ -64,7 +66,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("apcaapikeyid", "api_key"), ("apcaapisecretkey", "api_key"),
 ];
 
-/// Names as they are compared, with their labels: in small, plain letters.
+/// Names in the form in which they are compared, lower case and plain letters, with their labels.
 static WORLD_FOLDED: LazyLock<Vec<(String, Class)>> =
     LazyLock::new(|| WORLD.iter().map(|(name, label)| (plain(name), strong(label))).collect());
 static LATIN_JOINED: LazyLock<Vec<(String, Class)>> = LazyLock::new(|| {
@@ -76,7 +78,7 @@ fn plain(name: &str) -> String {
     fold::name(&name.to_lowercase()).into_owned()
 }
 
-/// The spellings of Latin names that a text is searched for.
+/// The spellings of Latin names to search a text for.
 pub(super) fn latin_hints() -> Vec<String> {
     let spellings = |(name, _): &(&str, &str)| match name.contains(' ') {
         true => vec![
@@ -93,7 +95,7 @@ pub(super) fn latin_hints() -> Vec<String> {
     hints
 }
 
-/// The spellings of names in other scripts that a text is searched for, as it is and in plain letters.
+/// The spellings of names in other scripts to search a text for, as they are and in plain letters.
 pub(super) fn world_hints() -> Vec<String> {
     let mut hints = Vec::new();
     for (name, _) in WORLD {
@@ -106,13 +108,13 @@ pub(super) fn world_hints() -> Vec<String> {
     }
     hints.sort_unstable();
     hints.dedup();
-    // One that is all Latin by now would be looked for in every text.
+    // A spelling that is now ASCII would be searched for in every text.
     hints.retain(|hint| !hint.is_ascii());
     hints
 }
 
-/// What a name of another language holds. `words` are the name's words, in lower case and in plain letters;
-/// `joined` is all of them.
+/// The class of a name in another language. `words` are the name's words, in lower case and in plain letters;
+/// `joined` is all of them joined.
 pub(super) fn foreign(name: &str, words: &[String], joined: &str) -> Option<Class> {
     if !name.is_ascii() {
         let name = plain(name);
@@ -121,7 +123,7 @@ pub(super) fn foreign(name: &str, words: &[String], joined: &str) -> Option<Clas
             return Some(*class);
         }
     }
-    // The name ends with the entry, and the entry begins where one of the name's words does.
+    // The name must end with the entry, and the entry must begin at a word of the name.
     let begins_a_word = |entry: &str| {
         let mut rest = entry.len();
         words.iter().rev().any(|word| {
@@ -135,9 +137,10 @@ pub(super) fn foreign(name: &str, words: &[String], joined: &str) -> Option<Clas
         .map(|(_, class)| *class)
 }
 
-/// What a header field of an exchange holds; `joined` are the name's words without anything between them.
+/// The class of an exchange's header field; `joined` is the name's words, joined without separators.
 pub(super) fn header(name: &str, joined: &str) -> Option<Class> {
-    // Gate's fields are but words, in capitals: whatever else is called so holds no long hexadecimal number.
+    // Gate's fields are common words in capitals; other things of that name do not hold a long hexadecimal
+    // number.
     match name {
         "KEY" => return Some(weak("key")),
         "SIGN" => return Some(weak("signature")),

@@ -1,12 +1,12 @@
-//! Layer 2: JSON inside a text. It is read where it stands and only the secrets in it are
-//! rewritten, so that spacing, the order of keys and the digits of numbers stay as they were.
+//! Layer 2: JSON inside a text. It is parsed in place and only its secrets are rewritten, so that spacing,
+//! key order and digits stay unchanged.
 
 use super::keys;
 use super::value::{self, Context};
 use super::{Fault, Redactor, span};
 use std::ops::Range;
 
-/// A text may be tried as JSON at many places; so many times its length is read in all.
+/// A text may be tried as JSON at many positions; in total at most this many times its length is read.
 const MAX_WORK: usize = 8;
 
 enum Node {
@@ -128,7 +128,7 @@ impl Walker<'_> {
     fn string(&mut self, range: &Range<usize>, context: Context) -> Result<(), Fault> {
         let escaped = self.text.as_bytes()[range.clone()].contains(&b'\\');
         if context == Context::Plain && !escaped {
-            return Ok(()); // The look at the whole text sees it as it is.
+            return Ok(()); // The check of the whole text sees it as it is.
         }
         let Some(content) = self.decode(range) else {
             return Ok(());
@@ -149,8 +149,8 @@ impl Walker<'_> {
     }
 }
 
-/// Reads one JSON value and stops behind it. It is a little more lenient than the standard: what it
-/// takes is only looked at, never passed on.
+/// Parses one JSON value and stops after it. It is slightly more lenient than the standard, because the
+/// result is only inspected, never passed on.
 struct Parser<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -215,7 +215,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A comma, or the closing sign ahead.
+    /// A comma, or a closing bracket that follows.
     fn comma(&mut self, close: u8) -> Option<()> {
         self.space();
         (self.take(b',') || self.peek()? == close).then_some(())

@@ -1,27 +1,27 @@
-//! Layer 4: mnemonics and WIF keys, which begin with no literal.
+//! Layer 4: mnemonics and WIF keys, which have no fixed prefix.
 //!
-//! A mnemonic is words that anyone uses, so a run of them is one only if its checksum is right; a run that
-//! is called a mnemonic, and has as many words as one, is taken for it even so. Prose is told by its small words.
+//! A mnemonic consists of ordinary words, so a run of list words counts only if its checksum is right; a run
+//! that is introduced as a mnemonic and has the right number of words counts without it. Prose is recognized
+//! by its small words.
 //!
-//! The word list is the English one of BIP-39 (Bitcoin Improvement Proposal 39). It promises that
-//! four letters tell every word from the others, so `mnemonic_words.txt` keeps just these and the
-//! word's length.
+//! The word list is the English one of BIP-39 (Bitcoin Improvement Proposal 39). Its words differ in their
+//! first four letters, so `mnemonic_words.txt` contains only these and the word's length.
 
 use super::span::{self, Span};
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The lengths of mnemonics, the longest first. A longer run has other words of the list beside one.
+/// The lengths of mnemonics, longest first. A longer run has further list words next to the mnemonic.
 const LENGTHS: [usize; 5] = [24, 21, 18, 15, 12];
 const MIN_WORDS: usize = 12;
-/// Twelve words of three letters with spaces between them take 47 bytes, so every run is met by a
-/// step as short as this, far enough from its end for a number and a word to fit.
+/// Twelve three-letter words with spaces take 47 bytes, so steps this short hit every run, far enough from
+/// its end for a number and a word to fit.
 const STRIDE: usize = 20;
-/// The most bytes between two words: `",\n  12. "`
+/// Maximum bytes between two words: `",\n  12. "`
 const MAX_GAP: usize = 12;
 
-/// Fingerprints with the word's number in the list, in order.
+/// Fingerprints with the word's number in the list, sorted.
 static WORDS: LazyLock<Vec<(u32, u16)>> = LazyLock::new(|| {
     let entries = include_str!("mnemonic_words.txt").split_ascii_whitespace();
     let mut words: Vec<(u32, u16)> = (0..)
@@ -35,7 +35,7 @@ static WORDS: LazyLock<Vec<(u32, u16)>> = LazyLock::new(|| {
     words
 });
 
-/// Words of the list that sentences are made of. Of the words of a mnemonic one in twenty-five is such.
+/// List words that are common in sentences. Of the words of a mnemonic, one in twenty-five is one of them.
 #[rustfmt::skip]
 const SMALL: &[&str] = &[
     "about", "above", "across", "again", "all", "almost", "alone", "along", "already", "also", "always", "among", "another", "any",
@@ -55,7 +55,7 @@ static SMALL_NUMBERS: LazyLock<Vec<u16>> = LazyLock::new(|| {
     numbers
 });
 
-/// What mnemonics are called, before them.
+/// Names that introduce a mnemonic.
 const CALLED: &[&str] = &[
     "mnemonic",
     "seed",
@@ -72,7 +72,7 @@ const CALLED: &[&str] = &[
     "시드",
     "니모닉",
 ];
-/// How far before it the name of a mnemonic is looked for, in bytes.
+/// How far before a mnemonic its name is searched for, in bytes.
 const NAME_REACH: usize = 96;
 
 /// The first four letters and the length in one number.
@@ -83,7 +83,7 @@ fn fingerprint(word: &[u8], length: usize) -> Option<u32> {
         .try_fold(length, |code, byte| byte.is_ascii_alphabetic().then(|| code << 5 | u32::from(byte & 31)))
 }
 
-/// The word's number in the list.
+/// The word's index in the list.
 fn number(word: &[u8]) -> Option<u16> {
     let code = fingerprint(word, word.len())?;
     let at = WORDS.binary_search_by_key(&code, |(code, _)| *code).ok()?;
@@ -94,8 +94,8 @@ fn in_list(word: &[u8]) -> bool {
     number(word).is_some()
 }
 
-/// Do these words carry their checksum? Each stands for eleven bits: a random number, then the first bits of
-/// its SHA-256, one for every 32.
+/// Whether the words' checksum is right. Each word encodes eleven bits: a random number, then the first bits
+/// of its SHA-256, one for every 32.
 fn has_checksum(numbers: &[u16]) -> bool {
     let mut bytes = [0_u8; 33];
     for (at, number) in numbers.iter().enumerate() {
@@ -110,14 +110,14 @@ fn has_checksum(numbers: &[u16]) -> bool {
     (bytes[entropy] ^ sum[0]) >> (8 - sum_bits) == 0
 }
 
-/// The words of a run that are a mnemonic, as places in the run.
+/// The words of a run that form a mnemonic, as a range of the run.
 fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let numbers: Vec<u16> = words.iter().filter_map(|word| number(&bytes[word.clone()])).collect();
     let (first, last) = (words.first()?, words.last()?);
     let head = &text[span::floor(text, first.start.saturating_sub(NAME_REACH))..first.start].to_lowercase();
     let is_called = CALLED.iter().any(|name| head.contains(name));
-    // A sentence goes on before or behind the words; a mnemonic stands by itself.
+    // A sentence continues before or after the words; a mnemonic is separate.
     let open = |rest: Option<char>| rest.is_none_or(|c| !c.is_alphanumeric());
     let before = text[..first.start].trim_end_matches([' ', '*', '`']).chars().next_back();
     let behind = text[last.end..].trim_start_matches([' ', '*', '`']).chars().next();
@@ -133,7 +133,7 @@ fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
             let (end, part) = (start + length, &numbers[start..start + length]);
             let is_whole = length == numbers.len();
             let inside = small_before[end] - small_before[start];
-            // Unless it is called one, nothing but small words of the sentence may stand beside it.
+            // Unless it is introduced as one, only small words of the sentence may be next to it.
             let beside = numbers.len() - length;
             let is_apart = is_called || beside == small_before[numbers.len()] - inside;
             let most = match (is_called || is_whole && stands_alone, is_whole) {
@@ -152,12 +152,12 @@ fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
     None
 }
 
-/// The examples of wallets repeat one word.
+/// Wallets' examples repeat one word.
 fn is_repeated(numbers: &[u16]) -> bool {
     numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() >= numbers.len() - 2
 }
 
-/// Adds mnemonics and WIF keys; places are shifted by `offset`.
+/// Adds mnemonics and WIF keys; positions are shifted by `offset`.
 pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
     let bytes = text.as_bytes();
     let mut at = STRIDE;
@@ -201,7 +201,7 @@ fn is_wif(run: &[u8]) -> bool {
         && has(u8::is_ascii_lowercase)
 }
 
-/// The run of list words around a place: its bounds and the number of words.
+/// The run of list words around a position: its bounds and the number of words.
 fn run_around(bytes: &[u8], at: usize, floor: usize) -> Option<(usize, usize, usize)> {
     let first = after_escape(bytes, back(bytes, at, floor, u8::is_ascii_alphabetic));
     let (mut start, mut end) = word_from(bytes, first)?;
@@ -229,14 +229,14 @@ fn words_of(bytes: &[u8], start: usize, end: usize) -> Vec<Range<usize>> {
     words
 }
 
-/// The list word that begins here or behind a gap.
+/// The list word that begins here or after a gap.
 fn word_from(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = skip_gap(bytes, at)?;
     let end = forth(bytes, start, u8::is_ascii_alphabetic);
     in_list(&bytes[start..end]).then_some((start, end))
 }
 
-/// Spaces, commas, numbering, quotes and escaped line ends: not the end of a sentence.
+/// Skips spaces, commas, numbering, quotes and escaped line ends, but not the end of a sentence.
 fn skip_gap(bytes: &[u8], mut at: usize) -> Option<usize> {
     let from = at;
     loop {
@@ -254,7 +254,7 @@ fn is_gap(bytes: &[u8], at: usize, byte: u8) -> bool {
     numbering || byte.is_ascii_whitespace() || byte.is_ascii_digit() || b",)\"'\\-_|#".contains(&byte)
 }
 
-/// Past the letter of an escape: `\n` before a word is no part of it.
+/// The position after an escape's letter: the `n` of `\n` before a word is not part of it.
 fn after_escape(bytes: &[u8], at: usize) -> usize {
     let escape = at > 0 && bytes[at - 1] == b'\\';
     at + usize::from(escape && bytes.get(at).is_some_and(|byte| b"nrt".contains(byte)))

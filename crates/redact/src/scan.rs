@@ -1,37 +1,37 @@
-//! One pass over a text with one automaton: hints that a secret may stand here. A text without
-//! hints costs nothing more, which is what keeps redaction cheap on market data.
+//! One pass over a text with one automaton, which finds hints that a secret may follow. A text without hints
+//! needs nothing more; this keeps redaction cheap on market data.
 
 use super::{assign, escape, names, shapes, span::Span, tokens};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 
-/// What a look at a text found.
+/// The result of a pass over a text.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     pub(super) spans: Vec<Span<'a>>,
-    /// JSON in the text has to be read as JSON: a secret's name over an object, or escapes.
+    /// JSON in the text must be parsed: a secret's name has an object as its value, or there are escapes.
     pub(super) has_json: bool,
     /// Letters are written as escapes.
     pub(super) has_escapes: bool,
-    /// How many bytes were read behind hints.
+    /// How many bytes were read after hints.
     pub(super) work: usize,
-    /// More than any text wants that is not made for it: the look was broken off.
+    /// The limit on work was exceeded, which only happens on adversarial text: the pass was aborted.
     pub(super) is_overrun: bool,
 }
 
 impl Found<'_> {
-    /// Is it enough? What is found by then is not all.
+    /// Whether the limit on work is exceeded. The matches so far are then incomplete.
     fn breaks_off(&mut self, text: &str) -> bool {
         self.is_overrun |= self.work > text.len().saturating_mul(MAX_WORK) + MIN_WORK;
         self.is_overrun
     }
 }
 
-/// So many times its length is read behind the hints of a text; of a short one, as much at least.
+/// The limit on bytes read after hints, as a multiple of the text's length; short texts have a minimum.
 const MAX_WORK: usize = 16;
 const MIN_WORK: usize = 1 << 17;
 
-/// Parts of secrets' names, as they stand in plain text.
+/// Parts of secrets' names, as they appear in plain text.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "key", "secret", "token", "pass", "pwd", "auth", "cookie", "cred", "mnemonic", "phrase", "words", "wif",
@@ -41,7 +41,7 @@ const NAMES: &[&str] = &[
 /// Escapes that can spell a name or a value letter by letter.
 const ESCAPES: &[&str] = &["\\u", "\\x", "\\/"];
 
-/// What each hint is of, by its number.
+/// The kind of each hint, by its number.
 struct Hints {
     automaton: AhoCorasick,
     names: usize,
@@ -61,7 +61,7 @@ static HINTS: LazyLock<Hints> = LazyLock::new(|| {
     Hints { automaton: automaton(&all), names, escapes, shapes }
 });
 
-/// Names in other scripts: a text in ASCII is not searched for them.
+/// Names in other scripts: an ASCII text is not searched for them.
 static WORLD: LazyLock<AhoCorasick> = LazyLock::new(|| automaton(&names::world_hints()));
 
 fn automaton(hints: &[String]) -> AhoCorasick {
@@ -72,13 +72,14 @@ fn automaton(hints: &[String]) -> AhoCorasick {
         .expect("a fixed list of literals builds")
 }
 
-/// Finds names with values beside them, and shapes; places are shifted by `offset`.
+/// Finds names with values, and shapes; positions are shifted by `offset`.
 pub(super) fn find<'a>(text: &str, offset: usize, found: &mut Found<'a>) {
     let from = found.spans.len();
     found.work = 0;
     let hints = &*HINTS;
     let mut named_to = 0;
-    // How far the last secret of each hint goes. A text that repeats one would be read again from each place in it.
+    // The end of the last secret of each hint. Otherwise a text that repeats a hint would be read again from
+    // each occurrence.
     let mut ends: Vec<usize> = Vec::new();
     for hint in hints.automaton.find_overlapping_iter(text) {
         let which = hint.pattern().as_usize();

@@ -1,6 +1,5 @@
-//! Layer 4: secrets known by their shape. Each begins with a literal that the scan looks for; an
-//! anchored expression then says whether the rest is there. The shapes are those that the issuers
-//! document for their own keys.
+//! Layer 4: secrets recognized by their shape. Each begins with a literal that the scan finds; an anchored
+//! pattern then checks the rest. The shapes are those that the issuers document for their own keys.
 
 use super::span::{self, Span};
 use base64::Engine as _;
@@ -8,18 +7,18 @@ use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The most bytes that one shape looks at: a PEM block of a large key.
+/// Maximum bytes that one shape reads: a PEM block of a large key.
 pub(super) const MAX_SHAPE: usize = 16 * 1024;
 
-/// The bytes that a shape is looked for in at first.
+/// The bytes that a shape reads first.
 pub(super) const NEAR: usize = 512;
 
 struct Shape {
     literal: &'static str,
     label: &'static str,
-    /// Must a letter or digit before the literal be absent?
+    /// Whether no letter or digit may precede the literal.
     boundary: bool,
-    /// Anchored at the literal; the first group, if there is one, is the secret.
+    /// Anchored at the literal; the first group, if any, is the secret.
     pattern: &'static str,
     check: fn(&str) -> bool,
 }
@@ -107,7 +106,7 @@ static SHAPES: &[Shape] = &[
     checked(shape("shpss_", "token", r"^shpss_[0-9a-fA-F]{32}"), any),
     checked(shape("sq0csp-", "secret", TAIL), any),
     checked(shape("sq0atp-", "token", TAIL), any),
-    // General forms.
+    // General formats.
     shape("eyj", "jwt", r"^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){1,3}"),
     checked(shape("bearer", "bearer", r"^(?i:bearer)(?:\s|%20|\+|\\[tn])+([A-Za-z0-9._~+/=-]{8,})"), bearer),
     checked(shape("basic", "basic", r"^(?i:basic)(?:\s|%20|\+)+([A-Za-z0-9+/_-]{6,}={0,2})"), basic),
@@ -121,7 +120,7 @@ static SHAPES: &[Shape] = &[
     checked(shape("-u", "password", r#"^-u\s+['"]?[^\s:'"]+:([^\s'"/]{3,})"#), password),
     anywhere(shape("infura.io/", "api_key", r"^infura\.io/(?:ws/)?v3/([0-9a-f]{32})\b")),
     checked(anywhere(shape("alchemy.com/v2/", "api_key", r"^alchemy\.com/v2/([A-Za-z0-9_-]{20,})")), mixed),
-    // Wallets. Plain 64 hex digits are a content hash unless a key is spoken of.
+    // Wallets. Plain 64 hex digits are a content hash unless the text names a key.
     checked(shape("private", "wallet_key", r"^(?i:private)[ _-]?(?i:key)\W{0,8}(?:[A-Za-z]+\W+){0,4}((?:0x)?[0-9a-fA-F]{64})\b"), any),
     checked(shape("wallet", "wallet_key", r"^(?i:wallet)[ _-]?(?i:key|secret)\W{0,8}(?:[A-Za-z]+\W+){0,4}((?:0x)?[0-9a-fA-F]{64})\b"), any),
     checked(shape("signing", "wallet_key", r"^(?i:signing)[ _-]?(?i:key)\W{0,8}(?:[A-Za-z]+\W+){0,4}((?:0x)?[0-9a-fA-F]{64})\b"), any),
@@ -143,7 +142,7 @@ pub(super) fn literals() -> impl Iterator<Item = &'static str> {
     SHAPES.iter().map(|shape| shape.literal)
 }
 
-/// Adds the secret if the shape is there in full.
+/// Adds the secret if the whole shape matches.
 pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>>) {
     let (shape, pattern) = (&SHAPES[which], &PATTERNS[which]);
     if shape.boundary && !has_boundary(text, at) {
@@ -152,7 +151,7 @@ pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>
     let Some(rest) = text.get(at..span::floor(text, at + MAX_SHAPE)) else {
         return;
     };
-    // The literals of a hostile text follow one upon the other, so the first look is a short one.
+    // In a hostile text the literals can follow each other closely, so the first read is short.
     let near = &rest[..span::floor(rest, NEAR)];
     let is_cut = near.len() < rest.len();
     let captures = match pattern.captures(near) {
@@ -184,13 +183,13 @@ pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>
     }
 }
 
-/// Is no letter, digit or underscore before this place?
+/// Whether no letter, digit or underscore precedes this position.
 pub(super) fn has_boundary(text: &str, at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| text.as_bytes()[before]);
     !before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') || after_escape(text, at)
 }
 
-/// `\nsk-…`: the letter before belongs to an escape.
+/// `\nsk-…`: the letter before it is part of an escape.
 fn after_escape(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     at >= 2 && bytes[at - 2] == b'\\' && b"nrt".contains(&bytes[at - 1])
@@ -207,7 +206,7 @@ fn any(_: &str) -> bool {
     true
 }
 
-/// Digits and letters in one part of some length: `sk-learn-pipeline-example` has none.
+/// Whether one part of sufficient length has digits and letters: `sk-learn-pipeline-example` has none.
 pub(super) fn mixed(text: &str) -> bool {
     if super::judge::stands_in(text) {
         return false;
@@ -226,7 +225,7 @@ fn bearer(text: &str) -> bool {
     let digit = text.bytes().any(|b| b.is_ascii_digit());
     let upper = text.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     let lower = text.bytes().any(|b| b.is_ascii_lowercase());
-    // "bearer-to-bearer", "bearer 2024-11-01" and "bearer instruments" are no tokens.
+    // "bearer-to-bearer", "bearer 2024-11-01" and "bearer instruments" are not tokens.
     let date = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
     !super::judge::stands_in(text)
         && !date
@@ -243,7 +242,7 @@ fn basic(text: &str) -> bool {
 }
 
 fn password(text: &str) -> bool {
-    // `https://user:password@host` says how an address is written.
+    // `https://user:password@host` documents the format of an address.
     let is_word = ["password", "passwd", "pass", "pwd", "secret", "token"]
         .contains(&text.to_ascii_lowercase().as_str());
     !is_word && !super::judge::stands_in(text) && !text.bytes().all(|b| b.is_ascii_digit() && text.len() < 3)

@@ -1,24 +1,24 @@
-//! Places in a text and the placeholders that are put there.
+//! Spans of a text and the placeholders that replace them.
 
 use std::ops::Range;
 
 const OPEN: &str = "[redacted:";
-/// The longest label that a placeholder can carry, in bytes.
+/// Maximum length of a placeholder's label, in bytes.
 pub(super) const MAX_LABEL: usize = 48;
 
-/// A secret's place in a text, in bytes, and the name that stands for it.
+/// A secret's span in a text, in bytes, and the label that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span<'a> {
     pub(super) range: Range<usize>,
     pub(super) label: &'a str,
 }
 
-/// What stands for a secret of this name.
+/// The placeholder for a secret with this label.
 pub(super) fn placeholder(label: &str) -> String {
     format!("{OPEN}{label}]")
 }
 
-/// Puts spans in order and joins those that overlap; the first one's name stays.
+/// Sorts spans and merges those that overlap; the first one's label is used.
 pub(super) fn merge(spans: &mut Vec<Span<'_>>) {
     spans.retain(|span| span.range.start < span.range.end);
     spans.sort_by_key(|span| span.range.start);

@@ -1,32 +1,32 @@
-//! Redaction of a text that arrives in pieces, such as a model's tokens.
+//! Redaction of a text that arrives in chunks, such as a model's tokens.
 //!
-//! Text is given on only when what follows cannot make it a secret any more: the redactor holds
-//! back more than the longest configured credential in its longest spelling, never cuts inside a
-//! word, a secret or an object in braces, and keeps what it has given on as context for the names
-//! before values. An object that is not closed after 16 KiB is cut all the same; what stands in it
-//! under a secret's name is then left to the redaction of the message that follows.
+//! Text is passed on only when no later text can turn it into a secret: the redactor holds back more than the
+//! longest configured credential in its longest spelling, never cuts inside a word, a secret or an object in
+//! braces, and retains passed-on text as context for names before values. An object that is not closed after
+//! 16 KiB is cut nevertheless; what it holds under a secret's name is then redacted only in the message that
+//! follows.
 
 use super::{Redactor, span};
 
-/// Held back at the least, in bytes: a mnemonic of 24 numbered words fits.
+/// Minimum number of bytes held back: a mnemonic of 24 numbered words fits.
 const MIN_HOLD: usize = 512;
-/// The bytes already given on that are still looked at, for the names before values.
+/// Bytes already passed on that are retained as context, for the names before values.
 const CONTEXT: usize = 256;
-/// A run without white space is held together up to so many bytes, beyond the hold-back.
+/// A run without whitespace is held together up to this many bytes, beyond the hold-back.
 const MAX_RUN: usize = 16 * 1024;
 
-/// What stands before an object is kept with it: its name may be that of a secret.
+/// Bytes held back before an object, which may contain its name: the name of a secret.
 const NAME: usize = 128;
 
-/// Redacts a text piece by piece. Made by [`Redactor::stream`].
+/// Redacts a text chunk by chunk. Created by [`Redactor::stream`].
 pub struct StreamRedactor {
     redactor: Redactor,
-    /// Context, then what is held back.
+    /// Context, followed by the text held back.
     buffer: String,
     /// The length of the context.
     given: usize,
     hold: usize,
-    /// The buffer is looked at again when it is this long.
+    /// The buffer is checked again when it reaches this length.
     look_at: usize,
     removed: u32,
 }
@@ -37,10 +37,10 @@ impl StreamRedactor {
         Self { redactor, buffer: String::new(), given: 0, hold, look_at: hold + hold / 4, removed: 0 }
     }
 
-    /// Takes the next piece and gives what is safe by now, often nothing.
+    /// Takes the next chunk and returns the text that is safe now, often nothing.
     pub fn push(&mut self, piece: &str) -> String {
         self.buffer.push_str(piece);
-        // Looking again at every token would be wasteful; a quarter of the hold-back is soon there.
+        // Checking at every token would be wasteful; a quarter of the hold-back arrives quickly.
         if self.buffer.len() < self.look_at {
             return String::new();
         }
@@ -50,36 +50,36 @@ impl StreamRedactor {
         }
         let found = self.redactor.look(&self.buffer);
         let end = self.buffer.len();
-        // A secret at the cut, or one that may still grow, is kept whole.
+        // A secret at the cut, or one that may still grow, is held back whole.
         for span in found.spans.iter().rev() {
             if span.range.end > cut || span.range.end == end {
                 cut = cut.min(span.range.start);
             }
         }
         if self.buffer.len() - self.given > self.hold + 4 * MAX_RUN && cut <= self.given {
-            // A secret without an end: it is given as its placeholder rather than kept for ever.
+            // A secret without an end is passed on as its placeholder and not held back forever.
             cut = span::floor(&self.buffer, self.buffer.len() - self.hold);
         }
         let out = if cut <= self.given { String::new() } else { self.give(cut) };
-        // Growing by a share of what is kept bounds the work when nothing can be given on.
+        // Waiting for a fixed fraction of the retained text bounds the work when nothing can be passed on.
         let pending = self.buffer.len() - self.given;
         self.look_at = self.buffer.len().max(self.given + self.hold) + pending / 4;
         out
     }
 
-    /// Ends the text and gives the rest.
+    /// Ends the text and returns the rest.
     pub fn finish(mut self) -> String {
         let end = self.buffer.len();
         self.give(end)
     }
 
-    /// How many secrets were replaced in what was given so far.
+    /// How many secrets were replaced in the text passed on so far.
     #[must_use]
     pub fn removed(&self) -> u32 {
         self.removed
     }
 
-    /// White space at or before `at`, so that no word is cut; `at` itself inside a very long run.
+    /// Whitespace at or before `at`, so that no word is cut; `at` itself inside a very long run.
     fn quiet_place(&self, at: usize) -> usize {
         let at = span::floor(&self.buffer, at);
         let from = span::floor(&self.buffer, at.saturating_sub(MAX_RUN).max(self.given));
@@ -89,7 +89,7 @@ impl StreamRedactor {
             .map_or(if at - from >= MAX_RUN { at } else { from }, |space| from + space)
     }
 
-    /// Where the outermost object begins that a cut at `cut` would be within.
+    /// The start of the outermost object that a cut at `cut` would split.
     fn open_object(&self, cut: usize) -> Option<usize> {
         let mut open = Vec::new();
         for (at, byte) in self.buffer.bytes().enumerate().take(cut).skip(self.given) {
@@ -99,7 +99,7 @@ impl StreamRedactor {
                 _ => {}
             }
         }
-        // One that is not closed for so long is none.
+        // A brace that stays open for this long is not an object.
         open.into_iter().find(|at| cut - at <= MAX_RUN)
     }
 

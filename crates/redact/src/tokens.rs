@@ -1,4 +1,4 @@
-//! Layer 4: tokens that begin with a fixed prefix. Each is a line of `token_shapes.txt`.
+//! Layer 4: tokens with a fixed prefix. Each is a line of `token_shapes.txt`.
 
 use super::shapes;
 use super::span::Span;
@@ -11,9 +11,9 @@ struct Token {
 }
 
 enum Part {
-    /// These characters.
+    /// A literal.
     Literal(&'static str),
-    /// So many characters of a set.
+    /// `min` to `max` characters of a set.
     Of { set: u8, min: usize, max: usize },
 }
 
@@ -83,7 +83,7 @@ pub(super) fn literals() -> impl Iterator<Item = &'static str> {
     TOKENS.iter().map(|token| token.prefix)
 }
 
-/// Adds the token if it is there in full.
+/// Adds the token if it matches in full.
 pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>>) {
     let token = &TOKENS[which];
     if !text[at..].starts_with(token.prefix) || !shapes::has_boundary(text, at) {
@@ -99,16 +99,16 @@ pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>
     spans.push(Span { range: at..end, label: token.label });
 }
 
-/// A name made of words is no token; nor is a number.
+/// A name made of words is not a token, nor is a number.
 fn is_mixed(token: &Token, tail: &str) -> bool {
     let has_letter = tail.bytes().any(|byte| byte.is_ascii_alphabetic());
     let has_digit = tail.bytes().any(|byte| byte.is_ascii_digit());
-    // Parts of fixed lengths are sign enough.
+    // Parts of fixed lengths are sufficient evidence.
     let is_exact = token.parts.len() > 4 && has_digit && !super::judge::stands_in(tail);
     has_letter && (is_exact || shapes::mixed(tail))
 }
 
-/// Where a token's tail ends, no run of it longer than `most`.
+/// The end of a token's tail, with no run longer than `most`.
 fn end_of(parts: &[Part], bytes: &[u8], mut at: usize, most: usize) -> Option<usize> {
     for (n, part) in parts.iter().enumerate() {
         match part {
@@ -121,11 +121,12 @@ fn end_of(parts: &[Part], bytes: &[u8], mut at: usize, most: usize) -> Option<us
             Part::Of { set, min, max } => {
                 let mut run = bytes[at..].iter().take(most).take_while(|byte| is_in(*set, **byte)).count();
                 let is_last = n + 1 == parts.len();
-                // A sentence's full stop is no part of it.
+                // A sentence's period is not part of it.
                 while is_last && run > *min && matches!(bytes[at + run - 1], b'.' | b',' | b'-') {
                     run -= 1;
                 }
-                // A longer run is another thing: only the last part's end says so, a literal follows the others.
+                // A longer run is something else. Only the last part needs the check; the others are followed
+                // by a literal.
                 if run < *min || is_last && run > *max {
                     return None;
                 }
@@ -142,7 +143,7 @@ fn end_of(parts: &[Part], bytes: &[u8], mut at: usize, most: usize) -> Option<us
 mod tests {
     use super::*;
 
-    /// Goal: no line of the table is passed over, and none is short of what the table promises.
+    /// Goal: no line of the table is skipped, and none falls short of what the table's header promises.
     #[test]
     fn every_line_is_a_shape() {
         let lines = include_str!("token_shapes.txt").lines().filter(|line| !line.starts_with('#')).count();

@@ -1,28 +1,28 @@
-//! Layer 3 on JSON values: what a key's name says about what stands under it.
+//! Layer 3 on JSON values: what a key's name says about its value.
 
 use super::judge::{self, Style};
 use super::keys::{self, Class, Strength};
 use super::{Fault, Redactor, span};
 use serde_json::Value;
 
-/// Deeper values than any JSON reader makes are not followed but replaced.
+/// Maximum depth; a deeper value, which no JSON parser produces, is replaced and not followed.
 pub(super) const MAX_DEPTH: u32 = 160;
 
-/// What the names above a value say about it.
+/// What the keys above a value say about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Context {
-    /// Nothing.
+    /// Nothing is known.
     Plain,
-    /// It stands under a secret's name.
+    /// It is the value of a secret's name.
     Named(Class),
-    /// It is part of a secret: all of it goes.
+    /// It is part of a secret: all of it is replaced.
     Whole(&'static str),
     /// It is a set of header fields.
     Headers,
 }
 
 impl Context {
-    /// The context of what stands under `key` in an object of this context.
+    /// The context of the value of `key` in an object of this context.
     pub(super) fn under(self, key: &str) -> Self {
         match self {
             Self::Whole(_) if keys::is_about(key) => Self::Plain,
@@ -37,8 +37,8 @@ impl Context {
         }
     }
 
-    /// The context inside an object; `is_schema` where it describes a type (`"type": "string"`)
-    /// rather than holds a value.
+    /// The context inside an object; `is_schema` when it describes a type (`"type": "string"`) and holds no
+    /// value.
     pub(super) fn of_object(self, is_schema: bool) -> Self {
         match self {
             Self::Named(class) if class.strength == Strength::Strong && !is_schema => {
@@ -49,12 +49,12 @@ impl Context {
         }
     }
 
-    /// The context of an array's items: a list of headers is a table's head, or a list of pairs.
+    /// The context of an array's items: a list of headers is a table's header row, or a list of pairs.
     pub(super) fn of_items(self) -> Self {
         if self == Self::Headers { Self::Plain } else { self }
     }
 
-    /// The label for a number in this context, if it has to go.
+    /// The label for a number in this context, if it must be replaced.
     pub(super) fn label_of_number(self) -> Option<&'static str> {
         match self {
             Self::Whole(label) => Some(label),
@@ -64,7 +64,7 @@ impl Context {
     }
 }
 
-/// Does an object's `type` make it a piece of a JSON schema?
+/// Whether an object's `type` makes it part of a JSON Schema.
 pub(super) fn is_schema_type(text: &str) -> bool {
     matches!(text, "string" | "number" | "integer" | "boolean" | "object" | "array" | "null")
 }
@@ -92,7 +92,7 @@ pub(super) fn redact(redactor: &Redactor, value: &mut Value) -> Result<u32, Faul
     walk(redactor, value, Context::Plain, 0)
 }
 
-/// Takes configured credentials out of every string, number and key, in place, and counts.
+/// Removes configured credentials from every string, number and key, in place, and counts them.
 pub(super) fn redact_exact(redactor: &Redactor, value: &mut Value, depth: u32) -> Result<u32, Fault> {
     if depth > MAX_DEPTH {
         return Err(Fault);
@@ -197,7 +197,7 @@ fn walk(redactor: &Redactor, value: &mut Value, context: Context, depth: u32) ->
     }
 }
 
-/// Two keys can become alike; neither's value is lost.
+/// Two keys can become equal after redaction; neither's value is lost.
 fn free_key(map: &serde_json::Map<String, Value>, wanted: String) -> String {
     let mut key = wanted.clone();
     let mut n = 2;
@@ -208,7 +208,7 @@ fn free_key(map: &serde_json::Map<String, Value>, wanted: String) -> String {
     key
 }
 
-/// A string in its context: the new text and the number of secrets, `None` if it stays.
+/// A string in its context: the new text and the number of secrets, `None` if it is unchanged.
 pub(super) fn text_in(
     redactor: &Redactor,
     text: &str,
@@ -216,8 +216,8 @@ pub(super) fn text_in(
     depth: u32,
 ) -> Result<Option<(String, u32)>, Fault> {
     let inside = redactor.redact_str(text, depth)?;
-    // Judged after its inside was redacted, so that a second look judges the same text, and a
-    // configured credential keeps its own name.
+    // Checked after its content was redacted, so that a second pass checks the same text, and a configured
+    // credential keeps its own name.
     let now = inside.as_ref().map_or(text, |(now, _)| now.as_str());
     let label = match context {
         Context::Named(class) if judge::is_secret(class, Style::Quoted, now) => Some(class.label),

@@ -1,19 +1,19 @@
-//! A text as its reader understands it, with a map back to how it is written. Rules look at a view; what they
-//! find is removed from the text itself.
+//! A text as its reader understands it, with a map back to the original. Rules run on a view; what they find
+//! is removed from the text itself.
 
 use std::ops::Range;
 
-/// A text that was rewritten, and where each of its bytes comes from.
+/// A rewritten text, with the origin of each of its bytes.
 pub(super) struct View {
     pub(super) text: String,
-    /// For each byte of the text, and for its end, where the piece that it comes from begins.
+    /// For each byte of the text, and for its end, where its source piece begins.
     places: Vec<usize>,
 }
 
 impl View {
-    /// Copies `text` and rewrites it at the places that `next` finds: `unit` adds to the copy what stands for the
-    /// piece that begins there and returns the piece's length; for `None` one character is copied. `None` where nothing
-    /// is rewritten.
+    /// Copies `text` and rewrites it at the positions that `next` finds: `unit` appends the replacement of
+    /// the piece that begins there and returns the piece's length; on `None` one character is copied. `None`
+    /// when nothing is rewritten.
     pub(super) fn of(
         text: &str,
         next: fn(&str) -> Option<usize>,
@@ -44,7 +44,7 @@ impl View {
         is_changed.then_some(view)
     }
 
-    /// The same view, of the text that `outer` is a view of.
+    /// The same view, relative to the text that `outer` is a view of.
     pub(super) fn over(mut self, outer: &Self) -> Self {
         for place in &mut self.places {
             *place = outer.places[*place];
@@ -52,7 +52,7 @@ impl View {
         self
     }
 
-    /// Where a part of the view comes from: every piece that it holds a byte of.
+    /// The source of a part of the view: every piece that one of its bytes comes from.
     pub(super) fn source(&self, part: &Range<usize>) -> Range<usize> {
         let last = part.end.saturating_sub(1).max(part.start);
         let piece = self.places[last];

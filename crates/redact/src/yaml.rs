@@ -1,22 +1,22 @@
-//! Values below their name, as YAML writes them: literal blocks (`|`), folded blocks (`>`), and a value on the next line.
-//! Line ends can be escaped (`\\n`), as they are in a text within JSON.
+//! Values below their name, as in YAML: literal blocks (`|`), folded blocks (`>`), and a value on the next
+//! line. Line ends can be escaped (`\\n`), as in a text within JSON.
 
 use super::span;
 use std::ops::Range;
 
-/// The most bytes of a block.
+/// Maximum bytes of a block.
 const MAX_BLOCK: usize = 16 * 1024;
-/// The most bytes of a comment behind a block's sign.
+/// Maximum bytes of a comment after a block indicator.
 const MAX_COMMENT: usize = 256;
 
-/// What stands below a name.
+/// A value below its name.
 pub(super) struct Block {
     pub(super) range: Range<usize>,
-    /// It has a sign for a block before it; otherwise it is one line.
+    /// Whether it has a block indicator; otherwise it is one line.
     pub(super) is_block: bool,
 }
 
-/// The block that begins behind the colon at `at`; `name` is where its name begins.
+/// The block after the colon at `at`; `name` is the position of its name.
 pub(super) fn block(text: &str, name: usize, at: usize) -> Option<Block> {
     let bytes = text.as_bytes();
     let mut here = spaces(bytes, at);
@@ -38,7 +38,7 @@ pub(super) fn block(text: &str, name: usize, at: usize) -> Option<Block> {
             here = line_end(&bytes[..bytes.len().min(here + MAX_COMMENT)], here, false);
         }
     }
-    // Within a string of JSON a quote is the end.
+    // Within a JSON string a quote is the end.
     let is_quoted = bytes.get(here) == Some(&b'\\');
     let mut at = here + line_break(bytes, here)?;
     let column = column(text, name);
@@ -67,7 +67,7 @@ pub(super) fn block(text: &str, name: usize, at: usize) -> Option<Block> {
     (!range.is_empty()).then_some(Block { range, is_block })
 }
 
-/// How far the name's line is indented; the dash of a list counts.
+/// The indentation of the name's line; a list's dash counts.
 fn column(text: &str, name: usize) -> usize {
     let from = span::floor(text, name.saturating_sub(256));
     let head = &text[from..name];
@@ -102,7 +102,7 @@ fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the line ends that `at` is on: at a line end, or at the quote around the whole text.
+/// The end of the line that contains `at`: a line end, or the quote around the whole text.
 fn line_end(bytes: &[u8], at: usize, is_quoted: bool) -> usize {
     let mut end = at;
     while let Some(byte) = bytes.get(end) {

@@ -14,9 +14,8 @@ use papertape_core::tape::{Acted, ActionOptions, ActionReply, Called, Performed,
 use serde_json::json;
 
 impl LiveHost {
-    /// Attempts at an action until one succeeds, none is left or worth making, or somebody says stop. A
-    /// stop leaves the action open: it is done again when the job is taken up, and finds what it had
-    /// begun.
+    /// Attempts an action until it succeeds, another attempt is impossible or pointless, or the job is stopped. A
+    /// stop leaves the action open: it is repeated when the job is resumed, and finds what it had started.
     pub(crate) async fn act(
         &self,
         path: &StepPath,
@@ -31,7 +30,7 @@ impl LiveHost {
         let mut number = first;
         loop {
             let attempt = |error: Option<String>| AttemptEnd { number, error, ..AttemptEnd::default() };
-            // An attempt that a crash has broken off is no failure: what it began is found again.
+            // An attempt interrupted by a crash is not a failure: what it started is found again.
             let again = number > first;
             let failure = match self.once(assisting, path, call, options, again).await? {
                 Ok(Acted { reply, effects }) => {
@@ -57,8 +56,8 @@ impl LiveHost {
         }
     }
 
-    /// The row of a failed attempt that is followed by another one: committed with the attempt, so that there is one
-    /// for each, whatever happens in between. None for an action that has no rows.
+    /// The log row of a failed attempt that will be retried: committed with the attempt, so that each has exactly
+    /// one, whatever happens in between. `None` for an action without rows.
     async fn attempt_row(
         &self,
         path: &StepPath,

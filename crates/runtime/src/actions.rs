@@ -1,5 +1,5 @@
-//! What jobs say of themselves in the action log: each is an action, with a row when it begins and one
-//! when it ends. A job whose row cannot be written does not run.
+//! Jobs in the action log: each job is an action, with a row when it starts and one when it ends. A job whose row
+//! cannot be written does not run.
 
 use crate::services::Services;
 use crate::simulate::JobEnd;
@@ -13,10 +13,10 @@ use papertape_core::ports::RecordError;
 use papertape_core::record::{JobRow, JobStatus, Lease};
 use serde_json::Value;
 
-/// Adds a row to a job's log, redacted. The one way there is. Gives its number.
+/// Adds a row to a job's log, redacted. The only way to do so. Returns its number.
 ///
 /// # Errors
-/// The record's; what the row announces must not be done then.
+/// Returns an error if the record fails; the caller must then not do what the row announces.
 pub async fn append_action_log(
     services: &Services,
     lease: &Lease,
@@ -26,12 +26,12 @@ pub async fn append_action_log(
     services.actions.append_action_log(lease, entry, services.clock.now()).await
 }
 
-/// A job is about to run.
+/// Logs that a job is about to run.
 pub(crate) async fn started(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
     append_action_log(services, lease, row(job, ActionStatus::Running)).await.map(drop)
 }
 
-/// A job has run as far as it goes. One that a shutdown has stopped waits again.
+/// Logs how a job ended. A job stopped by a shutdown is logged as waiting.
 pub(crate) async fn ended(
     services: &Services,
     lease: &Lease,
@@ -54,8 +54,8 @@ pub(crate) async fn ended(
     append_action_log(services, lease, draft).await.map(drop)
 }
 
-/// Actions that a job has begun and not ended when it stops: each gets a row that says so. One that is done
-/// after all, when the job is taken up again, gets its own.
+/// Closes the actions that a job has started and not ended when it stops, with a row each. An action repeated
+/// after a resume gets rows of its own.
 pub(crate) async fn close_open(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
     let open = still_open(services.actions.action_log(&job.id).await?);
     for ActionRow { row, .. } in open {

@@ -1,5 +1,5 @@
-//! The assistant's jobs: a message answered, a plan broken down, a plan carried out. Each has one session
-//! of its own, in which every answer and every action is a step.
+//! The assistant's jobs: replying to a message, decomposing a plan, executing a plan. Each has one session, in
+//! which every model response and every action is a step.
 
 use crate::budget::{Budget, Budgets, Limit};
 use crate::host::{JobRun, LiveHost};
@@ -31,10 +31,10 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whose session an assistant's job has.
+/// Agent name of an assistant job's session.
 pub const AGENT: &str = "assistant";
 
-/// What the assistant's jobs need beside [`Services`]. Cheap to clone.
+/// What the assistant's jobs need in addition to [`Services`]. Cheap to clone.
 #[derive(Clone)]
 pub struct Assistant {
     /// Plans.
@@ -43,42 +43,42 @@ pub struct Assistant {
     pub chats: Arc<dyn Chats>,
     /// Simulations.
     pub jobs: Arc<dyn JobControl>,
-    /// The web.
+    /// Web search.
     pub web: Arc<dyn WebSearch>,
-    /// What it is told.
+    /// Its prompts.
     pub prompts: Arc<Prompts>,
-    /// Hears an answer's words while they are written.
+    /// Receives the text of replies while they are written.
     pub words: Arc<dyn Listener>,
 }
 
-/// Hears an answer's words while they are written. What it hears may be lost; the message that follows is
-/// what counts.
+/// Receives the text of replies while they are written. Delivery is best effort; the message stored at the end is
+/// authoritative.
 pub trait Listener: Send + Sync {
-    /// More words of a job's answer, redacted.
+    /// Receives more text of a job's reply, redacted.
     fn hears(&self, job: &JobId, words: &str);
 }
 
-/// The config of an assistant's job.
+/// The config of an assistant job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssistantConfig {
-    /// Who it is and how it works.
+    /// The assistant's model and limits.
     pub settings: Settings,
-    /// What may be said in the job.
+    /// Budget of the job's own model calls.
     #[serde(default)]
     pub budget: Budget,
-    /// What the simulations that it starts, by itself or through a plan, may use together.
+    /// Combined budget of the simulations that it starts, directly or through a plan.
     #[serde(default)]
     pub simulations: Limit,
-    /// The language of what it says of its actions.
+    /// The language of its log messages.
     #[serde(default)]
     pub language: Language,
-    /// The conversation, of a `chat_action`.
+    /// The conversation of a `chat_action`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<ChatId>,
-    /// What a `plan_decompose` is to do.
+    /// Parameters of a `plan_decompose`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decompose: Option<Decompose>,
-    /// What a `plan_execute` is to do.
+    /// Parameters of a `plan_execute`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute: Option<Execute>,
     /// The job that started it.
@@ -86,29 +86,29 @@ pub struct AssistantConfig {
     pub started_by: Option<JobId>,
 }
 
-/// A running assistant's job, as its host sees it.
+/// A running assistant job, as its host sees it.
 pub(crate) struct Assisting {
     pub(crate) assistant: Assistant,
     pub(crate) config: Value,
     pub(crate) language: Language,
     pub(crate) wait: Duration,
-    /// Do people read its words while they are written?
+    /// Whether its text is streamed to users.
     pub(crate) is_heard: bool,
-    /// What the jobs that it has started may use.
+    /// Budgets allocated to the jobs that it has started.
     pub(crate) purses: Purses,
 }
 
-/// Is it a kind of the assistant's?
+/// Whether a job of this kind is an assistant job.
 #[must_use]
 pub fn is_assistants(kind: &str) -> bool {
     ASSISTANTS.contains(&kind)
 }
 
-/// Asks a job of any kind to stop: as [`papertape_core::ports::Queue::cancel`]. The jobs that it has started are
-/// asked as well, and it is cancelled once they have stopped.
+/// Requests cancellation of a job of any kind, like [`papertape_core::ports::Queue::cancel`]. The jobs that it
+/// has started are canceled too, and it is canceled once they have stopped.
 ///
 /// # Errors
-/// The record's.
+/// Returns an error if the record fails.
 pub fn cancel<'a>(
     services: &'a Services,
     job: &'a JobId,
@@ -119,24 +119,25 @@ pub fn cancel<'a>(
         if !is_assistants(&row.kind) || row.status.is_stopped() || open_of(services, &row).await?.is_empty() {
             return queue.cancel(job).await;
         }
-        // A worker that has it cancels them once it has stopped: before that, it would take them for failed.
+        // If a worker has the job, it cancels them after stopping: earlier, it would treat them as failed.
         let status = queue.ask_to_stop(job).await?;
         if status != Some(JobStatus::Queued) {
             return Ok(status);
         }
-        // Where they cannot be cancelled at once, the worker that takes the job waits for them.
+        // If they cannot be canceled immediately, the worker that claims the job waits for them.
         if cancel_started(services, &row).await? { queue.cancel(job).await } else { Ok(status) }
     }
     .boxed()
 }
 
-/// The jobs that a job of the assistant's has started and that have not stopped.
+/// The unfinished jobs that an assistant job has started.
 async fn open_of(services: &Services, job: &JobRow) -> Result<Vec<JobId>, RecordError> {
     let started = purse::started(services, job).await?;
     Ok(started.into_iter().filter(|row| !row.status.is_stopped()).map(|row| row.id).collect())
 }
 
-/// Asks the jobs to stop that a job of the assistant's has started, as far as they have not. Have all?
+/// Requests cancellation of the unfinished jobs that an assistant job has started. Returns whether all have
+/// stopped.
 pub(crate) async fn cancel_started(services: &Services, job: &JobRow) -> Result<bool, RecordError> {
     if !is_assistants(&job.kind) {
         return Ok(true);
@@ -149,11 +150,11 @@ pub(crate) async fn cancel_started(services: &Services, job: &JobRow) -> Result<
     Ok(have_all)
 }
 
-/// Cancels the jobs that a cancelled job has started, and waits until each has stopped. `false`: a shutdown came
-/// first; whoever takes the job next goes on with it.
+/// Cancels the jobs that a canceled job has started, and waits until each has stopped. Returns `false` if a
+/// shutdown came first; the next worker of the job then continues.
 ///
 /// # Errors
-/// The record's.
+/// Returns an error if the record fails.
 pub(crate) async fn stop_started(
     services: &Services,
     job: &JobRow,
@@ -171,14 +172,14 @@ pub(crate) async fn stop_started(
     Ok(true)
 }
 
-/// What a job's program came to.
+/// Result of a job's program.
 struct Came {
     status: JobStatus,
     error: Option<String>,
     result: Value,
-    /// In a sentence, for the job's last row.
+    /// A sentence for the job's last log row.
     note: Option<String>,
-    /// More of that, for programs.
+    /// Structured details for that row.
     details: Map<String, Value>,
     writes: Vec<Write>,
 }
@@ -196,7 +197,7 @@ impl Came {
     }
 }
 
-/// Runs a claimed job of the assistant's until it ends or stops. Writes everything but the job's own status.
+/// Runs a claimed assistant job until it ends or stops. Writes everything except the job's own status.
 ///
 /// # Errors
 /// [`Stop::LostLease`].
@@ -244,7 +245,7 @@ pub(crate) async fn run(
     Ok(JobEnd::of(status, Some(stop.to_string())))
 }
 
-/// The job's session: on its tape as far as that goes, then live.
+/// The job's session: replayed from its tape as far as that goes, then live.
 async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> Result<JobEnd, Stop> {
     let services = &run.services;
     let date = job.created_at.to_zoned(jiff::tz::TimeZone::UTC).date();
@@ -252,7 +253,7 @@ async fn session(run: &Arc<JobRun>, job: &JobRow, config: &AssistantConfig) -> R
     let new = NewSession { agent: agent.clone(), date, at: services.clock.now() };
     let opened = services.record.open_session(&run.lease, new).await.map_err(stop_of)?;
     let tape = Tape::new(load::rows(&*services.record, opened.id, false).await.map_err(stop_of)?);
-    // A session that has ended is run on its tape once more, for how its job ended.
+    // A session that has ended is replayed from its tape to find out how its job ended.
     let tape = if opened.ended.is_some() { tape.sealed() } else { tape };
     let host = Arc::new(LiveHost::new(Arc::clone(run), opened.id, (agent, date), false, None));
     let seed = ContentHash::of(job.id.as_str().as_bytes());
@@ -335,7 +336,7 @@ async fn program(run: &JobRun, job: &JobRow, config: &AssistantConfig, root: &mu
     }
 }
 
-/// An answer with what keeps it.
+/// A reply, with the writes that store it.
 fn answered(run: &JobRun, answer: chat::Answer) -> Came {
     let redactor = &run.services.redactor;
     let result = json!({ "actions_summary": answer.metadata["actions_summary"], "plan_id": answer.plan });
@@ -350,11 +351,10 @@ fn answered(run: &JobRun, answer: chat::Answer) -> Came {
     Came { status, error: answer.error, result, note: None, details: Map::new(), writes }
 }
 
-/// Says in the place of an answer why there is none, and what had been done; a turn that is taken up again
-/// replaces it.
+/// Stores a notice in place of the reply with the reason and what was done so far; a resumed turn replaces it.
 async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Result<(), Stop> {
     let Some(assisting) = run.assisting.as_ref() else { return Ok(()) };
-    // A shutdown is followed by another start, a lost lease by another worker.
+    // After a shutdown or a lost lease, another worker continues.
     let goes_on = matches!(run.signal.reason(), Some(StopReason::Shutdown | StopReason::LostLease));
     if goes_on || matches!(stop, Stop::LostLease | Stop::Shutdown) {
         return Ok(());
@@ -377,7 +377,7 @@ async fn give_up(run: &JobRun, host: &LiveHost, job: &JobId, stop: &Stop) -> Res
     host.commit(vec![Write::Chat(Box::new(Clean::of(&run.services.redactor, words)))]).await
 }
 
-/// The end of a session that trades nothing.
+/// The close of a session that trades nothing.
 fn closing(came: &Came) -> CloseSession {
     let (text, _) = Doc::of(&json!({})).into_parts();
     let nothing = Money(Decimal::ZERO);

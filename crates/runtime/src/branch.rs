@@ -1,4 +1,4 @@
-//! Where a branch leaves its parent's tape.
+//! Where a branch diverges from its parent's tape.
 
 use crate::config::{Branch, Change, SimulationConfig};
 use papertape_agents::config::AgentConfig;
@@ -7,8 +7,8 @@ use papertape_agents::graph::Graph;
 use papertape_core::record::TapeRow;
 use papertape_core::time::Date;
 
-/// What a branch has made of an agent on a day: nothing before the first cut that changes it, on a cut's
-/// own day what was changed there from the cut's node on, and all of it on later days.
+/// A branch's changes to an agent on a day: none before the first cut that changes it; on a cut's own day, the
+/// changes from the cut's node on; on later days, all of them.
 #[must_use]
 pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> Vec<day::Change> {
     let Some(branch) = branch else { return Vec::new() };
@@ -25,8 +25,8 @@ pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> 
     earlier.chain(newest).filter_map(holds).collect()
 }
 
-/// An agent of a job as it is at a cut, and the changes that have made it so. What the job changes
-/// after the cut is no part of its past. `graph`: of the agent's own day on this date.
+/// An agent of a job as of a cut, and the changes that led to it. Changes after the cut are not part of its past.
+/// `graph`: of the agent's own day on this date.
 #[must_use]
 pub fn at_cut(
     config: &SimulationConfig,
@@ -52,10 +52,10 @@ pub fn at_cut(
     (agent, changes)
 }
 
-/// The rows that come before the cut, of rows in their recorded order.
+/// The rows before the cut; `rows` are in recorded order.
 #[must_use]
 pub(crate) fn before_cut(rows: Vec<TapeRow>, graph: &Graph, at: &str) -> Vec<TapeRow> {
-    // Within the node of the cut the recorded order decides; at a node, nothing of it is kept.
+    // Within the cut's node, the recorded order decides; if the cut is a node, nothing of it is reused.
     let within = rows.iter().position(|row| row.path.as_str() == at);
     rows.into_iter()
         .enumerate()

@@ -1,5 +1,5 @@
-//! Budgets in tokens and USD: per job, agent and day, and one of their own for summaries. Reserved
-//! before a call, settled after it, rebuilt from the record on resume.
+//! Budgets in tokens and USD: per job, per agent and per day, plus a separate one for summaries. Reserved before
+//! a call, settled after it, rebuilt from the record on resume.
 
 use papertape_core::id::AgentName;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest, Usage};
@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
-/// Output tokens that are reserved where a request does not bound them.
+/// Output tokens reserved for a request without a limit.
 const USUAL_OUTPUT: u64 = 2_048;
-/// Characters that make about one token.
+/// Approximate characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
 
 pub use papertape_core::budget::Limit;
 
-/// What a job may use. Outside of the job's fingerprint.
+/// A job's spending limits. Not part of the job's fingerprint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
-    /// The whole job, summaries left out.
+    /// The whole job, without summaries.
     pub job: Limit,
     /// Each agent.
     pub agent: Limit,
@@ -33,7 +33,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Line for line what keeps within both.
+    /// The stricter limit of each line.
     #[must_use]
     pub fn tighter(self, other: Self) -> Self {
         Self {
@@ -44,25 +44,25 @@ impl Budget {
         }
     }
 
-    /// Does any line bound money?
+    /// Whether any line limits money.
     #[must_use]
     pub fn bounds_money(&self) -> bool {
         [self.job, self.agent, self.day, self.summaries].iter().any(|limit| limit.usd.is_some())
     }
 }
 
-/// Who wants to spend.
+/// Who a call is charged to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Account {
     /// The agent.
     pub agent: AgentName,
     /// The trading day.
     pub date: Date,
-    /// For summaries.
+    /// Whether it is for summaries.
     pub detached: bool,
 }
 
-/// An amount reserved for one call.
+/// Tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Tokens.
@@ -72,15 +72,15 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// What a request may use at the most, by an estimate: its characters over four, and its bound of
-    /// output tokens (2,048 where it has none). `price` turns usage into USD.
+    /// Estimated maximum usage of a request: its characters divided by four, plus its limit on output tokens
+    /// (2,048 if it has none). `price` converts usage to USD.
     #[must_use]
     pub fn estimate(request: &ModelRequest, price: impl FnOnce(&Usage) -> Option<Decimal>) -> Self {
         let usage = reserved(request);
         Self::of(&usage, price(&usage))
     }
 
-    /// What was used.
+    /// The amount of actual usage.
     #[must_use]
     pub fn of(usage: &Usage, cost_usd: Option<Decimal>) -> Self {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
@@ -93,13 +93,13 @@ impl Amount {
         self.usd = self.usd.saturating_add(other.usd);
     }
 
-    /// The most that a limit allows; nothing where it does not bound.
+    /// The maximum that a limit allows; 0 where it is unlimited.
     #[must_use]
     pub fn most(limit: Limit) -> Self {
         Self { tokens: limit.tokens.unwrap_or_default(), usd: limit.usd.unwrap_or_default() }
     }
 
-    /// What a limit leaves beside this; no bound where it has none.
+    /// What a limit leaves after this amount; unlimited where the limit is.
     #[must_use]
     pub fn left_of(self, limit: Limit) -> Limit {
         Limit {
@@ -114,7 +114,7 @@ impl Amount {
     }
 }
 
-/// What an account has used, and what is reserved for calls and jobs that are under way.
+/// An account's usage, and the amount reserved for calls and jobs in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Line {
     used: Amount,
@@ -142,7 +142,7 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// Totals as the record has them.
+    /// Restores totals from the record.
     #[must_use]
     pub fn rebuild(budget: Budget, spent: Vec<Spent>) -> Self {
         let mut totals: BTreeMap<Account, Line> = BTreeMap::new();
@@ -156,7 +156,7 @@ impl Budgets {
     /// Reserves an amount.
     ///
     /// # Errors
-    /// A sentence that names the line that would be overdrawn, with its numbers.
+    /// A message that names the exceeded limit, with its numbers.
     pub fn reserve(&self, account: &Account, amount: Amount) -> Result<(), String> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let total = |of: &dyn Fn(&Account) -> bool| {
@@ -179,7 +179,7 @@ impl Budgets {
         Ok(())
     }
 
-    /// Sets aside a half of what the job's line leaves, under this account, and gives it.
+    /// Reserves half of what is left of the job's limit under this account, and returns it.
     pub fn share(&self, account: &Account) -> Limit {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let mut total = Line::default();
@@ -193,20 +193,20 @@ impl Budgets {
         half
     }
 
-    /// What an account has used and reserved so far.
+    /// An account's total: used plus reserved.
     #[must_use]
     pub fn spent(&self, account: &Account) -> Amount {
         let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.get(account).copied().unwrap_or_default().total()
     }
 
-    /// Sets an amount aside that nobody has asked about, for it was set aside before.
+    /// Reserves an amount unchecked, because it was already reserved before.
     pub fn set_aside(&self, account: &Account, amount: Amount) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.entry(account.clone()).or_default().reserved.add(amount);
     }
 
-    /// Puts what was really used in the place of what was reserved.
+    /// Replaces a reservation with the actual usage.
     pub fn settle(&self, account: &Account, reserved: Amount, used: Amount) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let line = spent.entry(account.clone()).or_default();
@@ -234,7 +234,7 @@ fn check(name: &str, limit: Limit, spent: impl FnOnce() -> Line, next: Amount) -
     Ok(())
 }
 
-/// What is reserved for a request.
+/// Usage to reserve for a request.
 pub(crate) fn reserved(request: &ModelRequest) -> Usage {
     let chars = |text: &str| text.len() as u64;
     let input = request.messages.iter().map(|message| chars(message.content())).sum::<u64>()
@@ -246,9 +246,9 @@ pub(crate) fn reserved(request: &ModelRequest) -> Usage {
     }
 }
 
-/// What an attempt is thought to have used whose provider reports nothing that can be: a token for every four
-/// characters of the request and of the answer. One that failed after it was answered may have used what was
-/// reserved for it; `None` for one that was not answered by a model at all.
+/// Estimated usage of an attempt whose provider reports none: one token per four characters of the request and
+/// the response. An attempt that failed after a response may have used its whole reservation; `None` for one that
+/// got no response from a model.
 #[must_use]
 pub fn estimate(request: &ModelRequest, result: Result<&ModelReply, FailureKind>) -> Option<Usage> {
     let reserved = reserved(request);

@@ -1,11 +1,11 @@
-//! The machine's clock.
+//! The system clock.
 
 use futures::FutureExt as _;
 use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::Timestamp;
 use std::time::Duration;
 
-/// The machine's wall clock, and tokio's timer.
+/// The system's wall clock, with tokio's timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

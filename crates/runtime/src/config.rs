@@ -1,4 +1,4 @@
-//! What a simulation is to do: the `config` of its job.
+//! A simulation's parameters: the `config` of its job.
 
 use crate::budget::Budget;
 use papertape_agents::config::AgentConfig;
@@ -18,64 +18,71 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulationConfig {
-    /// The dataset, by name for people and by hash for the machine.
+    /// The dataset, by name for people and by hash for programs.
     pub dataset: DatasetRef,
     /// First day.
     pub start_date: Date,
     /// Last day, included.
     pub end_date: Date,
-    /// What may be traded.
+    /// Tradable instruments; with a universe, all that were ever its members.
     pub symbols: BTreeSet<Symbol>,
-    /// Who trades.
+    /// The index whose members of each day may be traded on that day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
+    /// The traders.
     pub agents: Vec<AgentConfig>,
-    /// The market's rules.
+    /// The market rules.
     pub market: MarketProfile,
-    /// What each agent starts with.
+    /// Each agent's initial cash.
     pub initial_cash: Money,
-    /// All randomness of the job comes from it.
+    /// The source of all randomness in the job.
     pub seed: u64,
-    /// Hash of the prompts that it was made with.
+    /// Hash of the prompt set.
     pub prompts: ContentHash,
-    /// Write summaries?
+    /// Whether to write summaries.
     pub summaries: bool,
-    /// What of the traders' memory is on. A job of before there was one has none.
+    /// The symbol or index that results are compared with. It changes nothing that an agent sees or does, so
+    /// neither [`fingerprint`](Self::fingerprint) nor [`agent_hash`](Self::agent_hash) covers it: a completed day
+    /// stays completed, whatever it is compared with. The job's anchor covers it, like all of its config.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<Symbol>,
+    /// Which memories of the traders are enabled. None for jobs recorded before memory existed.
     #[serde(default = "MemorySettings::off", skip_serializing_if = "MemorySettings::is_off")]
     pub memory: MemorySettings,
     /// The job whose memory each agent starts with; its content is in the start states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_from: Option<JobId>,
-    /// The model that says which lessons mean what a trader is about; by words alone where absent.
+    /// The embedding model that ranks lessons by meaning; if absent, they are ranked by keywords only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<ModelName>,
-    /// Hash of each agent's start state, a document of the record.
+    /// Hash of each agent's start state document.
     pub starts: BTreeMap<AgentName, ContentHash>,
-    /// Which earlier jobs agents go on from.
+    /// The earlier jobs that agents continue.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub continues: BTreeMap<AgentName, Continues>,
-    /// What it branched from.
+    /// What it was branched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
-    /// Where its days were traded, and what was said and done there, of a job that is imported.
+    /// For an imported job: where its days were traded, and what was said and done there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
-    /// What it may use.
+    /// Its budget.
     #[serde(default)]
     pub budget: Budget,
 }
 
-/// Days that were traded elsewhere: an agent whose model is `recorded::…` says and does what its log says.
+/// Days traded elsewhere: an agent whose model is `recorded::…` replays its log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Imported {
-    /// What wrote the logs, as `ai-trader`.
+    /// The program that wrote the logs, such as `ai-trader`.
     pub format: String,
-    /// Where they were read from, as the one who imported them wrote it.
+    /// Where they were read from, as given at import.
     pub source: String,
-    /// Of each agent the document that names its days' logs: an object of dates and the hashes of
-    /// [`RecordedDay`](papertape_agents::recorded::RecordedDay)s, documents of the record. A day that is not
-    /// there has no log.
+    /// For each agent, the document that lists its days' logs: an object that maps dates to the hashes of
+    /// [`RecordedDay`](papertape_agents::recorded::RecordedDay) documents. A missing day has no log.
     pub logs: BTreeMap<AgentName, ContentHash>,
-    /// Who writes memories and summaries of these days.
+    /// The model that writes memories and summaries of these days.
     pub writer: ModelName,
 }
 
@@ -88,12 +95,12 @@ pub struct DatasetRef {
     pub hash: ContentHash,
 }
 
-/// The day of an earlier job after which an agent goes on.
+/// The day of an earlier job after which an agent continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Continues {
     /// The job.
     pub job: JobId,
-    /// The last day that counts of it.
+    /// The last day taken over from it.
     pub date: Date,
 }
 
@@ -107,35 +114,36 @@ pub struct Branch {
     /// The cut within the day: a node (`solo#1`) or a step (`solo#1/model#3`). Nothing at or after it
     /// is reused.
     pub at: String,
-    /// The agent from the cut on; before it, the job's own `agents` entry holds.
+    /// The agent from the cut on; before it, the job's own `agents` entry applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentConfig>,
-    /// What the parent, a branch itself, had changed up to the cut, the oldest first.
+    /// What the parent, if it is a branch itself, had changed up to the cut, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Change>,
 }
 
-/// An agent that was changed at a cut of an earlier branch.
+/// A change of an agent at the cut of an earlier branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The day in which the cut lies.
     pub date: Date,
-    /// The node at which it was made.
+    /// The node of the cut.
     pub at: String,
     /// The agent from there on.
     pub agent: AgentConfig,
 }
 
 impl SimulationConfig {
-    /// Hash of everything that decides the outcome: not the budget, deadlines and retries.
+    /// Hash of everything that determines the outcome: excludes budget, deadlines and retries.
     #[must_use]
     pub fn fingerprint(&self) -> ContentHash {
         let mut whole = to_value(self);
         if let Some(map) = whole.as_object_mut() {
             map.remove("budget");
+            map.remove("benchmark");
         }
         if let Some(imported) = whole.get_mut("imported").and_then(Value::as_object_mut) {
-            // The same logs are the same wherever they lie.
+            // The same logs count as the same wherever they are.
             imported.remove("source");
         }
         whole["agents"] = json!(self.agents.iter().map(AgentConfig::fingerprint).collect::<Vec<_>>());
@@ -144,8 +152,8 @@ impl SimulationConfig {
         json::hash(&whole)
     }
 
-    /// Hash of everything that decides one agent's days: the same agent, asked the same, from the
-    /// same state. `start` is the state before its first day, whichever job that was in.
+    /// Hash of everything that determines one agent's days: the same agent with the same inputs from the same
+    /// state. `start` is the state before its first day, whichever job that was in.
     #[must_use]
     pub fn agent_hash(&self, agent: &AgentConfig, start: ContentHash) -> ContentHash {
         let mut whole = json!({
@@ -156,9 +164,12 @@ impl SimulationConfig {
             "prompts": self.prompts,
             "start": start,
             "branch": self.branch_doc(),
-            // A day that is done under other rules is not done.
+            // A day completed under other rules does not count as completed.
             "format": [FORMAT_VERSION, papertape_redact::VERSION, RULES_VERSION],
         });
+        if let Some(universe) = &self.universe {
+            whole["universe"] = json!(universe);
+        }
         if !self.memory.is_off() {
             whole["memory"] = to_value(&self.memory);
         }
@@ -171,7 +182,7 @@ impl SimulationConfig {
         json::hash(&whole)
     }
 
-    /// The day after which an agent goes on in this job; `None` where it begins with its first.
+    /// The day after which an agent continues in this job; `None` if it starts with the job's first day.
     #[must_use]
     pub fn done_until(&self, agent: &AgentName) -> Option<Date> {
         self.continues.get(agent).map(|continues| continues.date)

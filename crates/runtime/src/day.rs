@@ -1,13 +1,14 @@
-//! What one agent's day is run with: the same for a live run and for a replay.
+//! The inputs of one agent's day: the same for a live run and a replay.
 
 use crate::branch::changes_on;
 use crate::config::{Imported, SimulationConfig};
 use crate::load::{self, stop_of};
 use crate::services::Services;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{Change, DayInput};
+use papertape_agents::day::{Change, DayInput, StartState};
 use papertape_agents::graph::Graph;
 use papertape_agents::recorded::{Recorded, RecordedDay};
+use papertape_agents::universe::symbols_of;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{Dataset, Listed, TradingDay};
 use papertape_core::message::ModelName;
@@ -16,12 +17,12 @@ use papertape_core::tape::Stop;
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 
-/// An agent on a day, as the job's branch has it.
+/// An agent on a day, with the branch's changes.
 pub(crate) struct AgentDay {
     agent: AgentConfig,
     changes: Vec<Change>,
     house_versions: BTreeMap<ModelName, u32>,
-    /// What may be traded of what is listed at the day's open.
+    /// The tradable instruments that are listed at the day's open.
     symbols: Listed,
     graph: Graph,
     recorded: Option<(RecordedDay, ModelName)>,
@@ -29,12 +30,13 @@ pub(crate) struct AgentDay {
 
 impl AgentDay {
     /// # Errors
-    /// The log of an imported day that is not in the record, or cannot be read.
+    /// Returns an error if the log of an imported day is missing from the record or cannot be read.
     pub(crate) async fn of(
         services: &Services,
         config: &SimulationConfig,
         own: &AgentConfig,
         (dataset, day): (&Dataset, TradingDay),
+        start: &StartState,
     ) -> Result<Self, Stop> {
         let date = day.date;
         let recorded = match config.imported.as_ref().filter(|_| own.model.is_recorded()) {
@@ -44,20 +46,20 @@ impl AgentDay {
             }
             None => None,
         };
-        let symbols = dataset.view(day.open).listed(&config.symbols);
+        let symbols = symbols_of((dataset, day), config.universe.as_deref(), &config.symbols, &start.books);
         let graph = Graph::of(own, &symbols);
         let changes = changes_on(config.branch.as_ref(), &graph, date);
         let models = changes.iter().map(|change| &change.agent).chain([own]).flat_map(AgentConfig::models);
         let models = models.chain(recorded.iter().map(|(_, writer)| writer.clone()));
         let versioned = |model: ModelName| Some((model.clone(), services.models.house_version(&model)?));
         let house_versions = models.filter_map(versioned).collect();
-        // What holds from the day's first node on is what the agent is.
+        // Changes from the day's first node on define the agent itself.
         let from_start = |change: &&Change| change.at == graph.start();
         let agent = changes.iter().rev().find(from_start).map_or(own, |change| &change.agent).clone();
         Ok(Self { agent, changes, house_versions, symbols, graph, recorded })
     }
 
-    /// The agent as it is when the day begins.
+    /// The agent at the start of the day.
     pub(crate) fn agent(&self) -> &AgentConfig {
         &self.agent
     }
@@ -80,6 +82,7 @@ impl AgentDay {
             house_versions: &self.house_versions,
             prompts: &services.prompts,
             symbols: &self.symbols,
+            universe: config.universe.as_deref(),
             dataset,
             day,
             last,
@@ -90,7 +93,7 @@ impl AgentDay {
     }
 }
 
-/// What an imported agent said and did on a day; nothing where its logs have no such day.
+/// What an imported agent said and did on a day; empty if its logs do not have the day.
 async fn recorded_day(
     record: &dyn Record,
     imported: &Imported,

@@ -1,5 +1,4 @@
-//! The host of a live session: calls what the session asks for, within budget and deadline, and keeps
-//! what it did.
+//! The host of a live session: makes its calls within budget and deadline, and records them.
 
 use crate::assist::Assisting;
 use crate::budget::{self, Account, Amount, Budgets};
@@ -26,13 +25,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// What the sessions of one running job share.
+/// State shared by the sessions of one running job.
 pub(crate) struct JobRun {
     pub(crate) services: Services,
     pub(crate) lease: Lease,
     pub(crate) budgets: Budgets,
     pub(crate) signal: StopSignal,
-    /// What a job of the assistant's has beside.
+    /// Additional state of an assistant job.
     pub(crate) assisting: Option<Assisting>,
 }
 
@@ -41,19 +40,19 @@ pub(crate) struct LiveHost {
     run: Arc<JobRun>,
     session: SessionId,
     account: Account,
-    /// After this instant, calls fail as timed out; the time for which calls waited for a place comes on top.
+    /// After this instant, calls fail with a timeout; time spent waiting for a call slot extends it.
     deadline: Option<Timestamp>,
     waits: Waits,
     reserved: Mutex<BTreeMap<StepPath, Amount>>,
-    /// How many crashes have cut a step off that is sent again.
+    /// Crash counts of interrupted steps that are sent again.
     interrupted: Mutex<BTreeMap<StepPath, u32>>,
 }
 
-/// A step that so many crashes have cut off is sent alone.
+/// A step interrupted by this many crashes runs exclusively.
 const ALONE_AFTER: u32 = 2;
 
 impl LiveHost {
-    /// For the session of an agent's day, or (`detached`) its summaries.
+    /// A host for the session of an agent's day, or (`detached`) for its summaries.
     pub(crate) fn new(
         run: Arc<JobRun>,
         session: SessionId,
@@ -74,7 +73,7 @@ impl LiveHost {
         }
     }
 
-    /// How long an attempt may take: its own deadline, or what is left of the session's.
+    /// Timeout of an attempt: its own, or what is left of the session's time.
     fn time_left(&self, timeout: Duration) -> Duration {
         let Some(deadline) = self.deadline else { return timeout };
         let now = self.run.services.clock.now();
@@ -86,18 +85,18 @@ impl LiveHost {
         self.time_left(Duration::MAX).is_zero()
     }
 
-    /// One of the process's places, when there is one.
+    /// Acquires one of the process's call slots.
     async fn place<'p>(&self, path: &StepPath, places: &'p Semaphore) -> Option<SemaphorePermit<'p>> {
         if let Ok(place) = places.try_acquire() {
             return Some(place);
         }
         let _waiting = Waiting::new(self, path);
-        // The semaphore is never closed; without a place the call is made all the same.
+        // The semaphore is never closed; if it were, the call would proceed without a slot.
         places.acquire().await.ok()
     }
 
-    /// The one place of the process for steps that crashes have cut off twice: should one of them be what kills
-    /// it, no other of them dies with it. Nothing for any other step.
+    /// The process's single slot for steps interrupted twice by crashes: if one of them kills the process, no
+    /// other such step is interrupted with it. `None` for any other step.
     async fn alone(&self, path: &StepPath) -> Option<SemaphorePermit<'_>> {
         let times = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied();
         if times.unwrap_or_default() < ALONE_AFTER {
@@ -107,7 +106,7 @@ impl LiveHost {
         self.place(path, &self.run.services.alone).await
     }
 
-    /// One attempt, cancelled at its deadline. Where the session's time is up, nothing is sent.
+    /// One attempt, canceled at its deadline. If the session's time is up, nothing is sent.
     async fn attempt<T>(
         &self,
         timeout: Duration,
@@ -125,7 +124,7 @@ impl LiveHost {
         let sleep = self.run.services.clock.sleep(time);
         match select(std::pin::pin!(call), sleep).await {
             Either::Left((result, _)) => result.map_err(|failed| {
-                // A provider's words are kept as an attempt's error, and logged.
+                // The provider's message is stored as the attempt's error, and logged.
                 let message = self.run.services.redactor.redact_text(&failed.failure.message).value;
                 AttemptFailure { failure: CallFailure { message, ..failed.failure }, ..failed }
             }),
@@ -133,8 +132,8 @@ impl LiveHost {
         }
     }
 
-    /// Attempts until one succeeds, none is worth making, or somebody says stop. `places` bounds how
-    /// many are under way at once; waiting for one takes none of an attempt's time.
+    /// Attempts a call until it succeeds, a retry is pointless, or the job is stopped. `places` limits
+    /// concurrency; waiting for a slot does not count toward an attempt's timeout.
     async fn attempts<T, F>(
         &self,
         (path, options, first): (&StepPath, CallOptions, u32),
@@ -187,7 +186,7 @@ impl LiveHost {
                 return Ok(Called { result: Err(failure), attempt });
             };
             tracing::warn!(path = %path, attempt = number, error = %failed.failure, "call failed, trying again");
-            // The pause comes before the row of the next attempt: what is recorded as sent is about to be.
+            // Pause before writing the row of the next attempt: a row means that the attempt is about to be sent.
             let pause = self.run.services.clock.sleep(pause);
             let mut signal = self.run.signal.clone();
             if let Either::Left((reason, _)) = select(Box::pin(signal.stopped()), pause).await {
@@ -202,8 +201,8 @@ impl LiveHost {
         }
     }
 
-    /// A call that the provider denies is no outcome: how its attempt ended is recorded, the step stays open,
-    /// and the session stops.
+    /// A call denied by the provider has no outcome: the end of its attempt is recorded, the step stays open, and
+    /// the session stops.
     async fn unless_denied<T>(
         &self,
         path: &StepPath,
@@ -239,7 +238,7 @@ impl LiveHost {
         self.run.services.clock.sleep(duration)
     }
 
-    /// A text without secrets.
+    /// Redacts a text.
     pub(crate) fn clean(&self, text: &str) -> String {
         self.run.services.redactor.redact_text(text).value
     }
@@ -256,7 +255,7 @@ impl LiveHost {
     }
 }
 
-/// A call that waits for a place, until it has one or is given up.
+/// A call waiting for a slot, until it gets one or is dropped.
 struct Waiting<'h> {
     host: &'h LiveHost,
     path: &'h StepPath,
@@ -275,8 +274,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// What a call has reserved, settled with what its attempts have used when the call is over: answered,
-/// failed, stopped, or dropped by its guard.
+/// A call's reservation, settled with the usage of its attempts when the call is over: completed, failed,
+/// stopped, or dropped by its guard.
 struct Reservation<'h> {
     host: &'h LiveHost,
     path: &'h StepPath,
@@ -293,7 +292,7 @@ impl Drop for Reservation<'_> {
 }
 
 impl Drop for LiveHost {
-    /// Calls that were admitted and never made give back what they reserved.
+    /// Releases the reservations of calls that were admitted and never made.
     fn drop(&mut self) {
         let reserved = self.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
         for amount in std::mem::take(reserved).into_values() {
@@ -302,7 +301,7 @@ impl Drop for LiveHost {
     }
 }
 
-/// The model that a call for vectors names.
+/// The model named by an embedding call.
 fn embedding_model(call: &ExternalCall) -> ModelName {
     call.tool
         .parse()
@@ -333,7 +332,7 @@ impl Host for LiveHost {
         let mut interrupted = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
         interrupted.insert(path.clone(), times);
         drop(interrupted);
-        // It may have been answered: what was reserved for it counts as used.
+        // The model may have responded: count the reservation as used.
         let request = request?;
         let usage = budget::reserved(request);
         let cost_usd = self.run.services.models.cost(&request.model, &usage);
@@ -402,9 +401,9 @@ impl Host for LiveHost {
                     usage: None,
                 })
             };
-            // A call that failed may have taken effect all the same: one attempt, whatever the tool. Only
-            // an intent that a crash left open is sent again, and only where the tool can be repeated.
-            // A sentence model changes nothing outside, and may be asked again.
+            // A failed call may still have taken effect: one attempt, whatever the tool. Only an intent left open
+            // by a crash is sent again, and only if the tool is repeatable. An embedding model has no side
+            // effects and may be retried.
             let once_only = call.server != EMBEDDINGS;
             let options = if once_only { CallOptions { max_attempts: 1, ..options } } else { options };
             let called =

@@ -1,8 +1,8 @@
 //! Runs jobs: the host behind a session's context, budgets, retries, leases and workers; replay and
 //! branch.
 //!
-//! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a model's
-//! wire format, HTTP, or where the config comes from: all of that reaches it through core's ports.
+//! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a
+//! model's wire format, HTTP, or where the config comes from: it reaches all of these through core's ports.
 
 mod acting;
 pub mod actions;

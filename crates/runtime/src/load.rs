@@ -1,4 +1,4 @@
-//! Reading the tape and documents back from the record.
+//! Reads tapes and documents from the record.
 
 use papertape_core::id::ContentHash;
 use papertape_core::ports::{Record, RecordError};
@@ -7,7 +7,7 @@ use papertape_core::tape::{Doc, Stop, expand, expand_request, references};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a failing record means for a run.
+/// Converts an error of the record to a stop.
 pub(crate) fn stop_of(error: RecordError) -> Stop {
     match error {
         RecordError::LostLease => Stop::LostLease,
@@ -16,8 +16,8 @@ pub(crate) fn stop_of(error: RecordError) -> Stop {
     }
 }
 
-/// The rows of a session's tape, with their outcomes expanded. An outcome that is not the one that was
-/// written is an error: nothing may go on from it.
+/// The rows of a session's tape, with their outcomes inlined. An altered outcome is an error: nothing may
+/// continue from it.
 pub(crate) async fn rows(
     record: &dyn Record,
     session: SessionId,
@@ -41,15 +41,15 @@ pub(crate) async fn rows(
     Ok(rows)
 }
 
-/// A document by its hash; `None` where it is not in the record.
+/// A document by its hash; `None` if it is not in the record.
 ///
 /// # Errors
-/// A document that is torn; the record's.
+/// Returns an error if the document is incomplete or the record fails.
 pub async fn document(record: &dyn Record, hash: ContentHash) -> Result<Option<Value>, RecordError> {
     Ok(documents(record, vec![hash]).await?.remove(&hash))
 }
 
-/// Documents by their hashes; those that are not in the record are absent.
+/// Documents by their hashes; those not in the record are left out.
 pub(crate) async fn documents(
     record: &dyn Record,
     hashes: Vec<ContentHash>,
@@ -64,16 +64,16 @@ pub(crate) async fn documents(
     stored.into_iter().map(|(hash, value)| Ok((hash, expanded(&value, &texts)?))).collect()
 }
 
-/// A stored document, expanded.
+/// A stored document, with its texts inlined.
 pub(crate) async fn expand_stored(record: &dyn Record, stored: &Value) -> Result<Value, RecordError> {
     let texts = record.texts(references(stored)).await?;
     expanded(stored, &texts)
 }
 
-/// A request, gathered link by link; `None` where a part of it is not in the record.
+/// A request, assembled link by link; `None` if a part of it is not in the record.
 pub(crate) async fn request(record: &dyn Record, at: ContentHash) -> Result<Option<Value>, RecordError> {
     let mut texts: BTreeMap<ContentHash, String> = BTreeMap::new();
-    // Each round fetches what the last one found missing: links first, then their parts.
+    // Each round fetches what the last one found missing: links first, then what they reference.
     loop {
         let missing = match expand_request(at, &|hash| texts.get(&hash).cloned()) {
             Ok(whole) => return Ok(Some(whole)),
@@ -88,7 +88,7 @@ pub(crate) async fn request(record: &dyn Record, at: ContentHash) -> Result<Opti
     }
 }
 
-/// The missing hash, and all others that the texts at hand refer to and that are missing too.
+/// The missing hash, and all other missing hashes that the loaded texts reference.
 fn related(texts: &BTreeMap<ContentHash, String>, missing: ContentHash) -> Vec<ContentHash> {
     let mut wanted = vec![missing];
     for body in texts.values() {
@@ -102,7 +102,7 @@ fn related(texts: &BTreeMap<ContentHash, String>, missing: ContentHash) -> Vec<C
     wanted
 }
 
-/// Hashes that a link of a chain names.
+/// Hashes that a chain link references.
 fn hashes(link: &Value) -> Vec<ContentHash> {
     let added = link["added"].as_array().into_iter().flatten();
     added

@@ -1,7 +1,7 @@
-//! What a job of the assistant's has set aside for the jobs that it has started.
+//! Budgets that an assistant job allocates to the jobs that it starts.
 //!
-//! Nothing of it is kept: which jobs were started follows from the tape, for their ids are made of the
-//! actions' places, and what they may use or have used stands with them.
+//! Nothing here is stored: the tape determines which jobs were started, because their IDs are derived from the
+//! actions' paths, and each started job has its own limit and usage.
 
 use crate::assist::{AGENT, AssistantConfig};
 use crate::budget::{Account, Amount, Budgets};
@@ -21,20 +21,20 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often jobs that have what is wanted are looked at: at first, and at the most.
+/// Poll interval while waiting for jobs that hold an allocation: the first and the longest.
 pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(50);
 pub(crate) const LAST_LOOK: Duration = Duration::from_secs(1);
 
-/// What was set aside for one job.
+/// Allocation of one job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Given {
     talk: Amount,
     simulations: Amount,
-    /// It may still use less.
+    /// Whether it may still release a part.
     is_open: bool,
 }
 
-/// What the simulations of a job may use together, and what was set aside for each job that it started.
+/// The combined limit of a job's simulations, and the allocation of each job that it started.
 #[derive(Debug, Default)]
 pub(crate) struct Purses {
     simulations: Limit,
@@ -42,7 +42,7 @@ pub(crate) struct Purses {
 }
 
 impl Purses {
-    /// As the record has them. What is set aside to be said is taken from `budgets`.
+    /// Restores allocations from the record. Those for model calls are deducted from `budgets`.
     pub(crate) async fn rebuild(
         services: &Services,
         job: &JobRow,
@@ -65,14 +65,14 @@ impl Purses {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What simulations may still use.
+    /// What is left for simulations.
     fn left(&self, given: &BTreeMap<JobId, Given>) -> Limit {
         let mut used = Amount::default();
         given.values().for_each(|one| used.add(one.simulations));
         used.left_of(self.simulations)
     }
 
-    /// Sets aside for a simulation what is asked for, as far as it is there. `None`: nothing is.
+    /// Allocates what a simulation requests, as far as it is available. `None`: nothing is.
     fn take(&self, job: &JobId, asked: Limit) -> Option<Limit> {
         let mut given = self.given();
         let limit = asked.tighter(self.left(&given));
@@ -84,13 +84,13 @@ impl Purses {
         Some(limit)
     }
 
-    /// The jobs that have something set aside and, as far as is known, have not stopped.
+    /// The jobs with an allocation that, as far as known, have not stopped.
     fn open(&self) -> Vec<JobId> {
         self.given().iter().filter(|(_, given)| given.is_open).map(|(job, _)| job.clone()).collect()
     }
 }
 
-/// The purses of a running job.
+/// Allocates the budgets of a running job.
 pub(crate) struct Purser<'a> {
     pub(crate) services: &'a Services,
     pub(crate) budgets: &'a Budgets,
@@ -99,7 +99,7 @@ pub(crate) struct Purser<'a> {
 }
 
 impl Purser<'_> {
-    /// Takes back what jobs that have stopped have not used. Is any still under way?
+    /// Releases what stopped jobs have not used. Returns whether any job is still running.
     async fn look_at_all(&self) -> Result<bool, CallFailure> {
         let mut is_open = false;
         for job in self.purses.open() {
@@ -108,8 +108,8 @@ impl Purser<'_> {
         Ok(is_open)
     }
 
-    /// Gives back what a job has not used, where it has stopped. Says whether it has. One that is not there
-    /// may be about to be queued by an action beside this one: only who knows that it will not be says so.
+    /// Releases what a job has not used, if it has stopped. Returns whether it has. A missing job may be about to
+    /// be queued by a concurrent action: `is_given_up` says that it will not be.
     async fn look(&self, job: &JobId, is_given_up: bool) -> Result<bool, RecordError> {
         let row = self.services.queue.job(job).await?;
         let now = match &row {
@@ -201,12 +201,12 @@ fn nothing(language: Language, (what, what_zh): (&str, &str), key: &str) -> Call
     CallFailure { kind: FailureKind::ToolError, message }
 }
 
-/// The line under which a job that was started stands in the budget of the one that started it.
+/// The account of a started job in the budget of the job that started it.
 fn account(job: &JobId) -> Account {
     Account { agent: AgentName::new(job.as_str()), date: Date::default(), detached: false }
 }
 
-/// The jobs that a job's actions have started, by its tape.
+/// The jobs that a job's actions have started, according to its tape.
 pub(crate) async fn started(services: &Services, job: &JobRow) -> Result<Vec<JobRow>, RecordError> {
     let date = job.created_at.to_zoned(jiff::tz::TimeZone::UTC).date();
     let agent = AgentName::from(AGENT.to_owned());
@@ -229,7 +229,7 @@ pub(crate) async fn started(services: &Services, job: &JobRow) -> Result<Vec<Job
     Ok(found)
 }
 
-/// What a job has used, or may use as long as it has not stopped.
+/// A job's usage, or its limits if it has not stopped.
 fn given_to<'a>(services: &'a Services, job: &'a JobRow) -> BoxFuture<'a, Result<Given, RecordError>> {
     async move {
         let is_assistants = ASSISTANTS.contains(&job.kind.as_str());

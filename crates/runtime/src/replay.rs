@@ -1,4 +1,4 @@
-//! Replay: the same days on the same tape, with a host that performs nothing.
+//! Replay: the same days on the same tape, with a host that makes no calls.
 
 use crate::config::SimulationConfig;
 use crate::day::AgentDay;
@@ -21,22 +21,22 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a replay found.
+/// Result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The rules that the job was recorded under, where they are not this program's: nothing was replayed.
+    /// The rules version of the job, if it is not this program's: nothing was replayed.
     pub recorded_under: Option<u32>,
-    /// Sessions that came out equal.
+    /// Number of sessions that reproduced exactly.
     pub equal: usize,
-    /// Steps that were read on the way.
+    /// Number of steps read.
     pub steps: usize,
-    /// Sessions that have not ended, and so were not replayed.
+    /// Number of sessions that have not ended and were not replayed.
     pub unfinished: usize,
-    /// Sessions that did not come out equal, the first of each agent: its later days start from it.
+    /// Sessions that did not reproduce, only the first of each agent: its later days start from it.
     pub faults: Vec<Fault>,
 }
 
-/// A session that did not come out equal.
+/// A session that did not reproduce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The agent.
@@ -47,14 +47,14 @@ pub struct Fault {
     pub reason: String,
 }
 
-/// Runs every finished session of a job on its tape and compares requests, books and end states.
-/// Needs neither provider nor network. A job of other rules is not replayed: the report says which.
+/// Runs every finished session of a job on its tape and compares requests, books and end states. Needs neither
+/// provider nor network. A job with another rules version is not replayed: the report names the version.
 ///
 /// # Errors
-/// A sentence where the job cannot be replayed at all: its config or its data cannot be read.
+/// A message, if the job cannot be replayed at all: its config or its data cannot be read.
 pub async fn run(services: &Services, job: &JobRow) -> Result<Report, String> {
     if job.rules_version != RULES_VERSION {
-        // Under other rules it comes out otherwise, which says nothing about the record.
+        // Under other rules the result differs, which says nothing about the record.
         return Ok(Report { recorded_under: Some(job.rules_version), ..Report::default() });
     }
     let config: SimulationConfig = serde_json::from_value(job.config.clone())
@@ -115,7 +115,7 @@ impl Replay<'_> {
         tape: Tape,
     ) -> Result<StartState, Stop> {
         let host = ReplayHost { record: Arc::clone(&self.services.record) };
-        let of_day = AgentDay::of(self.services, self.config, agent, (self.dataset, day)).await?;
+        let of_day = AgentDay::of(self.services, self.config, agent, (self.dataset, day), &start).await?;
         let seed = start.day_seed(of_day.agent(), day.date);
         let session = Session::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
         let input = of_day.input(self.services, self.config, self.dataset, (day, last));
@@ -125,7 +125,7 @@ impl Replay<'_> {
         Ok(result.state)
     }
 
-    /// The state that the day left, against the one that was stored.
+    /// Compares the state after the day with the stored one.
     async fn compare(&self, agent: &AgentConfig, date: Date, state: &StartState) -> Result<(), Stop> {
         let record = &*self.services.record;
         let stored = record.agent_state(&self.job.id, &agent.name, Some(date)).await.map_err(stop_of)?;
@@ -143,7 +143,7 @@ impl Replay<'_> {
     }
 }
 
-/// Performs nothing. A sealed tape asks it for nothing but old requests.
+/// Makes no calls. A sealed tape only asks it for recorded requests.
 struct ReplayHost {
     record: Arc<dyn Record>,
 }
@@ -181,7 +181,7 @@ impl Host for ReplayHost {
         async { Err(Stop::Misuse("a replay writes nothing".to_owned())) }.boxed()
     }
 
-    /// Never: what was not too late then is not too late now.
+    /// Never resolves: what met its deadline then meets it now.
     fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
         std::future::pending().boxed()
     }

@@ -1,16 +1,16 @@
-//! How long to wait before the next attempt at a call.
+//! The delay before the next attempt at a call.
 
 use papertape_core::id::ContentHash;
 use papertape_core::tape::StepPath;
 use std::time::Duration;
 
-/// Before the second attempt, without jitter.
+/// Delay before the second attempt, without jitter.
 const FIRST: Duration = Duration::from_millis(500);
-/// At the most, unless the provider asks for more.
+/// Max delay, unless the provider requests a longer one.
 const MOST: Duration = Duration::from_secs(30);
-/// The pause after attempt number `attempt` (from 1): doubling from half a second to half a minute,
-/// times 0.5 to 1.5 by a hash of path and number, so that many agents do not come back together; or
-/// what the provider asked for. [`within`] bounds both.
+/// The delay after attempt number `attempt` (from 1): doubles from half a second to half a minute, times 0.5 to
+/// 1.5 by a hash of path and number, so that many agents do not retry in sync; or what the provider requested.
+/// [`within`] limits both.
 #[must_use]
 pub fn pause(path: &StepPath, attempt: u32, asked: Option<Duration>) -> Duration {
     if let Some(asked) = asked {
@@ -22,9 +22,9 @@ pub fn pause(path: &StepPath, attempt: u32, asked: Option<Duration>) -> Duration
     doubled.mul_f64(0.5 + share)
 }
 
-/// The pause before another attempt, within the time that one attempt of the call may take and within what is
-/// left of the session's. `None`: it would be longer, and there is no other attempt. A provider that asks for a
-/// pause is not asked again before its end.
+/// The delay before another attempt, limited by the call's timeout and by what is left of the session's time.
+/// `None`: it would be longer, and there is no further attempt. A delay requested by a provider is never
+/// shortened.
 #[must_use]
 pub fn within(pause: Duration, is_asked: bool, call: Duration, left: Duration) -> Option<Duration> {
     let pause = if is_asked { pause } else { pause.min(call) };

@@ -1,4 +1,4 @@
-//! What a job is run with.
+//! What a job runs with.
 
 use crate::assist::Assistant;
 use papertape_agents::prompt::PromptSet;
@@ -9,40 +9,40 @@ use papertape_redact::Redactor;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Finds datasets; the only way in which market data reaches a job.
+/// Finds datasets: the only way for market data to reach a job.
 pub trait Datasets: Send + Sync {
-    /// The dataset of this hash.
+    /// The dataset with this hash.
     ///
     /// # Errors
-    /// A sentence for the operator where it is not there or cannot be read.
+    /// A message for the operator if it does not exist or cannot be read.
     fn open(&self, hash: ContentHash) -> Result<Arc<Dataset>, String>;
 }
 
-/// Everything outside of a job that it needs. Cheap to clone.
+/// Everything outside a job that it needs. Cheap to clone.
 #[derive(Clone)]
 pub struct Services {
-    /// Where steps and books go.
+    /// Where steps and books are stored.
     pub record: Arc<dyn Record>,
     /// Where jobs come from.
     pub queue: Arc<dyn Queue>,
-    /// Where a job says what it does.
+    /// The action log.
     pub actions: Arc<dyn ActionLog>,
     /// Models.
     pub models: Arc<dyn Models>,
-    /// Outside tools.
+    /// External tools.
     pub tools: Arc<dyn Tools>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Market data.
     pub datasets: Arc<dyn Datasets>,
-    /// The prompts.
+    /// The prompt set.
     pub prompts: Arc<PromptSet>,
-    /// What enters goes through it.
+    /// Redacts all input.
     pub redactor: Arc<Redactor>,
-    /// What jobs of the assistant's need; `None`: this process runs none.
+    /// What assistant jobs need; `None`: this process runs none.
     pub assistant: Option<Assistant>,
-    /// Bounds the calls to models that are under way at once in this process.
+    /// Limits concurrent model calls in this process.
     pub calls: Arc<Semaphore>,
-    /// The one place of this process for steps that crashes have cut off again and again.
+    /// The process's single slot for steps interrupted repeatedly by crashes.
     pub alone: Arc<Semaphore>,
 }

@@ -1,4 +1,4 @@
-//! A simulation: agents side by side, the days of each in order.
+//! A simulation: agents run concurrently, each one's days in order.
 
 use crate::branch::before_cut;
 use crate::budget::Budgets;
@@ -23,13 +23,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Told of what happens, for progress bars. Never asked anything.
+/// Notified of progress, for progress bars. Has no influence on the run.
 pub trait Observer: Send + Sync {
-    /// An agent's day is over.
+    /// Called after an agent's day.
     fn day_ended(&self, agent: &AgentName, date: Date, status: DayStatus, portfolio_value: Money);
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 
@@ -44,25 +44,25 @@ pub struct JobEnd {
     pub status: JobStatus,
     /// Why it is not `completed`.
     pub error: Option<String>,
-    /// What it came to, in a sentence, where it is more than its status.
+    /// A sentence on the result, if there is more to say than its status.
     pub note: Option<String>,
-    /// More of that, for programs: fields of the details of the job's last row.
+    /// Structured details: fields of the details of the job's last log row.
     pub details: serde_json::Map<String, serde_json::Value>,
 }
 
 impl JobEnd {
-    /// One that ended so, with an error where it is not `completed`.
+    /// An end with this status, and an error unless it is `completed`.
     pub(crate) fn of(status: JobStatus, error: Option<String>) -> Self {
         Self { status, error, note: None, details: serde_json::Map::new() }
     }
 
-    /// A job that failed before it began.
+    /// A job that failed before it started.
     pub(crate) fn failed(error: String) -> Self {
         Self::of(JobStatus::Failed, Some(error))
     }
 }
 
-/// What became of one agent's days.
+/// Result of one agent's days.
 struct AgentEnd {
     agent: AgentName,
     completed: usize,
@@ -70,10 +70,10 @@ struct AgentEnd {
     stop: Option<Stop>,
 }
 
-/// Runs a claimed job until it ends or stops. Writes everything but the job's own status.
+/// Runs a claimed job until it ends or stops. Writes everything except the job's own status.
 ///
 /// # Errors
-/// [`Stop::LostLease`]: somebody else has the job, and nothing more may be written for it.
+/// [`Stop::LostLease`] if another worker has claimed the job; nothing more may be written for it.
 pub async fn run(
     services: &Services,
     (lease, job): (&Lease, &JobRow),
@@ -102,7 +102,7 @@ pub async fn run(
     let config = &plan.config;
     let mut summaries = Ok(());
     if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(Stop::LostLease))) {
-        // A job that is resumed asks for its summaries again; a job that is over never does.
+        // A resumed job requests its summaries again; a finished one never does.
         let denied = match ends.iter().all(|end| end.stop.is_none()) {
             true => summarise::OnDenied::Record,
             false => summarise::OnDenied::Leave,
@@ -112,8 +112,8 @@ pub async fn run(
     conclude(&run, ends, summaries)
 }
 
-/// All agents at once, each a task of its own so that they share the processors; in the order of the
-/// config. Dropping this ends them.
+/// Runs all agents concurrently, each as its own task so that they share the CPUs; results are in the order of
+/// the config. Dropping this aborts them.
 async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd> {
     let (tell, mut told) = mpsc::unbounded_channel();
     let mut tasks = JoinSet::new();
@@ -122,7 +122,7 @@ async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd
         tasks.spawn(async move { (at, plan.run_agent(&plan.config.agents[at], &tell).await) });
     }
     drop(tell);
-    // Ends when the last agent has.
+    // Ends when the last agent does.
     while let Some(day) = told.recv().await {
         let DayEnd { agent, date, status, value } = day;
         observer.day_ended(&agent, date, status, value);
@@ -132,7 +132,7 @@ async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd
     ends.into_iter().map(|(_, end)| end).collect()
 }
 
-/// The job's status from what became of its agents.
+/// Derives the job's status from its agents' results.
 fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> Result<JobEnd, Stop> {
     let completed: usize = ends.iter().map(|end| end.completed).sum();
     let failed: usize = ends.iter().map(|end| end.failed).sum();
@@ -140,14 +140,14 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
     for end in ends {
         if let Some(stop) = end.stop {
             let reason = match &stop {
-                // What has to be fixed is this agent's model; the others may have another one.
+                // Only this agent's model needs fixing; the others may use a different one.
                 Stop::Denied { .. } => format!("agent {} stopped: {stop}", end.agent),
                 _ => stop.to_string(),
             };
             stops.push((stop, reason));
         }
     }
-    // A budget of summaries that is used up, or a model that denies them, is their business alone.
+    // A used-up summary budget, or a model that denies summaries, does not affect the job.
     let summaries = summaries.err().filter(|stop| !matches!(stop, Stop::Budget(_) | Stop::Denied { .. }));
     stops.extend(summaries.map(|stop| (stop.clone(), stop.to_string())));
     if stops.iter().any(|(stop, _)| matches!(stop, Stop::LostLease)) {
@@ -170,7 +170,7 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
     Ok(JobEnd::of(status, error))
 }
 
-/// A day that is over, on its way to the observer.
+/// A finished day, on its way to the observer.
 struct DayEnd {
     agent: AgentName,
     date: Date,
@@ -187,7 +187,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// All days of one agent that are not done yet.
+    /// Runs all days of one agent that are not done yet.
     async fn run_agent(&self, agent: &AgentConfig, tell: &mpsc::UnboundedSender<DayEnd>) -> AgentEnd {
         let mut end = AgentEnd { agent: agent.name.clone(), completed: 0, failed: 0, stop: None };
         end.stop = self.run_days(agent, tell, &mut end).await.err();
@@ -211,7 +211,7 @@ impl Plan {
                 let done = record.find_session(&self.job, &agent.name, day.date).await.map_err(stop_of)?;
                 match done.and_then(|done| done.ended) {
                     Some(DayStatus::Failed) => end.failed += 1,
-                    // Also a day that another job did.
+                    // Including a day completed in another job.
                     _ => end.completed += 1,
                 }
                 continue;
@@ -224,14 +224,14 @@ impl Plan {
                 _ => end.completed += 1,
             }
             let (agent, value) = (agent.name.clone(), next.books.last_value());
-            // Nobody listens where the job is being dropped.
+            // The receiver is gone while the job is being dropped.
             let _ = tell.send(DayEnd { agent, date: day.date, status, value });
             state = next;
         }
         Ok(())
     }
 
-    /// One agent's day: on its tape as far as that goes, then live.
+    /// One agent's day: replayed from its tape as far as that goes, then live.
     async fn run_session(
         &self,
         agent: &AgentConfig,
@@ -244,7 +244,7 @@ impl Plan {
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
         let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
-        let of_day = AgentDay::of(services, &self.config, agent, (&self.dataset, day)).await?;
+        let of_day = AgentDay::of(services, &self.config, agent, (&self.dataset, day), &start).await?;
         let agent = of_day.agent();
         if let Some(branch) = &self.config.branch {
             tape = inherit(record, tape, branch, &of_day, day.date).await?;
@@ -305,7 +305,7 @@ fn read_state(whole: serde_json::Value) -> Result<StartState, Stop> {
         .map_err(|error| Stop::Record(format!("a start state cannot be read: {error}")))
 }
 
-/// Lets a branch's session copy what the parent did before the cut.
+/// Copies what the parent did before the cut into a branch's session.
 async fn inherit(
     record: &dyn Record,
     tape: Tape,
@@ -322,7 +322,7 @@ async fn inherit(
     if date == branch.date {
         rows = before_cut(rows, of_day.graph(), &branch.at);
     }
-    // Below a verdict nothing runs again, so what the steps there imply is copied with them.
+    // Nothing below a guard outcome runs again, so the rows derived from those steps are copied with them.
     if rows.iter().any(|row| row.class == Class::Guard) {
         let mut implied = record.implied(parent.id).await.map_err(stop_of)?;
         for row in &mut rows {

@@ -1,16 +1,16 @@
-//! Asking running work to stop after its step.
+//! Signals running work to stop after its current step.
 
 use papertape_core::tape::Stop;
 use tokio::sync::watch;
 
-/// Why work is to stop.
+/// Why work must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Somebody cancelled the job.
+    /// The job was canceled.
     Cancelled,
-    /// The process is going down.
+    /// The process is shutting down.
     Shutdown,
-    /// Another worker has the job.
+    /// Another worker has claimed the job.
     LostLease,
 }
 
@@ -24,11 +24,11 @@ impl From<StopReason> for Stop {
     }
 }
 
-/// Says stop. The first reason stays.
+/// Sends the stop signal. The first reason wins.
 #[derive(Clone, Debug)]
 pub struct Stopper(watch::Sender<Option<StopReason>>);
 
-/// Hears it.
+/// Receives the stop signal.
 #[derive(Clone, Debug)]
 pub struct StopSignal(watch::Receiver<Option<StopReason>>);
 
@@ -39,7 +39,7 @@ impl Default for Stopper {
 }
 
 impl Stopper {
-    /// Asks everything that listens to stop after its step.
+    /// Signals every receiver to stop after its current step.
     pub fn stop(&self, reason: StopReason) {
         self.0.send_if_modified(|stopped| {
             let first = stopped.is_none();
@@ -50,7 +50,7 @@ impl Stopper {
         });
     }
 
-    /// A listener.
+    /// A new receiver.
     #[must_use]
     pub fn signal(&self) -> StopSignal {
         StopSignal(self.0.subscribe())
@@ -58,21 +58,21 @@ impl Stopper {
 }
 
 impl StopSignal {
-    /// Has stop been said?
+    /// The reason, if a stop was signaled.
     #[must_use]
     pub fn reason(&self) -> Option<StopReason> {
         *self.0.borrow()
     }
 
-    /// An error where stop has been said.
+    /// Returns an error if a stop was signaled.
     ///
     /// # Errors
-    /// The stop.
+    /// Returns the stop.
     pub fn check(&self) -> Result<(), Stop> {
         self.reason().map_or(Ok(()), |reason| Err(reason.into()))
     }
 
-    /// Resolves when stop is said; never, if nobody can say it any more.
+    /// Resolves when a stop is signaled; never, if no sender is left.
     pub async fn stopped(&mut self) -> StopReason {
         if let Ok(reason) = self.0.wait_for(Option::is_some).await
             && let Some(reason) = *reason

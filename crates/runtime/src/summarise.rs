@@ -1,5 +1,5 @@
-//! Summaries, beside the sessions: they never delay or fail one, have a budget of their own, and can be
-//! taken up again.
+//! Summaries, separate from the sessions: they never delay or fail one, have their own budget, and can be
+//! resumed.
 
 use crate::config::SimulationConfig;
 use crate::host::{JobRun, LiveHost};
@@ -17,19 +17,19 @@ use papertape_core::tape::{Ctx, Key, OutcomeKind, Session, State, StepPath, Stop
 use papertape_core::time::Date;
 use std::sync::Arc;
 
-/// Sessions that are summarised at once.
+/// Number of sessions summarized concurrently.
 const SIDE_BY_SIDE: usize = 8;
 
-/// What to do where the provider denies a summary.
+/// What to do if the provider denies a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDenied {
-    /// Leave the session without one: whoever resumes the job asks again.
+    /// Leave the session without a summary: a resume requests it again.
     Leave,
-    /// Record why there is none: nobody asks again.
+    /// Record the reason: it is not requested again.
     Record,
 }
 
-/// Writes the summaries that are missing.
+/// Writes the missing summaries.
 pub(crate) async fn run(
     run: &Arc<JobRun>,
     config: &SimulationConfig,
@@ -55,7 +55,8 @@ pub(crate) async fn run(
     result
 }
 
-/// Who summarises what an agent has said: itself, but for one that spoke elsewhere and cannot be asked.
+/// The model that summarizes an agent's output: the agent's own, except for an imported agent, which has no
+/// callable model.
 fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
     let mut writer = agent.clone();
     if let Some(imported) = config.imported.as_ref().filter(|_| agent.model.is_recorded()) {
@@ -64,7 +65,7 @@ fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
     writer
 }
 
-/// Summarises each assistant message of a session, then the session.
+/// Summarizes each assistant message of a session, then the session.
 async fn summarise(
     run: &Arc<JobRun>,
     agent: &AgentConfig,
@@ -103,16 +104,16 @@ async fn summarise(
     session.finish(writes).await
 }
 
-/// What the assistant said, with the steps in which it did.
+/// The assistant messages, with their steps.
 async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, String)>, Stop> {
-    // The outcomes of local steps are recomputed on a tape, and so are not read with it.
+    // The outcomes of local steps are recomputed on a tape, so reading the tape does not load them.
     let elsewhere = rows.iter().filter(|row| row.path.kind() == SAID).filter_map(|row| row.outcome_ref);
     let elsewhere = load::documents(record, elsewhere.collect()).await.map_err(stop_of)?;
     let mut said = Vec::new();
     for row in rows.into_iter().filter(|row| row.state == State::Done(OutcomeKind::Ok)) {
         let text = match row.path.kind() {
             SAID => row.outcome_ref.and_then(|at| elsewhere.get(&at)).and_then(assistants),
-            // What the model says beside the conversation is no message.
+            // Model calls outside the conversation are not messages.
             "model" if !row.path.is_within(POST) => row
                 .outcome
                 .and_then(|said| serde_json::from_value::<ModelReply>(said).ok())
@@ -126,7 +127,7 @@ async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, 
     Ok(said)
 }
 
-/// Asks for a session's summaries, and no more once the provider has denied one.
+/// Requests a session's summaries, and stops once the provider denies one.
 struct Asker<'a> {
     agent: &'a AgentConfig,
     denied: OnDenied,

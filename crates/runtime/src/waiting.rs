@@ -1,5 +1,5 @@
-//! For how long calls have waited for one of the process's places: time that a deadline does not count, for
-//! it says nothing of the model or the desk.
+//! Time that calls spend waiting for one of the process's slots: it does not count toward deadlines, because it
+//! says nothing about the model or the desk.
 
 use papertape_core::tape::StepPath;
 use papertape_core::time::Timestamp;
@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// One session's waits, by scope.
+/// One session's wait times, by scope.
 #[derive(Default)]
 pub(crate) struct Waits(Mutex<BTreeMap<String, Waited>>);
 
-/// When at least one call in a scope, or below it, was waiting.
+/// Time during which at least one call within a scope was waiting.
 #[derive(Default)]
 struct Waited {
-    /// How many wait now.
+    /// Number of calls waiting now.
     calls: u32,
     since: Timestamp,
-    /// Of the times that are over.
+    /// Total of completed waits.
     total: Duration,
 }
 
 impl Waits {
-    /// A call begins to wait.
+    /// A call starts to wait.
     pub(crate) fn begin(&self, path: &StepPath, now: Timestamp) {
         let mut scopes = self.lock();
         for scope in scopes_of(path) {
@@ -34,7 +34,7 @@ impl Waits {
         }
     }
 
-    /// It has its place, or was given up.
+    /// The call got its slot, or was dropped.
     pub(crate) fn end(&self, path: &StepPath, now: Timestamp) {
         let mut scopes = self.lock();
         for scope in scopes_of(path) {
@@ -46,7 +46,7 @@ impl Waits {
         }
     }
 
-    /// For how long some call of the scope has waited, up to now. The whole session is the scope `""`.
+    /// How long at least one call in the scope has waited so far. The scope of the whole session is `""`.
     pub(crate) fn of(&self, scope: &str, now: Timestamp) -> Duration {
         self.lock().get(scope).map_or(Duration::ZERO, |waited| {
             let open = if waited.calls > 0 { between(waited.since, now) } else { Duration::ZERO };
@@ -59,7 +59,7 @@ impl Waits {
     }
 }
 
-/// The scope of a step and all that it lies in, up to the session's `""`.
+/// The scope of a step and all enclosing scopes, up to the session's `""`.
 fn scopes_of(path: &StepPath) -> impl Iterator<Item = &str> {
     let mut rest = path.as_str();
     std::iter::from_fn(move || {
@@ -69,7 +69,7 @@ fn scopes_of(path: &StepPath) -> impl Iterator<Item = &str> {
     .chain([""])
 }
 
-/// Nothing, where the clock was set back.
+/// Zero if the clock was set back.
 fn between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
 }

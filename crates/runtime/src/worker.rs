@@ -1,4 +1,4 @@
-//! Takes jobs from the queue, keeps their leases, and says how they ended.
+//! Claims jobs from the queue, renews their leases, and records how they ended.
 
 use crate::actions;
 use crate::assist;
@@ -21,25 +21,25 @@ use tokio::sync::{Notify, Semaphore};
 pub const SIMULATE: &str = "simulate";
 /// The kind of jobs that time one desk on one day.
 pub const PROFILE: &str = "profile";
-/// How the error of a profile begins that met its overall timeout.
+/// Prefix of the error of a profile that reached its overall timeout.
 pub const TOO_LATE: &str = "overall timeout";
 
-/// What is logged of leases, apart from jobs.
+/// Log target for leases, separate from jobs.
 const LEASES: &str = "papertape_runtime::leases";
 
-/// How a worker works.
+/// Settings of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// Who holds its leases: unique in the world, readable by people.
+    /// Owner of its leases: globally unique, human-readable.
     pub owner: String,
-    /// How long a lease lasts; renewed three times as often. A job whose worker died is free again
-    /// after so long.
+    /// Duration of a lease; it is renewed three times as often. After this time, a dead worker's job can be
+    /// claimed again.
     pub lease_for: Duration,
-    /// How often the queue is looked at when nothing rings.
+    /// How often the queue is polled without a notification.
     pub poll_every: Duration,
-    /// Simulations that it runs at once. The assistant's jobs, which wait for others, run beside them.
+    /// Max concurrent simulations. The assistant's jobs, which wait for other jobs, do not count.
     pub parallel_jobs: usize,
-    /// A job whose process has died so many times in a row without any progress fails; 0: never.
+    /// A job fails after this many consecutive crashes of its process without progress; 0: never.
     pub max_crashes_per_step: u32,
 }
 
@@ -58,24 +58,24 @@ impl Worker {
         Self { services, options, bell: Arc::default() }
     }
 
-    /// The same worker, which can run the assistant's jobs as well. Its bell stays.
+    /// The same worker, which can also run the assistant's jobs. Keeps its notifier.
     #[must_use]
     pub fn assisted(mut self, assistant: assist::Assistant) -> Self {
         self.services.assistant = Some(assistant);
         self
     }
 
-    /// Rung where a job may have been queued: the queue is looked at without waiting.
+    /// Notify this when a job may have been queued: the worker then checks the queue immediately.
     #[must_use]
     pub fn bell(&self) -> Arc<Notify> {
         Arc::clone(&self.bell)
     }
 
-    /// Claims and runs one job. `None` where it cannot be claimed: it is not there, has stopped, or
-    /// somebody else has it.
+    /// Claims and runs one job. `None` if it cannot be claimed: it does not exist, has stopped, or another worker
+    /// has it.
     ///
     /// # Errors
-    /// The record's.
+    /// Returns an error if the record fails.
     pub async fn run_job(
         &self,
         job: &JobId,
@@ -89,7 +89,7 @@ impl Worker {
         }
     }
 
-    /// Takes jobs until shutdown, then waits for those under way to stop after their step.
+    /// Claims jobs until shutdown, then waits for running ones to stop after their current step.
     pub async fn serve(&self, shutdown: StopSignal) {
         let places = Arc::new(Semaphore::new(self.options.parallel_jobs.max(1)));
         let mut running = tokio::task::JoinSet::new();
@@ -103,11 +103,11 @@ impl Worker {
             match self.claim(place.is_some()).await {
                 Ok(Some((lease, row))) => {
                     let (worker, shutdown, bell) = (self.clone(), shutdown.clone(), self.bell());
-                    // It waits for jobs that it starts, which need a place of their own.
+                    // It waits for jobs that it starts, which need slots of their own.
                     let place = place.filter(|_| !assist::is_assistants(&row.kind));
                     running.spawn(async move {
                         match worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
-                            // That is how it should be: somebody else has the job, or has stopped it.
+                            // Expected: another worker has claimed the job or stopped it.
                             Ok(_) | Err(RecordError::LostLease) => {}
                             Err(error) => {
                                 tracing::error!(job = %row.id, error = %error, "job could not be ended");
@@ -131,8 +131,8 @@ impl Worker {
         while running.join_next().await.is_some() {}
     }
 
-    /// Claims a job. The assistant's are claimed beside the `parallel_jobs` others, so that people do not wait
-    /// for simulations; where no place is free, they alone.
+    /// Claims a job. The assistant's jobs do not count toward `parallel_jobs`, so that users do not wait for
+    /// simulations; without a free slot, only they are claimed.
     async fn claim(&self, has_place: bool) -> Result<Option<(Lease, JobRow)>, RecordError> {
         let (queue, owner) = (&self.services.queue, &self.options.owner);
         if has_place {
@@ -160,7 +160,7 @@ impl Worker {
                 epoch = lease.epoch,
                 "lease lost: another worker has the job, or it was stopped"
             );
-            // Whoever has it now has counted a crash.
+            // The worker that has it now counted a crash.
             if let Err(error) = self.services.queue.survived(lease).await {
                 tracing::warn!(job = %lease.job, error = %error, "a lost lease may count as a crash");
             }
@@ -175,7 +175,7 @@ impl Worker {
         shutdown: &StopSignal,
         observer: &dyn Observer,
     ) -> Result<JobEnd, RecordError> {
-        // Its last worker was told to stop it and died before that: nothing more of it is done.
+        // Its last worker was told to stop it and died first: do no more work.
         let is_cancelled = self.services.queue.renew(lease, self.options.lease_for).await?;
         if !is_cancelled {
             if let Some(end) = self.unfit(row).await? {
@@ -189,7 +189,7 @@ impl Worker {
                 true => JobEnd::of(JobStatus::Cancelled, None),
                 false => self.work((lease, row), stopper.signal(), observer).await?,
             };
-            // A job is cancelled when those that it has started are. Taken up again, it takes them up as well.
+            // A job is canceled once the jobs that it started are. When it is resumed, it resumes them too.
             let is_whole = end.status != JobStatus::Cancelled
                 || assist::stop_started(&self.services, row, shutdown).await.map_err(stop_of)?;
             Ok(if is_whole { end } else { JobEnd::of(JobStatus::Queued, None) })
@@ -207,10 +207,10 @@ impl Worker {
         self.end(lease, row, end).await
     }
 
-    /// How a job ends that is not to be run.
+    /// The end of a job that must not run.
     async fn unfit(&self, row: &JobRow) -> Result<Option<JobEnd>, RecordError> {
         if row.rules_version < RULES_VERSION {
-            // This program would ask and book otherwise from here on.
+            // From here on, this program would send different requests and book differently.
             assist::cancel_started(&self.services, row).await?;
             return Ok(Some(JobEnd::failed(OLDER_RULES.to_owned())));
         }
@@ -238,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// Says in the record how a job has ended.
+    /// Records how a job ended.
     async fn end(&self, lease: &Lease, row: &JobRow, end: JobEnd) -> Result<JobEnd, RecordError> {
         let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
         if assist::is_assistants(&row.kind) && end.status.is_stopped() {
@@ -250,7 +250,7 @@ impl Worker {
         Ok(end)
     }
 
-    /// An error as it may be kept: redacted, and cut where it is long.
+    /// An error as stored: redacted, and truncated if it is long.
     fn fit_to_keep(&self, error: String) -> String {
         match self.services.redactor.redact_log_payload(error.into()).value {
             serde_json::Value::String(text) => text,
@@ -258,8 +258,8 @@ impl Worker {
         }
     }
 
-    /// A profile is a simulation that ends at its overall timeout, wherever it is: the time that an
-    /// agent's session may take. What was under way is dropped, which cancels its calls.
+    /// A profile is a simulation that ends at its overall timeout, wherever it is: the time limit of an agent's
+    /// session. Work in progress is dropped, which cancels its calls.
     async fn profile(
         &self,
         (lease, row): (&Lease, &JobRow),
@@ -279,9 +279,9 @@ impl Worker {
         }
     }
 
-    /// Renews the lease and passes on what must stop the job. Ends when the lease is lost.
+    /// Renews the lease and forwards every reason to stop the job. Ends when the lease is lost.
     async fn watch(&self, lease: &Lease, mut shutdown: StopSignal, stopper: &Stopper) {
-        // Often enough for a cancellation to be felt at once.
+        // Often enough for a cancellation to take effect quickly.
         let every = (self.options.lease_for / 3).min(Duration::from_secs(1));
         let mut going_down = false;
         loop {
@@ -299,7 +299,7 @@ impl Worker {
                     stopper.stop(StopReason::LostLease);
                     return;
                 }
-                // The lease itself says when it is too late.
+                // The lease's own expiry decides when it is too late.
                 Err(error) => tracing::warn!(job = %lease.job, error = %error, "the lease was not renewed"),
             }
         }

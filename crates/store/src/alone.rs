@@ -1,7 +1,7 @@
-//! Jobs of which there is one at a time: for a plan one that decomposes or executes it, for a conversation one
-//! answer. Asked inside of the transaction that queues the job, with the plan or the conversation held, so
-//! that of two who ask together one is refused, whichever process they ask. And what becomes of a plan when
-//! such a job begins and stops.
+//! Mutual exclusion of jobs: at most one job decomposes or executes a plan, and at most one writes a reply in a
+//! conversation. Checked inside the transaction that queues the job, with the row of the plan or conversation
+//! locked, so that of two concurrent requests one is rejected, whichever process they reach. Also: how a plan's
+//! status follows its job's start and stop.
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
@@ -12,8 +12,8 @@ use papertape_core::plan::{PlanId, PlanRefusal};
 use papertape_core::record::{CHAT_ACTION, JobStatus, ONE_A_PLAN, PLAN_EXECUTE};
 use papertape_core::time::Timestamp;
 
-/// Refuses a job that works on a plan while another one does, or waits to: an execution of what is still being
-/// decomposed would end before its tasks are there. The plan is held until the transaction ends.
+/// Rejects a job on a plan while another one is queued or running: executing a plan that is still being
+/// decomposed would finish before its tasks exist. The plan's row stays locked until the transaction ends.
 pub(crate) async fn on_plan(
     db: &mut dyn Db,
     (job, kind): (&JobId, &str),
@@ -26,7 +26,8 @@ pub(crate) async fn on_plan(
     }
 }
 
-/// The job, other than this one, that works on a plan or waits to. The plan is held until the transaction ends.
+/// The job, other than this one, that is queued or running on a plan. The plan's row stays locked until the
+/// transaction ends.
 async fn at_work(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>, StoreError> {
     hold(db, "plans", plan.into()).await?;
     let kinds = ONE_A_PLAN.map(|kind| format!("'{kind}'")).join(", ");
@@ -38,15 +39,15 @@ async fn at_work(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobI
     found.map(|mut row| row.get()).transpose()
 }
 
-/// Refuses another answer while one of the conversation's is queued or running. The caller holds the
-/// conversation.
+/// Rejects another reply while one of the conversation's is queued or running. The caller has locked the
+/// conversation's row.
 pub(crate) async fn in_chat(db: &mut dyn Db, job: &JobId, chat: &ChatId) -> Result<(), StoreError> {
     let sql = "SELECT j.job_id FROM chat_messages m JOIN jobs j ON j.job_id = m.job_id
         WHERE m.session_id = $1 AND j.status IN ('queued', 'running') AND j.job_id <> $2 LIMIT 1";
     refuse(db.row(sql, params![chat, job]).await?)
 }
 
-/// Both, for a job that is put back into the queue.
+/// Both checks, for a job that is requeued.
 pub(crate) async fn again(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError> {
     let sql = "SELECT job_type, plan_id FROM plan_job_index WHERE job_id = $1";
     let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(()) };
@@ -62,7 +63,7 @@ pub(crate) async fn again(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError
     in_chat(db, job, &chat).await
 }
 
-/// Refuses to take anything of a plan away while a job works on it. The plan is held until the transaction
+/// Rejects a deletion from a plan while a job works on it. The plan's row stays locked until the transaction
 /// ends.
 pub(crate) async fn nobody_works_on(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
     match at_work(db, plan, "").await? {
@@ -71,14 +72,14 @@ pub(crate) async fn nobody_works_on(db: &mut dyn Db, plan: PlanId) -> Result<(),
     }
 }
 
-/// A worker has an execution: its plan is running, also where it had been stopped before.
+/// A worker has claimed an execution: its plan is running, even if it had been stopped before.
 pub(crate) async fn take_up(db: &mut dyn Db, job: &JobId, at: Timestamp) -> Result<(), StoreError> {
     let sql = "UPDATE plans SET status = 'running', updated_at = $1
         WHERE id = (SELECT plan_id FROM plan_job_index WHERE job_id = $2)";
     db.execute(sql, params![at, job]).await.map(drop)
 }
 
-/// An execution has stopped: its plan is as it is, and none of the plan's tasks is running any more.
+/// An execution has stopped: its plan takes the job's status, and none of the plan's tasks is running anymore.
 pub(crate) async fn let_go(
     db: &mut dyn Db,
     job: &JobId,
@@ -95,7 +96,7 @@ pub(crate) async fn let_go(
     db.execute(sql, params![status, at, plan]).await.map(drop)
 }
 
-/// Keeps a row from others until the transaction ends. On SQLite there is one writer at a time.
+/// Locks a row until the transaction ends. SQLite has only one writer at a time and needs no lock.
 async fn hold(db: &mut dyn Db, table: &str, id: Value) -> Result<(), StoreError> {
     if db.backend() == Backend::Postgres {
         db.query(&format!("SELECT id FROM {table} WHERE id = $1 FOR UPDATE"), &[id]).await?;

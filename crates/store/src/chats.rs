@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 const SESSIONS: List = List { name: "chat_sessions", default: 50, most: 200 };
 const MESSAGES: List = List { name: "chat_messages", default: 50, most: 200 };
-/// The most messages that a model is told of.
+/// Max messages of history in a model's prompt.
 const MOST_HISTORY: u32 = 1_000;
 
 impl Chats for Store {
@@ -105,7 +105,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
             VALUES ($1, $2, $3, $4, $4) ON CONFLICT (id) DO NOTHING";
         db.execute(sql, params![&turn.session, &new.title, new.language, turn.at]).await?;
     }
-    // Holds the conversation: its messages are numbered one turn after the other.
+    // Locks the conversation's row, so that its messages are numbered one turn after the other.
     let sql = format!(
         "UPDATE chat_sessions SET updated_at = $1,
              plan_id = coalesce((SELECT id FROM plans WHERE id = $2), plan_id)
@@ -184,7 +184,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &ChatWrite, at: Timestamp) -> 
     Ok(())
 }
 
-/// A job that has ended without an answer leaves word of it in the answer's place, where that is still blank.
+/// If a job ends without a reply, stores a notice in place of the reply, unless it already has text.
 pub(crate) async fn leave_word(
     db: &mut dyn Db,
     job: &JobId,

@@ -1,5 +1,5 @@
-//! The one seam between the record's logic and a database: statements with `$n` parameters, inside
-//! of a transaction that somebody else begins and ends.
+//! The single boundary between the record's logic and a database: statements with `$n` parameters, inside a
+//! transaction that the caller begins and ends.
 
 use crate::error::StoreError;
 use crate::value::{Row, Value};
@@ -13,7 +13,7 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
-    /// An expression for the database's own clock, in microseconds.
+    /// SQL expression for the database's own clock, in microseconds.
     pub(crate) const fn now(self) -> &'static str {
         match self {
             Self::Sqlite => "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
@@ -22,31 +22,31 @@ impl Backend {
     }
 }
 
-/// An open transaction. On SQLite the futures are ready at once.
+/// An open transaction. On SQLite the futures are ready immediately.
 pub(crate) trait Db: Send {
     /// Which database it is.
     fn backend(&self) -> Backend;
 
-    /// Runs a statement that gives rows.
+    /// Runs a statement that returns rows.
     fn query<'a>(
         &'a mut self,
         sql: &'a str,
         params: &'a [Value],
     ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>>;
 
-    /// Runs a statement that gives none, and says how many rows it changed.
+    /// Runs a statement that returns no rows; returns how many rows it changed.
     fn execute<'a>(&'a mut self, sql: &'a str, params: &'a [Value])
     -> BoxFuture<'a, Result<u64, StoreError>>;
 }
 
 impl dyn Db + '_ {
-    /// The only row, or none.
+    /// The first row, if any.
     pub(crate) async fn row(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, StoreError> {
         Ok(self.query(sql, params).await?.into_iter().next())
     }
 }
 
-/// A statement that is put together of parts, with its parameters.
+/// A statement assembled from fragments, with its parameters.
 #[derive(Debug, Default)]
 pub(crate) struct Statement {
     pub(crate) sql: String,
@@ -58,7 +58,7 @@ impl Statement {
         Self { sql: sql.into(), params: Vec::new() }
     }
 
-    /// Adds a piece of SQL in which every `?` stands for the next of these values.
+    /// Appends SQL in which each `?` is a placeholder for the next of these values.
     pub(crate) fn add(&mut self, sql: &str, values: impl IntoIterator<Item = Value>) -> &mut Self {
         let mut values = values.into_iter();
         for (at, part) in sql.split('?').enumerate() {

@@ -1,7 +1,7 @@
-//! The record of dev mode: data that may be thrown away. It carries a mark that only this module sets,
-//! when it makes the record, and nothing without the mark is ever wiped or worked in as dev data. On
-//! SQLite the mark is in the file itself, so that a file of another kind that is given the dev file's
-//! name is safe; on PostgreSQL it is the schema's comment.
+//! The dev mode database: data that may be discarded. It carries a mark that only this module sets, when it
+//! creates the database, and nothing without the mark is ever wiped or used as dev data. On SQLite the mark is in
+//! the file itself, so a different file under the dev file's name is safe; on PostgreSQL it is the schema's
+//! comment.
 
 use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
@@ -10,17 +10,17 @@ use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use std::sync::Arc;
 
-/// `PTdv`: the SQLite header's application id of dev data.
+/// `PTdv`: the application ID in the SQLite header of dev data.
 pub(crate) const APPLICATION_ID: i64 = 0x5054_6476;
-/// The comment of a PostgreSQL schema of dev data.
+/// The schema comment that marks dev data on PostgreSQL.
 pub(crate) const COMMENT: &str = "papertape dev mode: wiped when a server starts";
 
 impl Store {
-    /// Opens a record of dev mode as [`Store::open`] does, and marks it where it makes it. `wipe`
-    /// empties it first, if it carries the mark.
+    /// Opens a dev mode database as [`Store::open`] does, and marks it if it creates it. `wipe` empties it first,
+    /// if it carries the mark.
     ///
     /// # Errors
-    /// [`StoreError::NotDev`] where there is a record without the mark; else as [`Store::open`].
+    /// [`StoreError::NotDev`] if a database without the mark exists; otherwise as [`Store::open`].
     pub async fn open_dev(target: Target, wipe: bool) -> Result<Self, StoreError> {
         let engine = match target {
             Target::Sqlite(path) => {
@@ -34,12 +34,12 @@ impl Store {
         Ok(Self::of(engine))
     }
 
-    /// Ends the leases of all running jobs of a SQLite record, so that they can be claimed at once:
-    /// one process owns the file, and whoever held a lease before it is gone. On PostgreSQL, where
-    /// workers of other processes may be alive, it does nothing. The answer is how many there were.
+    /// Ends the leases of all running jobs of a SQLite database, so that they can be claimed immediately: one
+    /// process owns the file, so every earlier lease holder is gone. On PostgreSQL, where workers of other
+    /// processes may be alive, it does nothing. Returns the number of leases ended.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn end_leases(&self) -> Result<u64, StoreError> {
         if matches!(self.engine(), Engine::Postgres(_)) {
             return Ok(0);

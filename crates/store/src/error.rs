@@ -1,4 +1,4 @@
-//! What can go wrong with the record.
+//! Errors of the store.
 
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::plan::PlanRefusal;
@@ -6,60 +6,60 @@ use papertape_core::ports::RecordError;
 use std::path::PathBuf;
 use tokio_postgres::error::SqlState;
 
-/// Why the store did not open, take or give something.
+/// Why an operation on the store failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process writes to the data file. That process, or its API, is the way in.
+    /// Another process writes to the data file. Use that process, or its API.
     #[error("{path} is in use by {}: one process owns a data directory", holder(*pid))]
     InUse {
         /// The data file.
         path: PathBuf,
-        /// The other process, where it is known.
+        /// ID of the other process, if known.
         pid: Option<u32>,
     },
-    /// A newer program has written the database: this one must not touch it.
+    /// A newer program wrote the database: this one must not modify it.
     #[error("the database has schema version {found}, this program knows {known}: use a newer program")]
     Newer {
         /// The database's version.
         found: i64,
-        /// The newest that this program knows.
+        /// The newest version that this program supports.
         known: i64,
     },
-    /// The database is older than the program, and was opened for reading alone.
+    /// The database is older than the program and was opened read-only.
     #[error("the database has schema version {found}, this program needs {known}: open it for writing first")]
     Older {
         /// The database's version.
         found: i64,
-        /// The version that this program needs.
+        /// The version that this program requires.
         known: i64,
     },
-    /// Dev mode was to use a record that dev mode has not made.
+    /// Dev mode was pointed at a database that it did not create.
     #[error("{place} was not made by dev mode, and is neither wiped nor used by it: move it away")]
     NotDev {
         /// The data file, or the schema.
         place: String,
     },
-    /// A migration failed; the database is as it was.
+    /// A migration failed; the database is unchanged.
     #[error("migration {version} ({name}) failed, nothing was changed: {why}")]
     Migration {
         /// The migration's number.
         version: i64,
         /// Its name.
         name: String,
-        /// What the database said.
+        /// The database's error message.
         why: String,
     },
-    /// A cursor that no page has given.
+    /// A cursor that was not returned by an earlier page.
     #[error("the cursor is not one that an earlier page has given")]
     BadCursor,
-    /// A plan's rules refuse the change; nothing of its transaction was written.
+    /// A plan rule rejects the change; nothing of its transaction was written.
     #[error("{0}")]
     Refused(#[from] PlanRefusal),
-    /// There is one job at a time of this kind for a plan or a conversation, and this one is it.
+    /// Only one job of this kind may run per plan or conversation, and this one is active.
     #[error("job {0} is at work on it already")]
     Busy(JobId),
-    /// The account that a job was to continue has been replaced meanwhile; nothing was written.
+    /// The account that a job was to continue has been superseded in the meantime; nothing was written.
     #[error("the days of {agent} in job {job} were replaced meanwhile: trigger it again")]
     Superseded {
         /// The job that was to be continued.
@@ -67,22 +67,22 @@ pub enum StoreError {
         /// The agent.
         agent: AgentName,
     },
-    /// A target or an argument that makes no sense.
+    /// An invalid target or argument.
     #[error("{0}")]
     BadInput(String),
-    /// The store was opened for reading alone.
+    /// The store was opened read-only.
     #[error("the record was opened for reading alone")]
     ReadOnly,
-    /// This backend cannot do it.
+    /// Not supported by this backend.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// Another worker has the job now.
+    /// Another worker has claimed the job.
     #[error("the job's lease was lost")]
     LostLease,
-    /// A row is there but makes no sense, or a write contradicts what is there.
+    /// A stored row is invalid, or a write contradicts what is stored.
     #[error("the record is inconsistent: {0}")]
     Inconsistent(String),
-    /// There is no room to write to.
+    /// There is no space left to write to.
     #[error(
         "the disk is full ({0}): what was committed is kept, and once there is room the job goes on with \
          `papertape resume ID`"
@@ -96,7 +96,7 @@ pub enum StoreError {
     File {
         /// Which file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error message.
         why: String,
     },
 }
@@ -145,7 +145,7 @@ impl From<tokio_postgres::Error> for StoreError {
         if let Some(db) = error.as_db_error().filter(|db| *db.code() == SqlState::DISK_FULL) {
             return Self::Full(db.message().to_owned());
         }
-        // The error's own text says no more than "db error".
+        // The error's own text is only "db error".
         Self::Database(match error.as_db_error() {
             Some(db) => format!("{}: {}", db.code().code(), db.message()),
             None => match std::error::Error::source(&error) {
@@ -160,7 +160,7 @@ impl From<tokio_postgres::Error> for StoreError {
 mod tests {
     use super::*;
 
-    /// A database without room says what to do about it, to whoever holds the job too.
+    /// A full disk produces an error that says what to do, for the job's worker too.
     #[test]
     fn a_full_disk_says_how_to_go_on() {
         let database = rusqlite::Connection::open_in_memory().expect("a database");

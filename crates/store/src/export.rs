@@ -1,8 +1,8 @@
-//! A job as lines that two runs can be compared by: two runs are equal if these are. One JSON object a
-//! line, canonical, sorted by agent, day and path, so that `diff` says where they part.
+//! A job as lines for comparison: two runs are equal if their lines are. One canonical JSON object
+//! per line, sorted by agent, day and path, so that `diff` shows where two runs diverge.
 //!
-//! Not in it is what may differ between equal runs: ids, the order of commits, hashes of the chain,
-//! attempts, usage, cost, wall time, the job's id, where a step was copied from, and the summaries.
+//! Left out is everything that may differ between equal runs: IDs, the order of commits, chain hashes, attempts,
+//! usage, cost, wall time, the job's ID, the origin of copied steps, and summaries.
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -22,14 +22,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::Arc;
 
-/// So many steps' texts are in memory at a time.
+/// Number of steps whose texts are in memory at a time.
 const GROUP: usize = 32;
 
 impl Store {
-    /// Writes a job's canonical form. `false` where there is no such job. At most one session's rows
-    /// and a few texts are in memory.
+    /// Writes a job's canonical form. Returns `false` if there is no such job. At most one session's rows and a
+    /// few texts are in memory.
     ///
-    /// # Errors
+    /// Returns an error if the database or the writer fails.
     /// A database or a writer that fails.
     pub async fn canonical_export(
         &self,
@@ -95,7 +95,7 @@ struct Day {
 }
 
 impl Day {
-    /// The line with the day that it belongs to.
+    /// Adds the day to a line.
     fn of(&self, mut line: Value) -> Value {
         line["agent"] = json!(self.agent);
         line["date"] = json!(self.date);
@@ -124,7 +124,7 @@ async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>
     let fingerprint: ContentHash = row.get()?;
     let head =
         json!({ "row": "job", "kind": kind, "status": status, "error": error, "fingerprint": fingerprint });
-    // A session without its row of `job_details` was imported, and the other way round it has not begun.
+    // A session without a row in `job_details` was imported; a row without a session has not started.
     let sql = "SELECT d.model, d.date, s.id, d.status, d.error FROM job_details d
         LEFT JOIN trading_sessions s ON s.job_id = d.job_id AND s.date = d.date AND s.model = d.model
         WHERE d.job_id = $1
@@ -209,7 +209,7 @@ fn step_line(path: &StepPath, row: &mut Row) -> Result<Value, StoreError> {
     }))
 }
 
-/// The lines of some steps and their rows, with the texts in their places.
+/// The lines of these steps and their rows, with texts inlined.
 async fn step_lines(db: &mut dyn Db, steps: &[Step]) -> Result<Vec<Value>, StoreError> {
     let outcomes: BTreeSet<ContentHash> = steps.iter().filter_map(|step| step.outcome).collect();
     let outcomes = texts::documents(db, &outcomes).await?;

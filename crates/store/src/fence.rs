@@ -1,5 +1,5 @@
-//! The first statement of every transaction of a job: it holds the lease against the database's, keeps
-//! other transactions of the job out until this one ends, and gives out the numbers of its events.
+//! The first statement of every transaction of a job: it checks the lease against the database's, blocks other
+//! transactions of the job until this one ends, and reserves the numbers of its events.
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -9,7 +9,7 @@ use papertape_core::record::Lease;
 use papertape_core::time::Timestamp;
 use serde_json::Value;
 
-/// A job that this transaction has to itself.
+/// A job to which this transaction has exclusive access.
 #[derive(Debug)]
 pub(crate) struct Fence {
     job: JobId,
@@ -18,13 +18,12 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Takes the job, with numbers for at most so many events.
+    /// Locks the job and reserves numbers for at most `events` events.
     pub(crate) async fn take(db: &mut dyn Db, lease: &Lease, events: usize) -> Result<Self, StoreError> {
         Self::take_for(db, lease, events, false).await
     }
 
-    /// The same, for a transaction that brings the job on or does not: where it does, earlier crashes count
-    /// no more.
+    /// Like `take`; if the transaction makes progress, it also resets the job's count of crashes.
     pub(crate) async fn take_for(
         db: &mut dyn Db,
         lease: &Lease,
@@ -44,7 +43,7 @@ impl Fence {
         Ok(Self { job: lease.job.clone(), next: end - count, end })
     }
 
-    /// The job that an earlier statement of this transaction has changed, with numbers for at most so many
+    /// A job that an earlier statement of this transaction has changed; reserves numbers for at most `events`
     /// events.
     pub(crate) async fn held(db: &mut dyn Db, job: &JobId, events: usize) -> Result<Self, StoreError> {
         let count = i64::try_from(events).unwrap_or(i64::MAX);
@@ -54,7 +53,7 @@ impl Fence {
         Ok(Self::of(job.clone(), end, count))
     }
 
-    /// The job after a statement that has set `next_seq` to `end`, which leaves `count` numbers.
+    /// The job after a statement that set `next_seq` to `end`, which reserves `count` numbers.
     pub(crate) fn of(job: JobId, end: i64, count: i64) -> Self {
         Self { job, next: end - count, end }
     }
@@ -64,7 +63,7 @@ impl Fence {
         &self.job
     }
 
-    /// Adds an event and gives its number.
+    /// Adds an event and returns its number.
     pub(crate) async fn event(
         &mut self,
         db: &mut dyn Db,
@@ -85,8 +84,7 @@ impl Fence {
         Ok(n)
     }
 
-    /// Gives back the numbers that were not used. The job's row is ours, so that nobody has taken one
-    /// after them.
+    /// Returns unused numbers. The job's row is locked, so no other transaction has taken a later number.
     pub(crate) async fn settle(self, db: &mut dyn Db) -> Result<(), StoreError> {
         if self.next < self.end {
             db.execute("UPDATE jobs SET next_seq = $1 WHERE job_id = $2", params![self.next, &self.job])

@@ -1,39 +1,40 @@
-//! Waking those who follow a job: a commit says that there is something new, the record says what.
+//! Notifies the followers of a job: a commit signals that there is something new, the record says what.
 //!
-//! A wake carries nothing, and two of them are as good as one: a slow follower costs nothing and loses
-//! nothing. On PostgreSQL other processes are woken by `NOTIFY`, sent after the commit in a statement of
-//! its own, so that transactions never wait for each other because of it.
+//! A notification carries no data, and two are as good as one: a slow follower costs nothing and loses nothing.
+//! On PostgreSQL, other processes are notified by `NOTIFY`, sent after the commit in a statement of its own, so
+//! that transactions never wait for each other because of it.
 
 use papertape_core::id::JobId;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
-/// Who follows which job.
+/// The followers of each job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hub(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     jobs: Mutex<HashMap<JobId, watch::Sender<()>>>,
-    /// Jobs of which other processes have not been told yet; `None` where there are none to tell.
+    /// Jobs whose changes have not been published to other processes yet; `None` if there are no other processes
+    /// to notify.
     untold: Mutex<Option<BTreeSet<JobId>>>,
     tell: Notify,
-    /// What is new for one who follows all jobs; `None` where nobody does.
+    /// Changes for the follower of all jobs; `None` if there is none.
     news: Mutex<Option<News>>,
     new: Notify,
 }
 
-/// Jobs that may have something new.
+/// Jobs that may have changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// These.
+    /// The jobs.
     pub(crate) jobs: BTreeSet<JobId>,
-    /// Any: something may have been missed.
+    /// Any job may have changed: a notification may have been missed.
     pub(crate) any: bool,
 }
 
-/// Says when a job has something new. Dropping it ends the following.
+/// Signals when a job has something new. Dropping it unsubscribes.
 #[derive(Debug)]
 pub struct Follower {
     wakes: watch::Receiver<()>,
@@ -42,10 +43,10 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Resolves when there may be something new since the last time, or since following began.
+    /// Resolves when there may be something new since the last call, or since following began.
     pub async fn woken(&mut self) {
         if self.wakes.changed().await.is_err() {
-            // The hub lives as long as this does.
+            // Unreachable: the hub lives as long as `self`.
             std::future::pending::<()>().await;
         }
     }
@@ -54,7 +55,7 @@ impl Follower {
 impl Drop for Follower {
     fn drop(&mut self) {
         let mut jobs = lock(&self.hub.0.jobs);
-        // This one is still counted.
+        // The receiver being dropped is still counted.
         if jobs.get(&self.job).is_some_and(|sender| sender.receiver_count() <= 1) {
             jobs.remove(&self.job);
         }
@@ -62,7 +63,7 @@ impl Drop for Follower {
 }
 
 impl Hub {
-    /// A hub whose wakes other processes are to be told of, by whoever calls [`Self::untold`].
+    /// A hub that also collects changes for other processes; the caller publishes what [`Self::untold`] returns.
     pub(crate) fn shared_with_others() -> Self {
         let hub = Self::default();
         *lock(&hub.0.untold) = Some(BTreeSet::new());
@@ -74,7 +75,7 @@ impl Hub {
         Follower { wakes, job: job.clone(), hub: self.clone() }
     }
 
-    /// After a commit of this process.
+    /// Call after a commit of this process.
     pub(crate) fn committed(&self, job: &JobId) {
         self.wake(job);
         if let Some(untold) = lock(&self.0.untold).as_mut() {
@@ -83,7 +84,7 @@ impl Hub {
         }
     }
 
-    /// Wakes those of this process.
+    /// Notifies the followers in this process.
     pub(crate) fn wake(&self, job: &JobId) {
         if let Some(sender) = lock(&self.0.jobs).get(job) {
             sender.send_replace(());
@@ -94,12 +95,12 @@ impl Hub {
         }
     }
 
-    /// From now on, what is new of any job is kept for [`Self::news`].
+    /// From now on, changes of every job are collected for [`Self::news`].
     pub(crate) fn follow_all(&self) {
         lock(&self.0.news).get_or_insert_default();
     }
 
-    /// Waits until there is something new of some job. There is one who asks.
+    /// Waits until some job has changed. Supports one waiter.
     pub(crate) async fn news(&self) {
         loop {
             if lock(&self.0.news).as_ref().is_some_and(|news| news.any || !news.jobs.is_empty()) {
@@ -109,12 +110,12 @@ impl Hub {
         }
     }
 
-    /// Takes what is new.
+    /// Takes the collected changes.
     pub(crate) fn take_news(&self) -> News {
         lock(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Wakes all: something may have been missed.
+    /// Notifies every follower: something may have been missed.
     pub(crate) fn wake_all(&self) {
         for sender in lock(&self.0.jobs).values() {
             sender.send_replace(());
@@ -125,7 +126,7 @@ impl Hub {
         }
     }
 
-    /// Waits until there are jobs of which others have not been told, and takes them.
+    /// Waits for jobs with unpublished changes and takes them.
     pub(crate) async fn untold(&self) -> Vec<JobId> {
         loop {
             let jobs: Vec<JobId> =
@@ -137,14 +138,14 @@ impl Hub {
         }
     }
 
-    /// How many jobs are followed.
+    /// Number of followed jobs.
     #[cfg(test)]
     fn followed(&self) -> usize {
         lock(&self.0.jobs).len()
     }
 }
 
-/// What a panicking thread held is still whole: every change here is one call.
+/// State locked by a thread that panicked is still consistent: every change here is one call.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
     use futures::FutureExt as _;
 
-    /// A follower hears of its own job alone, once for many commits, and leaves nothing behind.
+    /// A follower is notified of its own job only, once for many commits, and leaves nothing behind.
     #[test]
     fn followers_hear_of_their_job_and_leave_nothing_behind() {
         let hub = Hub::default();
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(hub.followed(), 0, "nobody follows");
     }
 
-    /// Who follows all jobs is told of each, and of what may have been missed.
+    /// A follower of all jobs is notified of each one, and of changes that may have been missed.
     #[test]
     fn one_can_follow_all_jobs() {
         let hub = Hub::default();
@@ -191,7 +192,7 @@ mod tests {
         assert!(hub.news().now_or_never().is_none());
     }
 
-    /// What others are to be told is told once, however many commits there were.
+    /// Unpublished changes are published once, however many commits there were.
     #[test]
     fn others_are_told_once() {
         let hub = Hub::shared_with_others();

@@ -1,11 +1,10 @@
-//! What a job's chains begin at and come to: its anchor, its agents' chains of days, and the head that can be
-//! published. All of it is recomputed from the rows as they stand now; what was stored along the way is for
-//! [`crate::verify`] to compare.
+//! A job's hash chains: its anchor, its agents' chains of days, and the head that can be published. Everything is
+//! recomputed from the current rows; [`crate::verify`] compares it with the values stored along the way.
 //!
 //! The *anchor* says what the job was to do: its rules, its config (without the budget, which a resume may
-//! change), its fingerprint, each expected day with its agent's hash, and what it branched from with the
-//! parent's head. The config names datasets, start states, the cut of a branch and the sources of an import by
-//! their hashes. An *agent's chain* begins at the anchor; its links are first the days that other jobs did, then
+//! change), its fingerprint, each expected day with its agent's hash, and the job it was branched from with that
+//! job's head. The config names datasets, start states, the cut of a branch and the sources of an import by their
+//! hashes. An *agent's chain* begins at the anchor; its links are first the days completed in other jobs, then
 //! its closed sessions, by date.
 
 use crate::db::Db;
@@ -22,7 +21,7 @@ use papertape_core::time::Date;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rows of a job that its chains are made of.
+/// The rows from which a job's chains are computed.
 #[derive(Debug)]
 pub(crate) struct JobRows {
     pub(crate) job: JobId,
@@ -32,15 +31,15 @@ pub(crate) struct JobRows {
     fingerprint: ContentHash,
     pub(crate) parent: Option<JobId>,
     pub(crate) config: Value,
-    /// As it was stored when the job was queued; `None` under rules version 1.
+    /// The anchor stored when the job was queued; `None` under rules version 1.
     pub(crate) anchor: Option<ContentHash>,
     pub(crate) parent_head: Option<ContentHash>,
     /// By agent and date.
     pub(crate) days: Vec<ExpectedDay>,
-    /// The account that an agent continues: the job, and the last day that counts of it.
+    /// The account that an agent continues: the job, and the last day taken over from it.
     continues: Vec<(AgentName, JobId, Date)>,
     pub(crate) sessions: BTreeMap<AgentName, BTreeMap<Date, SessionRow>>,
-    /// As they were stored with each close.
+    /// Length and head of each chain, as stored with each close.
     pub(crate) chains: BTreeMap<AgentName, (u64, ContentHash)>,
 }
 
@@ -52,7 +51,7 @@ pub(crate) struct ExpectedDay {
     pub(crate) agent_hash: ContentHash,
     pub(crate) status: DayStatus,
     pub(crate) error: Option<String>,
-    /// Where it is done, of a day that is skipped.
+    /// Where a skipped day was completed.
     pub(crate) skipped: Option<Value>,
 }
 
@@ -68,10 +67,11 @@ pub(crate) struct SessionRow {
 }
 
 impl Store {
-    /// A job's head as its record stands now; `None` where there is no such job.
+    /// A job's head computed from its current rows; `None` if there is no such job.
     ///
     /// # Errors
-    /// A database that fails; a job whose stored chains are not those that its rows give.
+    /// Returns an error if the database fails, or if the job's stored chains differ from those computed from its
+    /// rows.
     pub async fn job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -81,10 +81,10 @@ impl Store {
         .await
     }
 
-    /// As [`Self::job_head`], and stores the document among the texts, so that it is found by its hash.
+    /// Like [`Self::job_head`], and stores the document among the texts, so that it can be found by its hash.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Self::job_head`].
     pub async fn publish_job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
         let job = job.clone();
         self.write(move |db| {
@@ -99,10 +99,10 @@ impl Store {
         .await
     }
 
-    /// The document of a head that was stored under this hash; `None` where there is none.
+    /// The head document stored under this hash; `None` if there is none.
     ///
     /// # Errors
-    /// A database that fails. A text of that hash that is no such document.
+    /// Returns an error if the database fails, or if the text under that hash is not a head document.
     pub async fn stored_job_head(&self, hash: ContentHash) -> Result<Option<JobHead>, StoreError> {
         self.read(move |db| {
             async move {
@@ -125,13 +125,13 @@ async fn store(db: &mut dyn Db, head: &JobHead) -> Result<(), StoreError> {
     texts::insert(db, std::iter::once(&text)).await
 }
 
-/// Fixes what a job is to do: its anchor, and the links of the days that other jobs did.
+/// Commits to what a job is to do: its anchor, and the links of the days completed in other jobs.
 pub(crate) async fn anchor_job(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
     let mut parent_head = None;
     if let Some(parent) = &job.parent
         && let Some(rows) = JobRows::load(db, parent).await?
     {
-        // Of a parent whose chains do not hold, the head says what it is: `verify` tells.
+        // Also for a parent with broken chains: its head is recorded, and `verify` reports the break.
         let head = rows.head();
         store(db, &head).await?;
         parent_head = Some(head.hash());
@@ -160,7 +160,7 @@ async fn head_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobHead>, StoreE
 }
 
 impl JobRows {
-    /// Reads them in one transaction; `None` where there is no such job.
+    /// Reads the rows in one transaction; `None` if there is no such job.
     pub(crate) async fn load(db: &mut dyn Db, job: &JobId) -> Result<Option<Self>, StoreError> {
         let sql = "SELECT j.kind, j.status, j.rules_version, j.fingerprint, j.parent, c.config, c.anchor,
             c.parent_head FROM jobs j JOIN job_configs c ON c.job_id = j.job_id WHERE j.job_id = $1";
@@ -207,7 +207,7 @@ impl JobRows {
             rows.sessions.entry(agent).or_default().insert(date, session);
         }
         if rows.rules_version > 1 {
-            // Under rules version 1 the config alone says it; what is there for it was made of that.
+            // Under rules version 1 the config is the only source, and these rows were derived from it.
             let sql =
                 "SELECT agent, continued_job, date FROM job_continuations WHERE job_id = $1 ORDER BY agent";
             for mut row in db.query(sql, params![job]).await? {
@@ -221,7 +221,7 @@ impl JobRows {
         Ok(Some(rows))
     }
 
-    /// What stands before all of the job's chains.
+    /// The anchor at which all of the job's chains begin.
     pub(crate) fn computed_anchor(&self) -> ContentHash {
         let mut config = self.config.clone();
         if let Some(map) = config.as_object_mut() {
@@ -242,7 +242,7 @@ impl JobRows {
         }))
     }
 
-    /// Each agent's chain of days: what stands before it, then its links.
+    /// Each agent's chain of days: the start hash, then its links.
     pub(crate) fn computed_chains(&self) -> BTreeMap<AgentName, Vec<ContentHash>> {
         let anchor = self.computed_anchor();
         let mut chains: BTreeMap<AgentName, Vec<ContentHash>> = BTreeMap::new();
@@ -279,7 +279,7 @@ impl JobRows {
         chains
     }
 
-    /// The head, as the rows have it.
+    /// The head computed from the rows.
     pub(crate) fn head(&self) -> JobHead {
         let agent = |(agent, chain): (AgentName, Vec<ContentHash>)| {
             let open = self.sessions.get(&agent).into_iter().flatten().find(|(_, row)| !row.is_closed);
@@ -300,8 +300,8 @@ impl JobRows {
         }
     }
 
-    /// Where what was stored along the way is not what the rows give: the tables in question, and a sentence.
-    /// Under rules version 1 nothing was.
+    /// If stored values differ from those computed from the rows: the affected tables, and a message. Rules
+    /// version 1 stored none.
     pub(crate) fn altered(&self) -> Option<(Vec<&'static str>, String)> {
         if self.rules_version < 2 {
             return None;

@@ -1,26 +1,26 @@
 //! The record on SQLite and PostgreSQL: the only crate that knows a database.
 //!
-//! It implements the ports [`Record`](papertape_core::ports::Record) and
-//! [`Queue`](papertape_core::ports::Queue), and answers readers. It takes no decision about a job: it
-//! never runs, retries or plans anything, reads no config and no environment, and knows no model, no
-//! market and no HTTP. Its clock is the database's, for leases alone; every other instant is given.
+//! It implements the ports [`Record`](papertape_core::ports::Record) and [`Queue`](papertape_core::ports::Queue),
+//! and serves read queries. It makes no decisions about a job: it never runs, retries or plans anything, reads
+//! neither config nor environment, and knows nothing of models, markets or HTTP. Its clock is the database's,
+//! used only for leases; every other instant is an argument.
 //!
-//! # How it is made
-//! - [`Store`] is the handle. It runs *work*, an async function of a `&mut dyn Db`, inside of a
-//!   transaction. On SQLite that is the writer thread's, which makes many pieces of work durable at a
-//!   time, or a reader's, where all futures are ready at once; on PostgreSQL a pooled connection's.
-//! - SQL is written once, with `$n` parameters in any order. The few expressions that must differ ask
+//! # Structure
+//! - [`Store`] is the handle. It runs *work*, an async function of a `&mut dyn Db`, inside a transaction. On
+//!   SQLite this happens on the writer thread, which commits many pieces of work together, or on a reader, and
+//!   all futures are ready immediately; on PostgreSQL it uses a pooled connection.
+//! - SQL is written once, with `$n` parameters in any order. The few expressions that must differ branch on
 //!   `Db::backend`.
 //! - Every transaction of a job begins with `fence.rs`.
 //!
-//! # To add a question
-//! Write the answer's type and a method of [`Store`] in `read/`, with the statement beside them; read
-//! columns in the order of the `SELECT` by `Row::get`; take a list's rows through `List::page`. Test it
-//! in the story, which runs on both databases.
+//! # Adding a query
+//! Write the result's type and a method of [`Store`] in `read/`, next to the statement; read columns in the order
+//! of the `SELECT` with `Row::get`; paginate lists with `List::page`. Test it in the story test, which runs on
+//! both databases.
 //!
-//! # To change the schema
-//! Add a numbered file to `migrations/sqlite` and `migrations/postgres` and an entry to `MIGRATIONS`.
-//! Those that are there stay as they are.
+//! # Changing the schema
+//! Add a numbered file to `migrations/sqlite` and `migrations/postgres` and an entry to `MIGRATIONS`. Never edit
+//! existing ones.
 
 mod action;
 mod alone;

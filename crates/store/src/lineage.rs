@@ -1,6 +1,6 @@
-//! Which of an agent's days count: what a job replaces and what it continues, a row per job and agent. Written
-//! in the transaction that queues the job, with the older jobs held, so that of a job that continues an account
-//! and one that replaces it, triggered at the same moment, the second one sees the first.
+//! Which of an agent's days are current: what a job supersedes and what it continues, one row per job and agent.
+//! Written in the transaction that queues the job, with the older jobs' rows locked, so that if one job continues
+//! an account and another supersedes it at the same moment, the second one sees the first.
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
@@ -9,13 +9,13 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::NewJob;
 use std::collections::BTreeSet;
 
-/// Records what the job continues and replaces.
+/// Records what the job continues and supersedes.
 ///
 /// # Errors
-/// [`StoreError::Superseded`]: an account that it continues has been replaced since the job was planned.
+/// [`StoreError::Superseded`] if an account that it continues has been superseded since the job was planned.
 pub(crate) async fn record(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
     for from in &job.continues {
-        // Not for a branch: it shares the past of a job that is stored, replaced or not.
+        // Not for a branch: it shares the past of a stored job, superseded or not.
         if job.parent.is_none() {
             hold(db, &from.job, "FOR KEY SHARE").await?;
             if is_superseded(db, &from.job, &from.agent).await? {
@@ -45,8 +45,8 @@ pub(crate) async fn record(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Replaces an agent's days in a job, and in every job that continues its account from there: their days follow
-/// from days that no longer count.
+/// Supersedes an agent's days in a job, and in every job that continues its account from there: their days build
+/// on days that are no longer current.
 async fn supersede(
     db: &mut dyn Db,
     new: &JobId,
@@ -75,7 +75,7 @@ async fn supersede(
     Ok(done)
 }
 
-/// Jobs count again whose successors are gone.
+/// Reinstates jobs whose successors were deleted.
 pub(crate) async fn reinstate(db: &mut dyn Db) -> Result<(), StoreError> {
     db.execute(
         "UPDATE jobs SET superseded_by = NULL WHERE superseded_by IS NOT NULL AND EXISTS (
@@ -92,7 +92,7 @@ async fn is_superseded(db: &mut dyn Db, job: &JobId, agent: &AgentName) -> Resul
     Ok(db.row(sql, params![job, agent]).await?.is_some())
 }
 
-/// Keeps a job's row from others until the transaction ends. On SQLite there is one writer at a time.
+/// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
 async fn hold(db: &mut dyn Db, job: &JobId, how: &str) -> Result<(), StoreError> {
     if db.backend() == Backend::Postgres {
         db.query(&format!("SELECT job_id FROM jobs WHERE job_id = $1 {how}"), params![job]).await?;

@@ -1,4 +1,4 @@
-//! Browsers that are logged in: by hashes alone, each until an instant.
+//! Browser logins: hashes only, each with an expiry.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -7,11 +7,11 @@ use futures::FutureExt as _;
 use papertape_core::time::Timestamp;
 
 impl Store {
-    /// Keeps a login until an instant, by its cookie's hash, with the hash of the token that it was made with.
-    /// Those that have ended go, and of more than `most` those that end first.
+    /// Stores a login until it expires, by its cookie's hash, with the hash of the token that created it. Removes
+    /// expired logins and, if there are more than `most`, those that expire first.
     ///
     /// # Errors
-    /// A database that fails, or the same cookie twice.
+    /// Returns an error if the database fails or the cookie already exists.
     pub async fn add_login(
         &self,
         cookie: &str,
@@ -35,11 +35,11 @@ impl Store {
         .await
     }
 
-    /// The hash of the token with which a browser has logged in; `None` where its time is over, or where
-    /// nobody has this cookie.
+    /// The hash of the token with which a browser logged in; `None` if the login has expired or the cookie is
+    /// unknown.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn login(&self, cookie: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
         let cookie = cookie.to_owned();
         self.read(move |db| {
@@ -53,10 +53,10 @@ impl Store {
         .await
     }
 
-    /// Ends a login. One that is not there is none.
+    /// Ends a login. Does nothing if there is no such login.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn end_login(&self, cookie: &str) -> Result<(), StoreError> {
         let cookie = cookie.to_owned();
         self.write(move |db| {

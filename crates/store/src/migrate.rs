@@ -1,5 +1,5 @@
-//! Numbered steps from an empty database to the present schema. One that has been released is never
-//! edited: a change is a new one.
+//! Numbered steps from an empty database to the current schema. A released step is never edited: every change is
+//! a new one.
 
 use crate::error::StoreError;
 use crate::sqlite::copy;
@@ -11,14 +11,14 @@ use tokio_postgres::Client;
 /// One step of the schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Migration {
-    /// Counted from 1.
+    /// From 1.
     pub(crate) version: i64,
     pub(crate) name: &'static str,
     pub(crate) sqlite: &'static str,
     pub(crate) postgres: &'static str,
 }
 
-/// All of them, oldest first.
+/// All migrations, oldest first.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 1,
@@ -115,7 +115,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
     version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)";
 
-/// Brings a SQLite file to the newest schema, in one transaction, after a copy of what is there.
+/// Migrates a SQLite file to the newest schema in one transaction, after backing it up.
 pub(crate) fn sqlite(
     connection: &mut Connection,
     path: &Path,
@@ -145,12 +145,12 @@ pub(crate) fn sqlite(
     Ok(transaction.commit()?)
 }
 
-/// Has the file the schema of this program? For those who only read.
+/// Checks that the file has this program's schema, for read-only access.
 pub(crate) fn check_sqlite(connection: &mut Connection) -> Result<(), StoreError> {
     check(sqlite_version(connection)?)
 }
 
-/// Brings a PostgreSQL schema, which is the connection's search path, to the newest.
+/// Migrates a PostgreSQL schema, which is the connection's search path, to the newest version.
 pub(crate) async fn postgres(
     client: &mut Client,
     schema: &str,
@@ -174,7 +174,7 @@ pub(crate) async fn postgres(
     Ok(transaction.commit().await?)
 }
 
-/// Several processes may start at once: one changes the schema, the others find it done.
+/// Several processes may start at once: one migrates the schema, the others find it done.
 pub(crate) async fn lock_postgres(
     transaction: &tokio_postgres::Transaction<'_>,
     schema: &str,
@@ -184,7 +184,7 @@ pub(crate) async fn lock_postgres(
     Ok(())
 }
 
-/// Has the PostgreSQL schema that of this program?
+/// Checks that the PostgreSQL schema is this program's.
 pub(crate) async fn check_postgres(client: &Client) -> Result<(), StoreError> {
     let there = client.query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[]).await?;
     if !there.get::<_, bool>(0) {
@@ -210,7 +210,7 @@ fn check(found: i64) -> Result<(), StoreError> {
     }
 }
 
-/// What is still to be applied to a database of version `found`.
+/// The migrations to apply to a database of version `found`.
 fn pending(found: i64, migrations: &[Migration]) -> Result<&[Migration], StoreError> {
     let known = migrations.last().map_or(0, |migration| migration.version);
     if found > known {
@@ -236,7 +236,7 @@ fn sqlite_version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
-/// Copies the file to `NAME.v1-backup`, or the first such name that is free.
+/// Copies the file to `NAME.v1-backup`, or the first free name of that form.
 pub(crate) fn back_up(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf, StoreError> {
     let named = |suffix: String| {
         let mut name = path.as_os_str().to_owned();
@@ -257,8 +257,7 @@ mod accounts_tests;
 
 #[cfg(test)]
 mod tests {
-    //! What a migration must never do is lose what is there, so each case starts from a file with a
-    //! row in it.
+    //! The one thing a migration must never do is lose data, so each case starts from a file with a row in it.
 
     use super::*;
     use crate::sqlite::Engine;
@@ -308,10 +307,10 @@ mod tests {
         drop(Engine::open(&path, &[OLD]).expect("makes the file"));
         let failed = Engine::open(&path, &[OLD, GOOD, BAD]).expect_err("the third step fails");
         assert!(matches!(failed, StoreError::Migration { version: 3, .. }), "{failed}");
-        // Neither the third step's half nor the second one is there.
+        // Neither the half-run third step nor the second one left anything.
         assert_eq!(words(&path), ["here"]);
         drop(Engine::open(&path, &[OLD]).expect("the old program still opens it"));
-        // A second try does not overwrite the first copy.
+        // A second attempt does not overwrite the first copy.
         Engine::open(&path, &[OLD, GOOD, BAD]).expect_err("fails again");
         assert!(dir.path().join("tape.db.v1-backup.1").exists());
     }

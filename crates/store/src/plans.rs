@@ -1,5 +1,5 @@
-//! Plans and their tasks. What a change comes to is decided by `papertape_core::plan::Tree`; here its
-//! rows are read and written, with the plan held meanwhile.
+//! Plans and their tasks. `papertape_core::plan::Tree` decides what a change does; this module reads and writes
+//! the rows while the plan's row is locked.
 
 use crate::alone;
 use crate::db::{Backend, Db, Statement};
@@ -112,14 +112,14 @@ async fn reserve(db: &mut dyn Db, job: &JobId, path: &str, kind: IdKind) -> Resu
     Ok(id)
 }
 
-/// A number that nothing of this kind has or ever had.
+/// An ID that this kind has never used.
 async fn next_id(db: &mut dyn Db, kind: IdKind) -> Result<i64, StoreError> {
     let row = match db.backend() {
         Backend::Sqlite => {
             let sql = "UPDATE id_counters SET next_id = next_id + 1 WHERE kind = $1 RETURNING next_id - 1";
             db.row(sql, params![kind]).await?
         }
-        // Without a lock that lasts until the commit.
+        // `nextval` takes no lock that lasts until the commit.
         Backend::Postgres => {
             let sql = format!("SELECT nextval('{kind}_ids')");
             db.row(&sql, &[]).await?
@@ -128,7 +128,7 @@ async fn next_id(db: &mut dyn Db, kind: IdKind) -> Result<i64, StoreError> {
     row.ok_or_else(|| StoreError::inconsistent(format!("there are no numbers for a {kind}")))?.get()
 }
 
-/// No plan of this record will get a number up to this one.
+/// Reserves all plan IDs up to this one.
 pub(crate) async fn skip_plan_ids(db: &mut dyn Db, through: PlanId) -> Result<(), StoreError> {
     match db.backend() {
         Backend::Sqlite => {
@@ -142,8 +142,7 @@ pub(crate) async fn skip_plan_ids(db: &mut dyn Db, through: PlanId) -> Result<()
     }
 }
 
-/// Applies a change, or refuses it. The transaction around it is the caller's, and is to be taken back
-/// where it is refused.
+/// Applies a change, or rejects it. The caller owns the transaction and must roll it back on rejection.
 pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> Result<Written, StoreError> {
     match write {
         PlanWrite::Create(new) => create(db, new, at).await,
@@ -159,7 +158,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
             found(db.execute("DELETE FROM plans WHERE id = $1", params![*plan]).await?, *plan)
         }
         PlanWrite::Task { plan, write } => {
-            // Holds the plan: two changes to one tree come one after the other.
+            // Locks the plan's row: changes to one tree are applied one after the other.
             let sql = "UPDATE plans SET updated_at = $1 WHERE id = $2";
             found(db.execute(sql, params![at, *plan]).await?, *plan)?;
             if matches!(write, TaskWrite::Delete { .. }) {
@@ -168,7 +167,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
             let mut tree = tree(db, *plan).await?;
             let fresh = match write {
                 TaskWrite::Create(new) if new.id.is_none() => next_id(db, IdKind::Task).await?,
-                // Not asked for.
+                // Not needed.
                 _ => 0,
             };
             let changed = tree.apply(write, TaskId(fresh), at)?;
@@ -180,7 +179,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
                     put(db, task).await?;
                 }
             }
-            // A plan that has been carried out is what its tasks are; one that is being carried out says so.
+            // An executed plan takes the combined status of its tasks; a running one keeps its own.
             let sql =
                 "UPDATE plans SET status = $1 WHERE id = $2 AND status IN ('completed', 'partial', 'failed')";
             db.execute(sql, params![tree.standing(), *plan]).await?;
@@ -287,7 +286,7 @@ async fn tree(db: &mut dyn Db, plan: PlanId) -> Result<Tree, StoreError> {
     Ok(Tree::new(plan, tasks?))
 }
 
-/// Adds a task, or gives it all its fields anew.
+/// Inserts a task, or overwrites all its fields.
 async fn put(db: &mut dyn Db, task: &Task) -> Result<(), StoreError> {
     let sql = format!(
         "INSERT INTO plan_tasks ({TASK})

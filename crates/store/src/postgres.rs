@@ -26,22 +26,22 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-/// The most connections of one process.
+/// Max connections per process.
 const CONNECTIONS: usize = 16;
-/// How often a transaction is begun anew that met another one's locks crosswise, or whose connection broke.
+/// Max attempts of a transaction that hit a deadlock or a serialization failure, or whose connection broke.
 const TRIES: u32 = 12;
-/// How long to wait before it is where the server is away: twice as long each time, up to the most. Some 15 s in
-/// all: a server that is started again is there by then.
+/// Delay before the first retry while the server is unavailable; doubles each time, up to a maximum. About 15 s
+/// in total, enough for a server restart.
 const AWAY: Duration = Duration::from_millis(50);
 const AWAY_MOST: Duration = Duration::from_secs(2);
-/// What every connection says first, after its schema. A process that stands still in a transaction (suspended,
-/// or on a machine that is) would keep its locks, so that others could neither take over its jobs nor wake it up:
-/// after so long the server ends its connection, and what it held is free. Who has set a limit, by the URL's
-/// `options`, the role or the server, keeps it.
+/// The first statement on every connection, after its schema. A process suspended inside a transaction would keep
+/// its locks, so other processes could neither take over its jobs nor notify it: after this timeout the server
+/// ends its connection and releases the locks. A limit already set by the URL's `options`, the role or the server
+/// is respected.
 const NOBODY_STANDS_STILL: &str = "SELECT set_config('idle_in_transaction_session_timeout', '15s', false)
     WHERE current_setting('idle_in_transaction_session_timeout') = '0'";
 
-/// A schema of a database.
+/// One schema of a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     pool: Pool,
@@ -53,7 +53,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Connects; `writable` brings the schema to the newest version first.
+    /// Connects; `writable` migrates the schema to the newest version first.
     pub(crate) async fn open(
         url: &str,
         schema: &str,
@@ -96,7 +96,7 @@ impl Engine {
         })
     }
 
-    /// The hub of a store: where it may write, other processes are told of its commits.
+    /// The hub of a store: if the store is writable, its commits are published to other processes.
     pub(crate) fn hub(&self) -> Hub {
         if !self.writable {
             return Hub::default();
@@ -106,13 +106,12 @@ impl Engine {
         hub
     }
 
-    /// Hears of other processes' commits from now on.
+    /// Listens for other processes' commits from now on.
     pub(crate) fn listen(&self, hub: &Hub) {
         self.others.listen(&self.runtime, hub);
     }
 
-    /// Makes the schema of dev data with its mark where it is not there, and empties it first where it
-    /// is to be wiped: see `dev.rs`.
+    /// Creates and marks the dev mode schema if it does not exist, and empties it first if `wipe`: see `dev.rs`.
     pub(crate) async fn prepare_dev(url: &str, schema: &str, wipe: bool) -> Result<(), StoreError> {
         let Way { config, tls } = checked(url, schema)?;
         let (mut client, connection) = config.connect(tls).await?;
@@ -143,9 +142,9 @@ impl Engine {
         &self.schema
     }
 
-    /// Runs the work in a transaction. It is under way when this returns; the future resolves when it
-    /// is durable, and dropping it stops nothing. What is written for one job is written in the order
-    /// of the calls: a guard's verdict comes after the intents of the body that it has dropped.
+    /// Runs the work in a transaction. The transaction has been started when this returns; the future resolves
+    /// when it is durable, and dropping it cancels nothing. Writes of one job are applied in the order of the
+    /// calls: a guard's outcome follows the intents of the body that it dropped.
     pub(crate) fn write<T, F>(
         &self,
         job: Option<&JobId>,
@@ -229,7 +228,7 @@ impl Engine {
                     Err(error) => return Err(error.into()),
                 },
                 Err(error) => {
-                    // The work's error says more than one of taking it back.
+                    // The work's error is more useful than a rollback error.
                     let _ = transaction.rollback().await;
                     if !again || attempt >= TRIES {
                         return Err(error);
@@ -241,14 +240,14 @@ impl Engine {
     }
 }
 
-/// The password in a PostgreSQL URL (or `key=value` words), as the server is given it; `None` where there is
-/// none, or where the text is no such URL.
+/// The password in a PostgreSQL URL (or `key=value` string), as sent to the server; `None` if there is none or
+/// the text is not such a URL.
 #[must_use]
 pub fn database_password(url: &str) -> Option<String> {
     tls::config_of(url).ok()?.get_password().map(|password| String::from_utf8_lossy(password).into_owned())
 }
 
-/// The connection's settings, for a schema whose name may stand in a statement as it is.
+/// The connection's settings, for a schema whose name is safe to embed in a statement.
 fn checked(url: &str, schema: &str) -> Result<Way, StoreError> {
     let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit()) {
@@ -259,21 +258,20 @@ fn checked(url: &str, schema: &str) -> Result<Way, StoreError> {
     Way::of(url)
 }
 
-/// Who comes after whom, of those that write for one job. It also keeps them from waiting for each
-/// other with a connection in hand.
+/// Orders the writers of each job. It also keeps them from waiting for each other while each holds a connection.
 #[derive(Debug, Default)]
 struct Order {
     newest: Mutex<HashMap<JobId, oneshot::Receiver<()>>>,
 }
 
-/// A place in the order.
+/// A place in a job's write queue.
 struct Turn {
     before: Option<oneshot::Receiver<()>>,
     ended: oneshot::Sender<()>,
 }
 
 impl Order {
-    /// Jobs are forgotten once there are this many of them.
+    /// Finished entries are removed once the map holds this many jobs.
     const KEPT: usize = 256;
 
     fn turn(&self, job: &JobId) -> Turn {
@@ -287,10 +285,10 @@ impl Order {
 }
 
 impl Turn {
-    /// Waits for those before. The next one comes when what this gives is dropped.
+    /// Waits for earlier writers. The next writer proceeds when the returned sender is dropped.
     async fn come(self) -> oneshot::Sender<()> {
         if let Some(before) = self.before {
-            // It ends by its sender's being dropped, which is no error here.
+            // The sender is dropped to signal the end; that is not an error.
             let _ = before.await;
         }
         self.ended
@@ -300,7 +298,7 @@ impl Turn {
 /// A transaction on a pooled connection.
 struct PostgresDb<'t, 'c> {
     transaction: &'t Transaction<'c>,
-    /// The statement failed because of another transaction: the whole may succeed if begun anew.
+    /// The statement failed because of another transaction: a retry of the whole may succeed.
     again: bool,
 }
 
@@ -360,12 +358,12 @@ impl ToSql for Value {
             Self::I64(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
             Self::I64(number) if *ty == Type::NUMERIC => Decimal::from(*number).to_sql(ty, out),
             Self::I64(number) => number.to_sql(ty, out),
-            // PostgreSQL's texts cannot hold a NUL. Those that must be exact never have one here.
+            // PostgreSQL text cannot hold a NUL. Texts that must be exact never contain one here.
             Self::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(ty, out),
             Self::Text(text) => text.to_sql(ty, out),
             Self::Blob(bytes) => bytes.to_sql(ty, out),
             Self::Decimal(number) if number.is_zero() => {
-                // The library would drop a zero's scale: no digits, weight 0, sign +, the scale.
+                // The library would drop a zero's scale. Layout: no digits, weight 0, sign +, the scale.
                 out.extend_from_slice(&[0; 6]);
                 out.extend_from_slice(&u16::try_from(number.scale())?.to_be_bytes());
                 Ok(IsNull::No)
@@ -375,7 +373,7 @@ impl ToSql for Value {
     }
 
     fn accepts(_: &Type) -> bool {
-        // What a value may be sent as is decided above, and by the types that do the sending.
+        // The conversions above, and the types they delegate to, decide what can be sent.
         true
     }
 
@@ -407,13 +405,13 @@ fn from_postgres(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
     Ok(Row::new(values))
 }
 
-/// Of a statement before the commit: the transaction is undone, and may succeed if it is begun anew, on
-/// another connection where this one is gone.
+/// For a statement before the commit: the transaction was rolled back and may succeed when retried, on another
+/// connection if this one is closed.
 fn is_passing(error: &tokio_postgres::Error) -> bool {
     is_undone(error) || error.is_closed() || error.code().is_some_and(is_going)
 }
 
-/// The server ends a connection, or lets nobody in for now.
+/// The server is closing the connection, or rejects new ones for now.
 fn is_going(code: &SqlState) -> bool {
     [
         SqlState::ADMIN_SHUTDOWN,
@@ -425,22 +423,22 @@ fn is_going(code: &SqlState) -> bool {
     .contains(code)
 }
 
-/// No connection is to be had for now: the server is away, or going, or coming.
+/// No connection is available for now: the server is down, shutting down or starting up.
 fn is_away(error: &deadpool_postgres::PoolError) -> bool {
     match error {
-        // What the server itself has said is passing or not; that nobody answers is.
+        // An error code from the server tells whether it is temporary; no response at all always is.
         deadpool_postgres::PoolError::Backend(error) => error.code().is_none_or(is_going),
         _ => false,
     }
 }
 
-/// How long to wait before the next try.
+/// Delay before the next attempt.
 fn pause(attempt: u32) -> Duration {
     AWAY.saturating_mul(1 << attempt.min(16)).min(AWAY_MOST)
 }
 
-/// Of any statement, the commit too, of which nobody could say otherwise what became of it: the transaction met
-/// another one, and the server has undone it.
+/// For any statement, including the commit, after which the outcome would otherwise be unknown: the transaction
+/// conflicted with another one, and the server has rolled it back.
 fn is_undone(error: &tokio_postgres::Error) -> bool {
     matches!(error.code(), Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED
         || *code == SqlState::T_R_SERIALIZATION_FAILURE)

@@ -1,5 +1,5 @@
-//! The queue of jobs: `papertape_core::ports::Queue`. Leases run by the database's clock, so that
-//! workers need not agree on theirs.
+//! The job queue: `papertape_core::ports::Queue`. Leases use the database's clock, so that workers' clocks need
+//! not agree.
 
 use crate::action;
 use crate::alone;
@@ -123,7 +123,7 @@ impl Queue for Store {
     }
 }
 
-/// Which jobs somebody would claim.
+/// Which jobs a worker would claim.
 enum Wanted {
     Any,
     Job(JobId),
@@ -146,7 +146,7 @@ impl Store {
         let hub = self.hub().clone();
         let claimed = async move {
             let claimed = claiming.await?;
-            // Which job it is shows only now.
+            // Only now is it known which job this is.
             if let Some((lease, _)) = &claimed {
                 hub.committed(&lease.job);
             }
@@ -155,11 +155,11 @@ impl Store {
         port(claimed.boxed())
     }
 
-    /// Gives a job that is not running another config with the same fingerprint: another budget, say.
-    /// `false` where the job is not there, is running, or has another fingerprint.
+    /// Replaces the config of a job that is not running with another one of the same fingerprint, such as a
+    /// different budget. Returns `false` if the job does not exist, is running, or has another fingerprint.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn reconfigure(
         &self,
         job: &JobId,
@@ -256,12 +256,12 @@ pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreEr
     status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
 }
 
-/// `jobs.cancel_requested` of a job whose worker is to stop it …
+/// `jobs.cancel_requested` of a job whose worker must stop it…
 const CANCEL: i64 = 1;
-/// … and of one that was resumed after that, before its worker had stopped it: it waits again as soon as it has.
+/// …and of one that was resumed after that, before its worker stopped it: it is requeued as soon as that happens.
 const RESUMED: i64 = 2;
 
-/// Keeps a job's row from other transactions until this one ends. On SQLite there is one writer at a time.
+/// Locks a job's row until the transaction ends. SQLite has only one writer at a time and needs no lock.
 async fn hold(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError> {
     if db.backend() == Backend::Postgres {
         db.query("SELECT job_id FROM jobs WHERE job_id = $1 FOR UPDATE", params![job]).await?;
@@ -278,7 +278,7 @@ async fn claim(
     let now = db.backend().now();
     let lock = match (db.backend(), wanted) {
         (Backend::Sqlite, _) => "",
-        // Asked for this very job, a transaction that is still under way is worth waiting for.
+        // When this very job is requested, wait for a transaction that is still open.
         (Backend::Postgres, Wanted::Job(_)) => "FOR UPDATE",
         (Backend::Postgres, Wanted::Any | Wanted::Kinds(_)) => "FOR UPDATE SKIP LOCKED",
     };
@@ -329,7 +329,7 @@ async fn renew(db: &mut dyn Db, lease: &Lease, lease_for: Duration) -> Result<bo
     row.ok_or(StoreError::LostLease)?.get()
 }
 
-/// The lease was taken for one of a dead process, and counted so.
+/// The lease was mistaken for a dead process's: undo that count of a crash.
 async fn survived(db: &mut dyn Db, lease: &Lease) -> Result<(), StoreError> {
     let sql = "UPDATE jobs SET crashes = crashes - 1
         WHERE job_id = $1 AND lease_epoch > $2 AND status = 'running' AND crashes > 0";
@@ -347,12 +347,12 @@ async fn finish(
     }
     let mut fence = Fence::take(db, lease, 2).await?;
     let now = db.backend().now();
-    // Whoever has resumed it since it was told to stop is not forgotten: it waits again.
+    // A resume requested after the cancellation is honored: the job is requeued.
     let resumed = "UPDATE jobs SET cancel_requested = 0 WHERE job_id = $1 AND cancel_requested = $2";
     let is_resumed =
         status == JobStatus::Cancelled && db.execute(resumed, params![&lease.job, RESUMED]).await? > 0;
     let (status, error) = if is_resumed { (JobStatus::Queued, None) } else { (status, error) };
-    // The epoch goes up, so that nothing more can be written under this lease.
+    // Incrementing the epoch fences off this lease: nothing more can be written under it.
     let sql = format!(
         "UPDATE jobs SET status = $1, error = $2, lease_owner = NULL, lease_until = NULL,
              lease_epoch = lease_epoch + 1, completed_at = CASE WHEN $3 = 1 THEN {now} ELSE NULL END
@@ -369,7 +369,7 @@ async fn finish(
 
 async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
     hold(db, job).await?;
-    // One that is still being stopped: its worker learns of it when it has.
+    // Still being stopped: its worker requeues it when it finishes.
     let stopping = "UPDATE jobs SET cancel_requested = CASE WHEN status = 'running' THEN $1 ELSE 0 END
         WHERE job_id = $2 AND status IN ('queued', 'running') AND cancel_requested = $3";
     if db.execute(stopping, params![RESUMED, job, CANCEL]).await? > 0 {
@@ -385,7 +385,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
         return Ok(false);
     };
     let (end, at) = (row.get()?, row.get()?);
-    // Days that had stopped on something to be fixed are to be run again.
+    // Failed days that were waiting for a fix run again.
     let days = "UPDATE job_details SET status = 'queued', error = NULL
         WHERE job_id = $1 AND status = 'failed' AND completed_at IS NULL";
     db.execute(days, params![job]).await?;
@@ -401,8 +401,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
 async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
     hold(db, job).await?;
     let now = db.backend().now();
-    // One that nobody has, whose worker may be dead: the epoch goes up, so that a worker that was only slow can
-    // write nothing more.
+    // Unclaimed, or its worker may be dead: incrementing the epoch fences off a worker that was only slow.
     let sql = format!(
         "UPDATE jobs SET status = 'cancelled', completed_at = {now}, lease_owner = NULL, lease_until = NULL,
              lease_epoch = lease_epoch + 1
@@ -411,7 +410,7 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
     );
     if let Some(mut row) = db.row(&sql, params![job]).await? {
         let at: Timestamp = row.get()?;
-        // Its worker would have ended them.
+        // Its worker would have closed them.
         let open = action::still_open(db, job).await?;
         let mut fence = Fence::held(db, job, open.len() + 2).await?;
         action::close(db, &mut fence, &open, at).await?;
@@ -422,8 +421,8 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
     ask_to_stop(db, job).await
 }
 
-/// Has its next or present worker cancel a job that has not stopped. Gives its status now; one whose lease has run out
-/// is queued.
+/// Requests cancellation of a job that has not stopped, from its current or next worker. Returns its current
+/// status; a job with an expired lease counts as queued.
 async fn ask_to_stop(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
     let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
     db.execute(sql, params![CANCEL, job]).await?;
@@ -436,7 +435,7 @@ async fn ask_to_stop(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, 
     row.map(|mut row| row.get()).transpose()
 }
 
-/// What follows from a job's stop, after its row says how it has stopped: at the most two events.
+/// Side effects of a job's stop, after its row has the new status: at most two events.
 async fn stop(
     db: &mut dyn Db,
     fence: &mut Fence,
@@ -445,7 +444,7 @@ async fn stop(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let job = fence.job().clone();
-    // A day that nobody works on is not running.
+    // A day without a worker is not running.
     let days = "UPDATE job_details SET status = 'queued' WHERE job_id = $1 AND status = 'running'";
     db.execute(days, params![&job]).await?;
     status_event(db, fence, status, error, at).await?;
@@ -471,6 +470,6 @@ pub(crate) async fn status_event(
 }
 
 fn micros(duration: Duration) -> i64 {
-    // A lease of three hundred thousand years need not be told from a longer one.
+    // Capped at some 300,000 years.
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
 }

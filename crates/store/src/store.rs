@@ -1,4 +1,4 @@
-//! The store's handle: which database it is, and how work reaches it.
+//! The store's handle: which database it is, and how work gets to it.
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -11,13 +11,12 @@ use papertape_core::ports::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the record is.
+/// Location of the database.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Target {
-    /// A data file of this machine, and of one process.
+    /// A data file on this machine, owned by one process.
     Sqlite(PathBuf),
-    /// A PostgreSQL URL (or `key=value` words), and the schema's name: lower-case letters, digits and
-    /// `_`.
+    /// A PostgreSQL URL (or `key=value` string), and the schema's name: lower-case letters, digits and `_`.
     Postgres(String, String),
 }
 
@@ -25,13 +24,13 @@ impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "Sqlite({})", path.display()),
-            // The URL may hold a password.
+            // The URL may contain a password.
             Self::Postgres(_, schema) => write!(f, "Postgres(…, {schema})"),
         }
     }
 }
 
-/// The record. Clones share it; the last one that is dropped closes it, after all that was written.
+/// The record. Clones share it; dropping the last one closes it after all pending writes.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
@@ -45,12 +44,12 @@ pub(crate) enum Engine {
 }
 
 impl Store {
-    /// Opens the record, makes it where there is none, and brings it to the newest schema; a SQLite
-    /// file of an older one is copied first, beside itself.
+    /// Opens the database, creates it if it does not exist, and migrates it to the newest schema; a SQLite file
+    /// of an older schema is first backed up alongside.
     ///
     /// # Errors
-    /// A file that another process owns, a schema newer than this program, a migration that fails, or
-    /// a database that cannot be reached.
+    /// Returns an error if another process owns the file, the schema is newer than this program, a migration
+    /// fails, or the database cannot be reached.
     pub async fn open(target: Target) -> Result<Self, StoreError> {
         let engine = match target {
             Target::Sqlite(path) => Engine::Sqlite(Arc::new(sqlite::Engine::open(&path, MIGRATIONS)?)),
@@ -61,10 +60,10 @@ impl Store {
         Ok(Self::of(engine))
     }
 
-    /// Opens a record that is there for reading alone, beside the process that owns it.
+    /// Opens an existing database read-only, alongside the process that owns it.
     ///
     /// # Errors
-    /// No record there, or one with another schema than this program's.
+    /// Returns an error if there is no database, or if its schema is not this program's.
     pub async fn open_read_only(target: Target) -> Result<Self, StoreError> {
         let engine = match target {
             Target::Sqlite(path) => Engine::Sqlite(Arc::new(sqlite::Engine::open_read_only(&path)?)),
@@ -75,9 +74,9 @@ impl Store {
         Ok(Self::of(engine))
     }
 
-    /// Follows a job: says when it may have new events, of whichever process. What they are is asked
-    /// of [`Store::events`]; to miss none, follow first and ask then. A record that is opened for
-    /// reading alone, beside a SQLite file's owner, is told of nothing.
+    /// Follows a job: signals when it may have new events, from any process. Read the events with
+    /// [`Store::events`]; to miss none, follow first and read then. A store opened read-only, alongside a SQLite
+    /// file's owner, receives no signals.
     #[must_use]
     pub fn follow(&self, job: &JobId) -> Follower {
         if let Engine::Postgres(engine) = &self.engine {
@@ -86,18 +85,17 @@ impl Store {
         self.hub.follow(job)
     }
 
-    /// The process that owns the SQLite record at `path`, as far as it is known; `None` where nobody
-    /// does. Takes nothing and makes nothing.
+    /// The ID of the process that owns the SQLite database at `path`, if known; `None` if there is no owner.
+    /// Acquires no lock and creates no file.
     #[must_use]
     pub fn holder(path: &Path) -> Option<u32> {
         sqlite::holder(path)
     }
 
-    /// Copies the whole SQLite record, as it is at this instant, into a new file, while others read
-    /// and write.
+    /// Copies the whole SQLite database, as of this instant, into a new file, while others read and write.
     ///
     /// # Errors
-    /// A file that is there already; PostgreSQL, which has tools of its own for this.
+    /// Returns an error if the file already exists, or on PostgreSQL, which has its own backup tools.
     pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
         match &self.engine {
             Engine::Sqlite(engine) => engine.backup(to).await,
@@ -107,12 +105,12 @@ impl Store {
         }
     }
 
-    /// Reads every page of a SQLite record that nobody writes to, and checks that it is a sound database of this
-    /// program's schema. Makes no file next to it.
+    /// Reads every page of a SQLite database without a writer and checks that it is intact and has this program's
+    /// schema. Creates no files next to it.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] with the first problems that SQLite names; another schema; a file that cannot be
-    /// read.
+    /// [`StoreError::Inconsistent`] with the first problems that SQLite reports. Also returns an error if the
+    /// schema is a different one or the file cannot be read.
     pub fn check_file(path: &Path) -> Result<(), StoreError> {
         sqlite::check_file(path)
     }
@@ -125,7 +123,7 @@ impl Store {
         Self { engine, hub }
     }
 
-    /// Hears of every job's commits from now on, those of other processes included.
+    /// Follows every job's commits from now on, including those of other processes.
     pub(crate) fn follow_all(&self) -> &Hub {
         if let Engine::Postgres(engine) = &self.engine {
             engine.listen(&self.hub);
@@ -142,8 +140,8 @@ impl Store {
         &self.engine
     }
 
-    /// Runs the work in one transaction, which is under way when this returns. Dropping the future
-    /// takes nothing back.
+    /// Runs the work in one transaction, which has been started when this returns. Dropping the future cancels
+    /// nothing.
     pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -155,8 +153,8 @@ impl Store {
         }
     }
 
-    /// The same for a job's own writes, which become durable in the order of the calls. Those who
-    /// follow the job are woken when it is durable, be the future awaited or dropped.
+    /// Like `write`, for a job's own writes, which become durable in the order of the calls. The job's followers
+    /// are notified once the write is durable, whether the future is awaited or dropped.
     pub(crate) fn write_for<T, F>(&self, job: &JobId, work: F) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -164,7 +162,7 @@ impl Store {
     {
         let work = waking(self.hub.clone(), job.clone(), work);
         let writing = match &self.engine {
-            // One thread writes what comes in the order in which it comes.
+            // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),
             Engine::Postgres(engine) => engine.write(Some(job), work),
         };
@@ -182,7 +180,7 @@ impl Store {
             Engine::Sqlite(engine) => engine.read(work),
             Engine::Postgres(engine) => engine.read(work),
         };
-        // A reader's answer is worth waiting for even where the last handle goes meanwhile.
+        // Keep waiting for the reader even if the last handle is dropped in the meantime.
         async move {
             let answer = reading.await;
             drop(engine);
@@ -192,8 +190,8 @@ impl Store {
     }
 }
 
-/// Wakes a job's followers when it is dropped. It travels with a transaction's result, which nobody
-/// has, and nobody drops, before the transaction has ended.
+/// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
+/// the transaction has ended.
 struct Wake(Hub, JobId);
 
 impl Drop for Wake {
@@ -202,7 +200,7 @@ impl Drop for Wake {
     }
 }
 
-/// The work, with a wake beside its result.
+/// Wraps the work so that its result carries a `Wake`.
 fn waking<T, F>(
     hub: Hub,
     job: JobId,

@@ -8,11 +8,11 @@ use papertape_core::record::Text;
 use papertape_core::tape::{expand, references};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Texts are asked for in groups of this many.
+/// Number of texts per statement.
 const GROUP: usize = 32;
 
-/// Adds the texts that are not there. In the order of their hashes, so that two jobs that add the same
-/// ones at a time wait for each other instead of crosswise.
+/// Adds the texts that are missing, in hash order, so that two jobs that add the same ones at the same time wait
+/// for each other instead of deadlocking.
 pub(crate) async fn insert(db: &mut dyn Db, texts: impl Iterator<Item = &Text>) -> Result<(), StoreError> {
     let sorted: BTreeMap<ContentHash, &str> = texts.map(|text| (text.hash, text.body.as_str())).collect();
     for (hash, body) in sorted {
@@ -26,7 +26,7 @@ pub(crate) async fn insert(db: &mut dyn Db, texts: impl Iterator<Item = &Text>) 
     Ok(())
 }
 
-/// The texts of these hashes; those that are not there are absent.
+/// The texts of these hashes; missing ones are left out.
 pub(crate) async fn fetch(
     db: &mut dyn Db,
     hashes: &BTreeSet<ContentHash>,
@@ -34,7 +34,7 @@ pub(crate) async fn fetch(
     let hashes: Vec<ContentHash> = hashes.iter().copied().collect();
     let mut found = BTreeMap::new();
     for group in hashes.chunks(GROUP) {
-        // One statement for every size of group: the last hash fills up.
+        // One statement for every group size: the last hash is repeated as padding.
         let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
         let mut statement = Statement::new("SELECT hash, body, encoding FROM texts WHERE hash IN (");
         statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
@@ -46,7 +46,7 @@ pub(crate) async fn fetch(
     Ok(found)
 }
 
-/// A document as it is stored, its long strings lifted. `None` where it is not there.
+/// A document as stored, with its long strings extracted. `None` if it does not exist.
 pub(crate) async fn stored(
     db: &mut dyn Db,
     hash: ContentHash,
@@ -55,7 +55,7 @@ pub(crate) async fn stored(
     body.map(|body| parse(hash, &body)).transpose()
 }
 
-/// Stored documents in full; those that are not there are absent.
+/// Stored documents with long strings inlined; missing ones are left out.
 pub(crate) async fn documents(
     db: &mut dyn Db,
     hashes: &BTreeSet<ContentHash>,
@@ -64,7 +64,7 @@ pub(crate) async fn documents(
     let mut lifted = BTreeSet::new();
     for (hash, body) in fetch(db, hashes).await? {
         let document = parse(hash, &body)?;
-        // A text of its own hash is as it is; any other is a document whose long strings were lifted.
+        // A text stored under its own hash is plain; any other is a document whose long strings were extracted.
         let is_plain = ContentHash::of(body.as_bytes()) == hash;
         if !is_plain {
             lifted.extend(references(&document));
@@ -91,7 +91,7 @@ fn parse(hash: ContentHash, body: &str) -> Result<serde_json::Value, StoreError>
         .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))
 }
 
-/// PostgreSQL's texts cannot hold a NUL; such a text is kept as a JSON string, on either database.
+/// PostgreSQL text cannot hold a NUL; such a text is stored as a JSON string, on both databases.
 fn encode(body: &str) -> (String, i64) {
     if body.contains('\0') { (serde_json::Value::from(body).to_string(), 1) } else { (body.to_owned(), 0) }
 }

@@ -1,4 +1,4 @@
-//! Parameters and columns, alike on both databases.
+//! Parameters and columns, the same on both databases.
 
 use crate::error::StoreError;
 use papertape_core::action::{ActionKind, ActionStatus, IdKind, Language};
@@ -29,7 +29,7 @@ macro_rules! params {
 }
 pub(crate) use params;
 
-/// A row whose columns are read from left to right.
+/// A row whose columns are read left to right.
 #[derive(Debug)]
 pub(crate) struct Row {
     values: std::vec::IntoIter<Value>,
@@ -54,7 +54,7 @@ impl Row {
     }
 }
 
-/// What a column can be read as.
+/// A type that a column can be read as.
 pub(crate) trait FromValue: Sized {
     fn from_value(value: Value) -> Result<Self, String>;
 }
@@ -82,7 +82,7 @@ impl FromValue for i64 {
     fn from_value(value: Value) -> Result<Self, String> {
         match value {
             Value::I64(number) => Ok(number),
-            // PostgreSQL's sum of integers is a NUMERIC.
+            // PostgreSQL sums integers to NUMERIC.
             Value::Decimal(number) => number.to_i64().ok_or_else(|| "out of range".to_owned()),
             other => unfit(&other),
         }

@@ -1,7 +1,7 @@
-//! What reflections mean, as vectors: kept beside them, read in one piece by who searches.
+//! Embeddings of reflections: stored with them, loaded in bulk for searching.
 //!
-//! The search itself is no database's: whoever searches holds the vectors in memory, asks here which
-//! reflections the filters leave, and for the rows of those that it has found.
+//! The search itself does not run in the database: the searcher holds the vectors in memory and queries this
+//! module for the reflections that pass the filters and for the rows of its hits.
 
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -17,24 +17,24 @@ use papertape_core::record::{ReflectionRow, VectorRow};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Rows are asked for by their ids in groups of this many.
+/// Number of rows per statement.
 const GROUP: usize = 32;
 
-/// A vector as it is kept.
+/// A stored vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredVector {
-    /// Its own id; one that takes another's place has a greater one.
+    /// Its own ID; a vector that replaces another one has a greater ID.
     pub id: i64,
-    /// The reflection's id.
+    /// The reflection's ID.
     pub reflection: i64,
     /// Little-endian 32-bit floats.
     pub vector: Vec<u8>,
 }
 
-/// A vector for a reflection of any job.
+/// A vector to store for a reflection of any job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorFor {
-    /// The reflection's id.
+    /// The reflection's ID.
     pub reflection: i64,
     /// The model, `provider::model`.
     pub model: String,
@@ -43,10 +43,10 @@ pub struct VectorFor {
 }
 
 impl Store {
-    /// How many vectors of the model there are.
+    /// The number of the model's vectors.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn count_vectors(&self, model: &str) -> Result<usize, StoreError> {
         let model = Arc::new(model.to_owned());
         self.read(move |db| {
@@ -61,10 +61,10 @@ impl Store {
         .await
     }
 
-    /// Vectors of the model whose ids come after `after`, in the order of their ids, `most` of them.
+    /// The model's vectors with IDs above `after`, by ID, at most `most` of them.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn vectors_after(
         &self,
         model: &str,
@@ -88,10 +88,10 @@ impl Store {
         .await
     }
 
-    /// The ids of the reflections that the filter leaves, its words left out; the newest exit first.
+    /// The IDs of the reflections that match the filter, ignoring its words; newest exit first.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trade_ids(&self, filter: &TradeFilter) -> Result<Vec<i64>, StoreError> {
         let filter = Arc::new(filter.clone());
         self.read(move |db| {
@@ -101,11 +101,11 @@ impl Store {
         .await
     }
 
-    /// The same for each word of the question: those of them that have it. Words that none has are
-    /// there, with no ids.
+    /// For each word of the query, the IDs of the matching reflections that contain it. Words without matches are
+    /// present, with no IDs.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trade_ids_by_word(
         &self,
         filter: &TradeFilter,
@@ -126,10 +126,10 @@ impl Store {
         .await
     }
 
-    /// The reflections of these ids, in the order of the ids; those that are gone are absent.
+    /// The reflections with these IDs, in ID order; missing ones are left out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<Remembered<ReflectionRow>>, StoreError> {
         let ids = Arc::new(ids.to_vec());
         self.read(move |db| {
@@ -141,7 +141,7 @@ impl Store {
                         "SELECT id, job_id, model, session_id, created_at, {REFLECTION}
                          FROM trade_reflections WHERE id IN ("
                     ));
-                    // One statement for every size of group: the last id fills up.
+                    // One statement for every group size: the last ID is repeated as padding.
                     let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
                     statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
                     for row in statement.query(db).await? {
@@ -156,10 +156,10 @@ impl Store {
         .await
     }
 
-    /// Reflections without a vector of the model, by their ids after `after`, `most` of them.
+    /// Reflections without a vector of the model, with IDs above `after`, at most `most` of them.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn trades_without_vector(
         &self,
         filter: &MemoryFilter,
@@ -188,10 +188,10 @@ impl Store {
         .await
     }
 
-    /// Keeps vectors; each takes the place of what its reflection had, of whichever model.
+    /// Stores vectors; each replaces its reflection's previous one, of whichever model.
     ///
     /// # Errors
-    /// A vector that is none, or a database that fails; then none of them is kept.
+    /// Returns an error if a vector is invalid or the database fails; none of them is then stored.
     pub async fn keep_vectors(&self, rows: Vec<VectorFor>) -> Result<(), StoreError> {
         let rows = Arc::new(rows);
         self.write(move |db| {
@@ -208,7 +208,7 @@ impl Store {
     }
 }
 
-/// Keeps the vector of a reflection of this job and agent.
+/// Stores the vector of a reflection of this job and agent.
 pub(crate) async fn of_own(
     db: &mut dyn Db,
     (job, agent): (&JobId, &AgentName),

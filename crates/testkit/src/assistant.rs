@@ -1,4 +1,4 @@
-//! The action log, plans and conversations in memory, behind the same ports as the database's.
+//! An in-memory action log, plans and conversations, behind the same ports as the database's.
 
 use crate::record::{MemoryRecord, ready};
 use papertape_core::action::{
@@ -14,7 +14,7 @@ use papertape_core::time::Timestamp;
 use papertape_redact::Clean;
 use std::collections::BTreeMap;
 
-/// Plans and conversations, and the numbers that were given out.
+/// Plans and conversations, and the IDs assigned so far.
 #[derive(Clone, Default)]
 pub(crate) struct Kept {
     plans: BTreeMap<PlanId, (Plan, Tree)>,
@@ -30,7 +30,7 @@ impl Kept {
         self.last_id
     }
 
-    /// Applies what of a commit is the assistant's.
+    /// Applies the writes of plans and conversations.
     pub(crate) fn apply(&mut self, write: &Write, at: Timestamp) -> Result<(), RecordError> {
         match write {
             Write::Plan(write) => self.plan(write.get(), at).map(drop).map_err(RecordError::Refused),
@@ -157,7 +157,7 @@ impl Kept {
     }
 }
 
-/// A page of what is there, whose cursor is how much of it was given.
+/// A page of the items; its cursor is the number of items returned so far.
 fn page<T>(items: Vec<T>, request: &PageRequest) -> Result<Page<T>, RecordError> {
     let from: usize = match &request.cursor {
         Some(cursor) => cursor.parse().map_err(|_| RecordError::BadCursor)?,
@@ -169,7 +169,7 @@ fn page<T>(items: Vec<T>, request: &PageRequest) -> Result<Page<T>, RecordError>
     Ok(Page { items, next: more.then(|| (from + limit).to_string()) })
 }
 
-/// Appends a row to a job's log and gives its number.
+/// Appends a row to a job's log and returns its number.
 pub(crate) fn append(
     (log, plan): (&mut Vec<ActionRow>, &mut Option<PlanId>),
     job: &JobId,

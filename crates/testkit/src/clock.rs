@@ -1,4 +1,4 @@
-//! Time that passes when a test says so.
+//! A clock controlled by the test.
 
 use futures::FutureExt as _;
 use papertape_core::ports::{BoxFuture, Clock};
@@ -9,20 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A clock driven by hand. Clones are the same clock.
+/// A manually advanced clock. Clones share the same time.
 #[derive(Clone, Default)]
 pub struct FakeClock(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
-    /// Since 1970.
+    /// Since the Unix epoch.
     now: Duration,
     next: u64,
     sleepers: BTreeMap<(Duration, u64), Waker>,
 }
 
 impl FakeClock {
-    /// A clock that stands at 2024-01-01T00:00:00Z.
+    /// A clock set to 2024-01-01T00:00:00Z.
     #[must_use]
     pub fn new() -> Self {
         let clock = Self::default();
@@ -30,7 +30,7 @@ impl FakeClock {
         clock
     }
 
-    /// Lets time pass, and wakes whoever sleeps until then.
+    /// Advances the time, and wakes sleepers that are due.
     pub fn advance(&self, by: Duration) {
         let now = {
             let mut inner = self.lock();
@@ -49,7 +49,7 @@ impl FakeClock {
         }
     }
 
-    /// Lets time pass until the first sleeper wakes. `false` where nobody sleeps.
+    /// Advances the time to the first sleeper's wake-up. Returns `false` if there are no sleepers.
     pub fn advance_to_next(&self) -> bool {
         let by = {
             let inner = self.lock();
@@ -58,27 +58,27 @@ impl FakeClock {
         by.inspect(|by| self.advance(*by)).is_some()
     }
 
-    /// Is anybody asleep, so that nothing goes on until time passes?
+    /// Whether any task sleeps, so that nothing happens until time passes.
     #[must_use]
     pub fn has_sleepers(&self) -> bool {
         !self.lock().sleepers.is_empty()
     }
 
-    /// How much time has passed since the clock was made.
+    /// Time passed since the clock was created.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.lock().now - Duration::from_secs(1_704_067_200)
     }
 
-    /// Runs a future to its end on a runtime of its own, and what it spawns beside it. Time passes only when
-    /// nothing else can happen, and then to the next sleeper.
+    /// Runs a future and everything it spawns to completion on its own runtime. Time passes only when nothing
+    /// else can happen, and then up to the next sleeper.
     ///
     /// # Panics
-    /// Where the future waits for something that can never happen.
+    /// Panics if the future waits for something that can never happen.
     pub fn run<F: Future>(&self, future: F) -> F::Output {
         let clock = self.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
-            // Before its one thread goes to sleep: everybody waits.
+            // Called before its only thread parks: every task is waiting.
             .on_thread_park(move || {
                 assert!(clock.advance_to_next(), "the future waits for what can never happen");
             })
@@ -86,11 +86,11 @@ impl FakeClock {
         runtime.expect("a runtime starts").block_on(future)
     }
 
-    /// Runs a future until it ends or waits for time to pass or for somebody outside; then it is dropped with
-    /// all that it has spawned, and there is no answer.
+    /// Runs a future until it ends or waits for time or an external event; in the latter case, drops it with
+    /// everything it spawned and returns `None`.
     ///
     /// # Panics
-    /// Where a runtime cannot be started.
+    /// Panics if a runtime cannot be started.
     pub fn run_until_idle<F: Future>(&self, future: F) -> Option<F::Output> {
         let idle = Arc::new(tokio::sync::Notify::new());
         let told = Arc::clone(&idle);

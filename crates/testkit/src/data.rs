@@ -3,25 +3,25 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar, News, TradingDay,
-    TradingHours,
+    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval, IntradayBar,
+    Membership, News, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
-/// Builds a small dataset of US hours: days are consecutive dates, weekends among them.
+/// Builds a small dataset with US trading hours: days are consecutive dates, including weekends.
 pub struct SmallData {
     builder: DatasetBuilder,
     days: Vec<TradingDay>,
 }
 
 impl SmallData {
-    /// A dataset whose days begin on this date (`YYYY-MM-DD`).
+    /// A dataset whose days start on this date (`YYYY-MM-DD`).
     ///
     /// # Panics
-    /// On what is no date.
+    /// Panics if the date is invalid.
     #[must_use]
     pub fn new(first: &str, days: usize) -> Self {
         let mut builder = DatasetBuilder::new("small", TradingHours::US_ZONE);
@@ -40,16 +40,16 @@ impl SmallData {
     /// Adds a symbol with (open, high, low, close) of each day, from the first day on.
     ///
     /// # Panics
-    /// On an impossible bar.
+    /// Panics on an invalid bar.
     #[must_use]
     pub fn symbol(self, symbol: &str, bars: &[[&str; 4]]) -> Self {
         self.symbol_from(symbol, 0, bars)
     }
 
-    /// The same for a symbol whose first bar is that of the nth day, from 0.
+    /// The same for a symbol whose first bar is on the nth day, from 0.
     ///
     /// # Panics
-    /// On an impossible bar.
+    /// Panics on an invalid bar.
     #[must_use]
     pub fn symbol_from(mut self, symbol: &str, first: usize, bars: &[[&str; 4]]) -> Self {
         let symbol = Symbol::new(symbol);
@@ -57,6 +57,7 @@ impl SmallData {
             symbol: symbol.clone(),
             name: format!("{symbol} Inc."),
             currency: "USD".to_owned(),
+            instrument_type: InstrumentType::Stock,
         });
         for (day, bar) in self.days.iter().skip(first).zip(bars) {
             let [open, high, low, close] = bar.map(price);
@@ -67,10 +68,32 @@ impl SmallData {
         self
     }
 
-    /// Adds bars of an hour (open, high, low, close) to the nth day, from 0, from its open on.
+    /// Adds an index with these levels (open, high, low, close), each on its nth day, from 0.
     ///
     /// # Panics
     /// On an impossible bar.
+    #[must_use]
+    pub fn index(mut self, symbol: &str, bars: &[(usize, [&str; 4])]) -> Self {
+        let symbol = Symbol::new(symbol);
+        self.builder.instrument(Instrument {
+            symbol: symbol.clone(),
+            name: format!("{symbol} Index"),
+            currency: "USD".to_owned(),
+            instrument_type: InstrumentType::Index,
+        });
+        for (day, bar) in bars {
+            let [open, high, low, close] = bar.map(price);
+            let volume = Quantity(Decimal::ZERO);
+            let bar = DailyBar { date: self.days[*day].date, open, high, low, close, volume };
+            self.builder.bar(&symbol, bar).expect("a possible bar");
+        }
+        self
+    }
+
+    /// Adds hourly bars (open, high, low, close) to the nth day, from 0, starting at its open.
+    ///
+    /// # Panics
+    /// Panics on an invalid bar.
     #[must_use]
     pub fn hours(mut self, symbol: &str, day: usize, bars: &[[&str; 4]]) -> Self {
         let hour = Interval::of_minutes(60).expect("an interval");
@@ -85,7 +108,7 @@ impl SmallData {
         self
     }
 
-    /// Adds a dividend of so much a share on the nth day, from 0.
+    /// Adds a dividend of this amount per share on the nth day, from 0.
     #[must_use]
     pub fn dividend(self, symbol: &str, day: usize, amount: &str) -> Self {
         self.action(symbol, day, CorporateActionKind::Dividend { amount: price(amount) })
@@ -100,7 +123,7 @@ impl SmallData {
     /// Adds a headline about a symbol, published at this instant.
     ///
     /// # Panics
-    /// On what cannot be added.
+    /// Panics if it cannot be added.
     #[must_use]
     pub fn news(mut self, symbol: &str, at: Timestamp, headline: &str) -> Self {
         let news = News {
@@ -112,6 +135,21 @@ impl SmallData {
             url: None,
         };
         self.builder.news(Some(at), news).expect("news");
+        self
+    }
+
+    /// Makes a symbol a member of an index from the nth day on, until another where one is given. Either is known at
+    /// its open.
+    #[must_use]
+    pub fn member(mut self, index: &str, symbol: &str, from: usize, until: Option<usize>) -> Self {
+        self.builder.membership(Membership {
+            index: index.to_owned(),
+            symbol: symbol.into(),
+            from: self.days[from].date,
+            until: until.map(|day| self.days[day].date),
+            announced_at: None,
+            until_announced_at: None,
+        });
         self
     }
 
@@ -130,7 +168,7 @@ impl SmallData {
     /// The dataset.
     ///
     /// # Panics
-    /// On impossible rows.
+    /// Panics on invalid rows.
     #[must_use]
     pub fn build(self) -> Dataset {
         self.builder.build().expect("possible rows")

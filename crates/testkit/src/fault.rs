@@ -1,8 +1,8 @@
-//! Fault points: the ports of a running job, wrapped so that the process kills itself at a chosen one.
+//! Fault points: wrappers of a running job's ports that kill the process at a chosen point.
 //!
-//! The product has no hook for this. What is wrapped are the ports through which everything goes that
-//! matters after a crash: each commit of the record, each call of a model or a tool, each change of
-//! the queue. A point lies on either side of each.
+//! The product has no hook for this. The wrapped ports cover everything that matters after a crash: each commit
+//! of the record, each call of a model or a tool, each change of the queue. There is a fault point before and
+//! after each.
 
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Counts the points that a process passes, in the order in which it passes them.
+/// Counts the fault points that a process passes, in order.
 #[derive(Debug, Default)]
 pub struct FaultPoints {
     kill_at: Option<usize>,
@@ -30,19 +30,19 @@ pub struct FaultPoints {
 }
 
 impl FaultPoints {
-    /// Points that do nothing but count.
+    /// Fault points that only count.
     #[must_use]
     pub fn counting() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Points of which number `nth`, from 0, kills the process with SIGKILL.
+    /// Fault points of which number `nth`, from 0, kills the process with SIGKILL.
     #[must_use]
     pub fn killing_at(nth: usize) -> Arc<Self> {
         Arc::new(Self { kill_at: Some(nth), passed: Mutex::default() })
     }
 
-    /// The names of the points that were passed.
+    /// The names of the points passed.
     #[must_use]
     pub fn passed(&self) -> Vec<&'static str> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -51,7 +51,7 @@ impl FaultPoints {
     fn pass(&self, name: &'static str) {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         if self.kill_at == Some(passed.len()) {
-            // The lock is kept: nothing passes another point while the signal is on its way.
+            // Keep the lock: nothing passes another point while the signal is delivered.
             kill_this_process();
         }
         passed.push(name);
@@ -98,7 +98,7 @@ impl Record for Faulty<dyn Record> {
         lease: &'a Lease,
         new: NewSession,
     ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
-        // The store begins to write when it is asked, not when its answer is waited for.
+        // The store starts writing when it is called, not when its future is awaited.
         let open = async move { self.inner.open_session(lease, new).await };
         self.around(("before open", "after open"), open).boxed()
     }
@@ -219,7 +219,8 @@ impl Queue for Faulty<dyn Queue> {
         lease: &'a Lease,
         lease_for: Duration,
     ) -> BoxFuture<'a, Result<bool, RecordError>> {
-        // Time decides when this comes: it is no point, so that their number is the same in each run.
+        // Renewals depend on time, so they are not fault points: the number of points must be the same in each
+        // run.
         self.inner.renew(lease, lease_for)
     }
 

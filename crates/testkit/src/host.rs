@@ -1,4 +1,4 @@
-//! A host in memory: performs by script, keeps what is written, and can crash at any moment.
+//! An in-memory host: follows a script, stores what is written, and can crash at any moment.
 
 use crate::clock::FakeClock;
 use crate::kept::Kept;
@@ -15,23 +15,23 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What a script says to a call.
+/// A script's reaction to a call.
 #[derive(Clone, Debug)]
 pub enum Act<T> {
-    /// This, at once.
+    /// Returns this immediately.
     Answer(T),
-    /// It fails for good.
+    /// Fails permanently.
     Fail(FailureKind, String),
-    /// After so long, that.
+    /// Does that after a delay.
     After(Duration, Box<Act<T>>),
-    /// Nothing, ever.
+    /// Never returns.
     Hang,
-    /// The host says stop.
+    /// Stops the session.
     Stop(Stop),
 }
 
 impl Act<ModelReply> {
-    /// An answer of text alone.
+    /// A response with text only.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Answer(ModelReply { text: text.into(), ..ModelReply::default() })
@@ -39,7 +39,7 @@ impl Act<ModelReply> {
 }
 
 impl<T> Act<T> {
-    /// The same, later.
+    /// The same, after a delay.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self::After(duration, Box::new(self))
@@ -48,7 +48,7 @@ impl<T> Act<T> {
 
 type Script<Q, T> = Box<dyn Fn(&StepPath, &Q) -> Act<T> + Send + Sync>;
 
-/// Performs a session's effects by script. What it keeps outlives it.
+/// Performs a session's effects by script. Its storage outlives it.
 pub struct MemoryHost {
     clock: FakeClock,
     models: Script<ModelRequest, ModelReply>,
@@ -71,7 +71,7 @@ struct State {
 }
 
 impl MemoryHost {
-    /// A host that keeps to `kept`, and whose models answer by the script.
+    /// A host that stores into `kept`, and whose models follow the script.
     #[must_use]
     pub fn new(
         clock: &FakeClock,
@@ -90,7 +90,7 @@ impl MemoryHost {
         }
     }
 
-    /// With a script of outside tools.
+    /// With a script for external tools.
     #[must_use]
     pub fn with_tools(
         mut self,
@@ -100,7 +100,7 @@ impl MemoryHost {
         self
     }
 
-    /// With a script of actions.
+    /// With a script for actions.
     #[must_use]
     pub fn with_actions(
         mut self,
@@ -110,39 +110,39 @@ impl MemoryHost {
         self
     }
 
-    /// Takes no change to a plan: its rules refuse it.
+    /// Rejects every change to a plan, as by a plan rule.
     #[must_use]
     pub fn refusing_plans(mut self) -> Self {
         self.refuses_plans = true;
         self
     }
 
-    /// Crashes at the nth boundary, from 0. Boundaries are: before and after each commit, before and
-    /// after each call. From then on nothing is performed or kept.
+    /// Crashes at the nth boundary, from 0. Boundaries are before and after each commit and each call. From then
+    /// on nothing is performed or stored.
     #[must_use]
     pub fn crashing_at(mut self, boundary: usize) -> Self {
         self.crash_at = Some(boundary);
         self
     }
 
-    /// From now on, no external step is admitted.
+    /// From now on, rejects every external step.
     pub fn refuse(&self, stop: Stop) {
         self.state().admission = Some(stop);
     }
 
-    /// How many boundaries were passed.
+    /// Number of boundaries passed.
     #[must_use]
     pub fn boundaries(&self) -> usize {
         self.state().boundaries
     }
 
-    /// How often each step was really performed.
+    /// How often each step was actually performed.
     #[must_use]
     pub fn calls(&self) -> BTreeMap<StepPath, usize> {
         self.state().calls.clone()
     }
 
-    /// `commit N`, `call PATH`, `answer PATH`, in the order in which they happened.
+    /// `commit N`, `call PATH`, `answer PATH`, in chronological order.
     #[must_use]
     pub fn trace(&self) -> Vec<String> {
         self.state().trace.clone()

@@ -1,4 +1,4 @@
-//! What one session's commits leave: the record's semantics in memory, strict about its own rules.
+//! What one session's commits leave: the record's semantics in memory, with strict checks of its rules.
 
 use papertape_core::action::ActionEntry;
 use papertape_core::chat::ChatWrite;
@@ -19,7 +19,7 @@ pub struct Kept {
     pub texts: BTreeMap<ContentHash, String>,
     /// Steps in the order of their first commit.
     pub steps: Vec<KeptStep>,
-    /// Instructions by node.
+    /// System prompts by node.
     pub instructions: BTreeMap<String, ContentHash>,
     /// Summaries by step; `None` for the session's own.
     pub summaries: BTreeMap<Option<StepPath>, Result<String, String>>,
@@ -29,38 +29,38 @@ pub struct Kept {
     pub plans: Vec<PlanWrite>,
     /// Changes to conversations.
     pub chats: Vec<ChatWrite>,
-    /// The session's end.
+    /// The session's close.
     pub closing: Option<CloseSession>,
-    /// Vectors of reflections.
+    /// Embeddings of reflections.
     pub vectors: Vec<VectorRow>,
-    /// How many transactions there were.
+    /// Number of transactions.
     pub commits: usize,
 }
 
-/// A step as it is kept.
+/// A stored step.
 #[derive(Clone, Debug)]
 pub struct KeptStep {
-    /// Where it stands.
+    /// Its path on the tape.
     pub path: StepPath,
     /// Its class.
     pub class: Class,
     /// Its digest.
     pub digest: ContentHash,
-    /// What was asked.
+    /// Its request.
     pub request_ref: ContentHash,
     /// Its state.
     pub state: State,
-    /// What came of it.
+    /// Its outcome.
     pub outcome_ref: Option<ContentHash>,
-    /// Where it was copied from.
+    /// The step from which it was copied.
     pub reused_from: Option<ReusedFrom>,
-    /// Its attempts: number, and how it ended, if it has.
+    /// Its attempts: number, and how each ended, if it has.
     pub attempts: BTreeMap<u32, Option<AttemptEnd>>,
-    /// Rows that it implies.
+    /// Rows derived from it.
     pub implied: Vec<Implied>,
-    /// The transaction, from 1, in which it was first written.
+    /// The transaction, from 1, that first wrote it.
     pub commit: usize,
-    /// The transaction in which it ended.
+    /// The transaction that ended it.
     pub ended_in: Option<usize>,
 }
 
@@ -68,8 +68,8 @@ impl Kept {
     /// Applies one transaction.
     ///
     /// # Panics
-    /// On what no record may take: a path twice, an end without its intent, a reference to a text
-    /// that is not there, anything after the session's end but summaries.
+    /// Panics on everything that a record must reject: a duplicate path, an end without its intent, a reference
+    /// to a missing text, anything but summaries after the session's close.
     pub fn apply(&mut self, writes: Vec<Write>) {
         self.commits += 1;
         for write in writes {
@@ -126,7 +126,7 @@ impl Kept {
                 assert!(step.attempts.values().all(Option::is_some), "{path}: an attempt is under way");
                 step.attempts.insert(attempt, None);
             }
-            // What the record says of a model-day is no part of its session.
+            // The status of a model-day is not part of its session.
             Write::FailDay { .. } => {}
             Write::End(end) => self.end(end),
             Write::Abandoned { step, reused_from } => {
@@ -207,7 +207,7 @@ impl Kept {
         }
     }
 
-    /// An empty record beside this one in the same store, where texts are stored once.
+    /// An empty record that shares this one's texts, as in one store.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self { texts: self.texts.clone(), ..Self::default() }
@@ -223,19 +223,19 @@ impl Kept {
         self.steps.iter_mut().find(|step| step.path == *path)
     }
 
-    /// A step's outcome, expanded; `None` where there is none, or a text is missing.
+    /// A step's outcome, with texts inlined; `None` if there is none, or a text is missing.
     #[must_use]
     pub fn outcome(&self, step: &KeptStep) -> Option<Value> {
         self.document(step.outcome_ref?)
     }
 
-    /// A document or request by its hash, expanded.
+    /// A document or request by its hash, with texts inlined.
     #[must_use]
     pub fn document(&self, hash: ContentHash) -> Option<Value> {
         expand_request(hash, &|hash| self.texts.get(&hash).cloned()).ok()
     }
 
-    /// The messages of the conversation, in the order of their steps' first commit: role, and text.
+    /// The messages of the conversation, in the order of their steps' first commit: role and text.
     #[must_use]
     pub fn messages(&self) -> Vec<(String, String)> {
         let row =
@@ -243,13 +243,13 @@ impl Kept {
         self.steps.iter().flat_map(messages_of).map(row).collect()
     }
 
-    /// The rows that steps imply, in order.
+    /// The rows derived from steps, in order.
     #[must_use]
     pub fn implied(&self) -> Vec<&Implied> {
         self.steps.iter().flat_map(|step| &step.implied).collect()
     }
 
-    /// The tape for a re-run, outcomes as they are stored.
+    /// The tape for a re-run, outcomes as stored.
     #[must_use]
     pub fn stored_rows(&self) -> Vec<TapeRow> {
         let row = |step: &KeptStep| TapeRow {
@@ -276,10 +276,10 @@ impl Kept {
         self.steps.iter().map(row).collect()
     }
 
-    /// The tape for a re-run, outcomes expanded.
+    /// The tape for a re-run, outcomes inlined.
     ///
     /// # Panics
-    /// Where a text is missing.
+    /// Panics if a text is missing.
     #[must_use]
     pub fn rows(&self) -> Vec<TapeRow> {
         let mut rows = self.stored_rows();
@@ -290,7 +290,7 @@ impl Kept {
         rows
     }
 
-    /// All that two runs must have in common, by path: no attempts, no order of arrival.
+    /// Everything that two equal runs have in common, by path: no attempts, no order of arrival.
     #[must_use]
     pub fn canonical(&self) -> Value {
         let step = |step: &KeptStep| {
@@ -321,27 +321,27 @@ impl Kept {
         })
     }
 
-    /// Steps that were announced and have not ended.
+    /// Steps that were started and have not ended.
     #[must_use]
     pub fn open(&self) -> Vec<StepPath> {
         let open = self.steps.iter().filter(|step| step.state == State::Intent);
         open.map(|step| step.path.clone()).collect()
     }
 
-    /// How many attempts are marked as interrupted.
+    /// Number of attempts marked as interrupted.
     #[must_use]
     pub fn interrupted(&self) -> usize {
         let attempts = self.steps.iter().flat_map(|step| step.attempts.values()).flatten();
         attempts.filter(|attempt| attempt.error.as_deref() == Some("interrupted")).count()
     }
 
-    /// The state of a step, as `done(ok)`; `absent` where there is none.
+    /// The state of a step, such as `done(ok)`; `absent` if there is none.
     #[must_use]
     pub fn state(&self, path: &str) -> String {
         self.step(path).map_or_else(|| "absent".to_owned(), |step| step.state.to_string())
     }
 
-    /// Everything that is stored, as one text: for looking for what must not be there.
+    /// Everything stored, as one text: for checking what must not be in it.
     #[must_use]
     pub fn dump(&self) -> String {
         let attempts: Vec<_> = self.steps.iter().map(|step| format!("{:?}", step.attempts)).collect();
@@ -349,7 +349,7 @@ impl Kept {
         format!("{:?}\n{attempts:?}\n{implied:?}\n{:?}", self.texts, self.summaries)
     }
 
-    /// Is a step's outcome of this kind?
+    /// Whether a step's outcome is of this kind.
     #[must_use]
     pub fn is_done(&self, path: &str, kind: OutcomeKind) -> bool {
         self.step(path).is_some_and(|step| step.state == State::Done(kind))

@@ -1,7 +1,7 @@
-//! What tests share: a clock driven by hand, a record in memory, a host and models that answer by script,
-//! a model server, and small datasets; and what benchmarks measure with.
+//! Shared test code: a manual clock, an in-memory record, a host and models that follow scripts, a model server,
+//! and small datasets; and shared benchmark code.
 //!
-//! Used from `tests/` and `benches/` directories alone. It must never be a dependency of the product.
+//! Used only from `tests/` and `benches/` directories. It must never be a dependency of the product.
 
 mod assistant;
 pub mod bench;

@@ -1,46 +1,48 @@
-//! Made-up markets with the calendars and the oddities of their kind: Chinese A shares and crypto.
+//! Synthetic markets with the calendars and peculiarities of their kind: Chinese A shares and crypto.
 //!
-//! They are nobody's prices. A small generator of integers makes them, so that they are the same on every
-//! machine and in every run.
+//! The prices are not real. A small integer generator produces them, so that they are the same on every machine
+//! and in every run.
 
 use jiff::civil::{Weekday, date, time};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, TradingDay, TradingHours};
+use papertape_core::market::{
+    DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, TradingDay, TradingHours,
+};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 
 /// The A share that pays [`A_SHARE_DIVIDEND`].
 pub const A_SHARE_PAYER: &str = "600519.SH";
-/// What it pays a share, on 2024-02-21.
+/// Its dividend per share, on 2024-02-21.
 pub const A_SHARE_DIVIDEND: (Date, &str) = (date(2024, 2, 21), "19.106");
-/// The A share that gives four new shares for ten, on 2024-02-20.
+/// The A share with a bonus issue of four new shares for ten, on 2024-02-20.
 pub const A_SHARE_BONUS: (Date, &str) = (date(2024, 2, 20), "000001.SZ");
 /// The coin that opens 45% lower, on 2024-04-13.
 pub const CRASH: (Date, &str) = (date(2024, 4, 13), "SOL-USD");
 
-/// A symbol's story: from which price on, how precise, and for how many days which drift.
+/// A symbol's price path: starting price, precision, and drift by number of days.
 struct Story {
     symbol: &'static str,
     first: &'static str,
     /// Decimals of a price.
     dp: u32,
-    /// How far a day may stray from its drift, in basis points.
+    /// Max deviation of a day from its drift, in basis points.
     noise: i64,
-    /// Days, and basis points a day.
+    /// Number of days, and drift in basis points per day.
     phases: &'static [(usize, i64)],
-    /// Is a day's close bound to a tenth of the close before?
+    /// Whether a day's prices are limited to 10% above and below the previous close.
     limited: bool,
 }
 
-/// Three A shares from 2023-10-09 to 2024-03-29, 09:30 to 15:00 in Shanghai: weekdays, without New Year's
-/// Day and the Spring Festival (2024-02-09 to 2024-02-16). No day's prices leave the tenth above or below
-/// the close before; on some, one price holds all day at that limit. There are a cash dividend and a bonus issue of four for
-/// ten, which leaves odd lots.
+/// Three A shares from 2023-10-09 to 2024-03-29, 09:30 to 15:00 in Shanghai: weekdays, without New Year's Day and
+/// the Spring Festival (2024-02-09 to 2024-02-16). Prices stay within 10% of the previous close; on some days,
+/// the price stays at that limit all day. There are a cash dividend and a bonus issue of four for ten, which
+/// leaves odd lots.
 ///
 /// # Panics
-/// Never: the rows are possible ones.
+/// Never: the rows are valid.
 #[must_use]
 pub fn a_shares() -> Dataset {
     let hours = TradingHours::new("Asia/Shanghai", time(9, 30, 0, 0), time(15, 0, 0, 0)).expect("a zone");
@@ -92,12 +94,12 @@ pub fn a_shares() -> Dataset {
     builder.build().expect("possible rows")
 }
 
-/// Four coins on every day of 2024-01-01 to 2024-04-30, weekends and the leap day among them, from midnight
-/// to the last second in UTC. Prices go from five digits before the point to five zeros after it, opens
-/// gap, and one coin crashes overnight: [`CRASH`].
+/// Four coins on every day from 2024-01-01 to 2024-04-30, including weekends and the leap day, from midnight to
+/// the last second in UTC. Prices range from five digits before the point to five zeros after it, opens gap, and
+/// one coin crashes overnight: [`CRASH`].
 ///
 /// # Panics
-/// Never: the rows are possible ones.
+/// Never: the rows are valid.
 #[must_use]
 pub fn crypto() -> Dataset {
     let hours = TradingHours::new("UTC", time(0, 0, 0, 0), time(23, 59, 59, 0)).expect("a zone");
@@ -165,8 +167,8 @@ fn calendar(
     days
 }
 
-/// Adds a symbol's bars. `carried` makes of the close before what the day starts from: an ex-date's price,
-/// or a gap.
+/// Adds a symbol's bars. `carried` converts the previous close to the base of the day: for an ex-date's price, or
+/// a gap.
 fn add(
     builder: &mut DatasetBuilder,
     days: &[TradingDay],
@@ -176,7 +178,12 @@ fn add(
 ) {
     let symbol = Symbol::new(story.symbol);
     let name = format!("{} (made up)", story.symbol);
-    builder.instrument(Instrument { symbol: symbol.clone(), name, currency: currency.to_owned() });
+    builder.instrument(Instrument {
+        symbol: symbol.clone(),
+        name,
+        currency: currency.to_owned(),
+        instrument_type: InstrumentType::Stock,
+    });
     let mut draws = Draws::of(story.symbol);
     let mut drifts = story.phases.iter().flat_map(|(days, drift)| std::iter::repeat_n(*drift, *days));
     let mut before = decimal(story.first);
@@ -189,7 +196,7 @@ fn add(
             let to = if story.limited { to.clamp(before - limit, before + limit) } else { to };
             to.round_dp(story.dp)
         };
-        // The wicks are short enough that they stay within the limits too.
+        // The wicks are short enough to stay within the limits too.
         let open = moved(before, drift / 3 + draws.within(story.noise / 2));
         let close = moved(before, drift + draws.within(story.noise));
         let (wick_up, wick_down) = (draws.up_to(story.noise), draws.up_to(story.noise));
@@ -225,7 +232,7 @@ impl Draws {
         Self(name.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)))
     }
 
-    /// From 0 to `most`, both included.
+    /// From 0 to `most`, inclusive.
     fn up_to(&mut self, most: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         i64::try_from(self.0 >> 33).unwrap_or_default() % (most + 1)

@@ -1,8 +1,8 @@
-//! A throw-away PostgreSQL for tests: one server for each test process, one schema for each test.
+//! A temporary PostgreSQL for tests: one server per test process, one schema per test.
 //!
 //! It is started from the system's own PostgreSQL, in a temporary directory, behind a Unix socket, with
-//! durability switched on, and is stopped when the test process ends, however it ends. Where
-//! `PAPERTAPE_TEST_POSTGRES_URL` is set, that server is used instead, and its schemas stay.
+//! durability enabled, and is stopped when the test process ends, however it ends. If
+//! `PAPERTAPE_TEST_POSTGRES_URL` is set, that server is used instead, and its schemas are not removed.
 
 use std::io::Write as _;
 use std::os::unix::fs::chown;
@@ -13,22 +13,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The variable that names a server to use.
+/// The environment variable that names a server to use.
 pub const URL_VARIABLE: &str = "PAPERTAPE_TEST_POSTGRES_URL";
 
-/// A place for one test's tables.
+/// A schema for one test.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The server and its database.
     pub url: String,
-    /// A schema that no other test has; it is not there yet.
+    /// A unique schema name; the schema does not exist yet.
     pub schema: String,
 }
 
-/// A schema of its own on this process's server, which is started at the first call.
+/// A schema of its own on this process's server, which is started on the first call.
 ///
 /// # Errors
-/// A sentence that says what is missing: the programs of PostgreSQL, or a user to run them as.
+/// A message that says what is missing: the programs of PostgreSQL, or a user to run them as.
 pub fn place() -> Result<Place, String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let url = match std::env::var(URL_VARIABLE) {
@@ -48,7 +48,7 @@ fn server() -> Result<String, String> {
 
 struct Server {
     url: String,
-    /// The watch stops the server when this closes: with the process, at the latest.
+    /// Closing it makes the watchdog stop the server, at the latest when the process ends.
     _watch: Mutex<ChildStdin>,
 }
 
@@ -60,7 +60,7 @@ impl Server {
             .prefix("papertape-pg-")
             .tempdir()
             .map_err(|error| format!("cannot make a directory for PostgreSQL: {error}"))?
-            // The watch removes it: it must stay after this process.
+            // The watchdog removes it, because it must outlive this process.
             .keep();
         if let Some(user) = &user {
             chown(&home, Some(user.uid), Some(user.gid))
@@ -102,13 +102,13 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let watch = self._watch.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // The watch also wakes up when its input ends, which it does right after.
+        // The watchdog also reacts to the end of its input, which follows immediately.
         let _ = watch.write_all(b"stop\n");
     }
 }
 
-/// Starts the process that outlives this one, and then stops the server and removes its directory. In
-/// a process group of its own, so that what kills the tests does not kill it.
+/// Starts the watchdog process, which outlives this one, then stops the server and removes its directory. It is
+/// in its own process group, so that killing the tests does not kill it.
 fn watch(programs: &Path, user: Option<&User>, home: &Path) -> Result<ChildStdin, String> {
     let script = r#"read -r _; "$1/pg_ctl" -D "$2/data" -m immediate -w stop; rm -rf "$2""#;
     let mut child = as_user(user, Path::new("sh"))
@@ -125,10 +125,10 @@ fn watch(programs: &Path, user: Option<&User>, home: &Path) -> Result<ChildStdin
     child.stdin.take().ok_or_else(|| "the watch over PostgreSQL has no input".to_owned())
 }
 
-/// The folder with the programs of the newest PostgreSQL of the system.
+/// The folder with the programs of the newest PostgreSQL on the system.
 ///
 /// # Errors
-/// A sentence that says what to install.
+/// A message that says what to install.
 pub fn programs() -> Result<PathBuf, String> {
     let installed = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -160,7 +160,7 @@ struct User {
     gid: u32,
 }
 
-/// Whom to run the server as: PostgreSQL refuses to be root. `None`: as whoever runs the tests.
+/// The user to run the server as: PostgreSQL refuses to run as root. `None`: the user who runs the tests.
 fn user() -> Result<Option<User>, String> {
     use std::os::unix::fs::MetadataExt as _;
     let own = std::fs::metadata("/proc/self").map(|meta| meta.uid()).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! The record and the queue in memory, for one process and a handful of jobs.
+//! An in-memory record and queue, for one process and a handful of jobs.
 
 use crate::assistant::{Kept as Assistant, append};
 use crate::clock::FakeClock;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Jobs, sessions and what they keep.
+/// Jobs and sessions with their contents.
 pub struct MemoryRecord {
     clock: FakeClock,
     state: Mutex<State>,
@@ -53,14 +53,14 @@ pub struct StoredSession {
     pub agent: AgentName,
     /// The trading day.
     pub date: Date,
-    /// What the session kept.
+    /// The session's own tape and writes.
     pub kept: Kept,
-    /// What its summaries kept.
+    /// The tape and writes of its summaries.
     pub detached: Kept,
 }
 
 impl MemoryRecord {
-    /// An empty record whose leases run by this clock.
+    /// An empty record whose leases use this clock.
     #[must_use]
     pub fn new(clock: &FakeClock) -> Self {
         Self { clock: clock.clone(), state: Mutex::default() }
@@ -77,7 +77,7 @@ impl MemoryRecord {
     /// The session of an agent's day.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if there is none.
     #[must_use]
     pub fn session(&self, job: &JobId, agent: &str, date: Date) -> StoredSession {
         let state = self.lock();
@@ -101,7 +101,7 @@ impl MemoryRecord {
         }
     }
 
-    /// The index rows of some jobs, oldest first.
+    /// The index rows of matching jobs, oldest first.
     pub(crate) fn plan_jobs_of(&self, of: impl Fn(&JobRow) -> bool) -> Vec<PlanJob> {
         let state = self.lock();
         let found = state.jobs.iter().filter(|job| of(&job.row)).map(|job| {
@@ -304,7 +304,7 @@ impl Record for MemoryRecord {
 }
 
 impl MemoryRecord {
-    /// Leases the first free job that is meant.
+    /// Leases the first available job that matches.
     fn take_job(&self, lease_for: Duration, is_meant: impl Fn(&JobRow) -> bool) -> Option<(Lease, JobRow)> {
         let now = self.clock.now();
         let mut state = self.lock();

@@ -14,6 +14,7 @@ export interface Simulation {
   end_date: string;
   models?: string[];
   symbols?: string[];
+  universe?: string;
   dataset?: string;
   market?: string;
   initial_cash?: number;

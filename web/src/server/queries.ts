@@ -89,12 +89,11 @@ export const curves = (id: string) =>
     queryFn: ({ signal }) => read('/jobs/{job_id}/curves', { job_id: id }, undefined, signal),
   })
 
-/** Metrics and baselines by agent of a job; `null` if no day is closed. */
-export const jobResults = (id: string) =>
+/** Metrics, baselines and benchmark by agent of a job; `null` if no day is closed. The default benchmark is the job's own. */
+export const jobResults = (id: string, benchmark?: string) =>
   queryOptions({
-    queryKey: ['job', id, 'results'],
-    queryFn: async ({ signal }) =>
-      (await orNull(read('/results', {}, { job_id: id }, signal))) as RangeResults | null,
+    queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
+    queryFn: async ({ signal }) => (await orNull(read('/results', {}, { job_id: id, benchmark }, signal))) as RangeResults | null,
     staleTime: 30_000,
   })
 

@@ -5525,6 +5525,12 @@ export interface paths {
                      *     replaced.
                      */
                     job_id?: string;
+                    /**
+                     * @description The symbol or index of the job's dataset that a range is compared with; absent: the job's own benchmark. Not together
+                     *     with `date`.
+                     * @example AAPL
+                     */
+                    benchmark?: string;
                     /** @description With how much of what was said. */
                     reasoning?: ("none" | "summary" | "full") & Record<string, never>;
                 };
@@ -7536,6 +7542,45 @@ export interface components {
             /** @description Equal weights, restored at the first open of every month. */
             equal_weight: components["schemas"]["BaselineResult"];
         };
+        /** @description What an agent's range is compared with, and the figures of that. */
+        BenchmarkAnswer: {
+            /**
+             * @description What its returns are: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
+             *     from level to level, a price or a total return index as it was imported.
+             */
+            basis?: string | null;
+            /** @description What the agent's starting value comes to at each close, without costs, oldest first. */
+            daily_portfolio_values: components["schemas"]["ValueAtClose"][];
+            /** @description Days without a complete bar of it: the value before them stands for theirs. */
+            missing_days: string[];
+            /** @description Its name. */
+            name?: string | null;
+            period_metrics?: components["schemas"]["Metrics"] | null;
+            /** @description The agent's figures relative to it, over all days. */
+            relative_metrics: components["schemas"]["RelativeMetrics"];
+            start?: components["schemas"]["BenchmarkStartAnswer"] | null;
+            /** @description The symbol or index. */
+            symbol: string;
+            /** @description `stock` or `index`; `null` where the dataset does not have it. */
+            type?: string | null;
+            /** @description Why it is not available; `null` where it is. */
+            unavailable?: string | null;
+        };
+        /** @description The price at which a benchmark begins. */
+        BenchmarkStartAnswer: {
+            /**
+             * @description `previous_close`: the last close before the first day; `first_open`: the first day's open, where there is no close
+             *     before it.
+             */
+            at: string;
+            /**
+             * Format: date
+             * @description Its day.
+             */
+            date: string;
+            /** @description The price, in the share units of that day. */
+            price: components["schemas"]["Number"];
+        };
         /** @description What the books say of a session, beside what a summary says. */
         BooksFacts: {
             /**
@@ -7729,7 +7774,7 @@ export interface components {
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
-            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
+            order: "insolvent" | "not_in_universe" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
             /** @enum {string} */
             other_reason: "unreadable_provenance";
             /** @enum {string} */
@@ -7795,6 +7840,8 @@ export interface components {
             slippage: components["schemas"]["SlippageAnswer"][];
             /** @description All of it in one paragraph. */
             summary: string;
+            /** @description The index whose members of each day could be traded on it; absent: symbols that were named, or all. */
+            universe?: string | null;
         };
         /** @description A split or a dividend that met a holding. */
         CorporateActionAnswer: {
@@ -7882,6 +7929,8 @@ export interface components {
             fundamentals: number;
             /** @description Its content hash, 64 hex digits. */
             hash: string;
+            /** @description The symbols of its indexes, in byte order: a run can name one as its benchmark. */
+            indexes: string[];
             /** @description The lengths of its bars within the day, shortest first. */
             intervals: string[];
             /**
@@ -7905,8 +7954,10 @@ export interface components {
             news: number;
             /** @description Is it older content whose name stands for another now? It is found by its hash. */
             replaced: boolean;
-            /** @description Its symbols, in byte order. */
+            /** @description Its symbols that can be traded, in byte order. */
             symbols: string[];
+            /** @description The indexes of which it has members over time; a run can have one as its universe. */
+            universes: components["schemas"]["UniverseAnswer"][];
             /**
              * @description The exchange's time zone.
              * @example America/New_York
@@ -7922,6 +7973,8 @@ export interface components {
             first_day?: string | null;
             /** @description Its content hash. */
             hash: string;
+            /** @description The symbols of its indexes: a run can name one as its benchmark. */
+            indexes: string[];
             /**
              * Format: date
              * @description Its last trading day.
@@ -7931,8 +7984,10 @@ export interface components {
             market?: string | null;
             /** @description Its name. */
             name: string;
-            /** @description Its symbols. */
+            /** @description Its symbols that can be traded. */
             symbols: string[];
+            /** @description The indexes whose members over time it has: a run can name one as its universe. */
+            universes: string[];
         };
         /** @description A dataset by name and hash. */
         DatasetSummary: {
@@ -8179,6 +8234,8 @@ export interface components {
         };
         /** @description What holds where a run does not say. */
         DefaultsOption: {
+            /** @description The symbol or index that results are compared with; `null`: none. */
+            benchmark?: string | null;
             /** @description What trading costs: `market` or `frictionless`. */
             costs: string;
             /** @description The dataset's name, or the first digits of its hash. */
@@ -8203,6 +8260,8 @@ export interface components {
             summaries: boolean;
             /** @description What may be traded; empty: all. */
             symbols: string[];
+            /** @description The index whose members of each day may be traded, in place of `symbols`. */
+            universe?: string | null;
         };
         /** @description A model-day that failed or is degraded. */
         DegradedDayAnswer: {
@@ -9648,6 +9707,7 @@ export interface components {
         /** @description What one model's range came to. */
         RangeResult: {
             baselines?: components["schemas"]["Baselines"] | null;
+            benchmark?: components["schemas"]["BenchmarkAnswer"] | null;
             conventions?: components["schemas"]["ConventionsAnswer"] | null;
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
@@ -9903,6 +9963,57 @@ export interface components {
             status: string;
             /** @description The instrument as it was asked for. */
             symbol: string;
+        };
+        /**
+         * @description An agent's figures relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` where
+         *     the numbers cannot say.
+         */
+        RelativeMetrics: {
+            /**
+             * Format: double
+             * @description `(1 + mean(r - beta b)) ^ days_a_year - 1`; risk-free rate 0.
+             */
+            alpha?: number | null;
+            /**
+             * Format: double
+             * @description The benchmark's total return.
+             */
+            benchmark_return?: number | null;
+            /**
+             * Format: double
+             * @description `cov(r, b) / var(b)`.
+             */
+            beta?: number | null;
+            /**
+             * Format: double
+             * @description Pearson's coefficient of the daily returns.
+             */
+            correlation?: number | null;
+            /**
+             * Format: double
+             * @description The same of the days on which it fell.
+             */
+            down_capture?: number | null;
+            /**
+             * Format: double
+             * @description The agent's total return less the benchmark's.
+             */
+            excess_return?: number | null;
+            /**
+             * Format: double
+             * @description `mean(r - b)` over its sample deviation, x `sqrt(days_a_year)`.
+             */
+            information_ratio?: number | null;
+            /**
+             * Format: double
+             * @description Sample deviation of `r - b`, x `sqrt(days_a_year)`.
+             */
+            tracking_error?: number | null;
+            /**
+             * Format: double
+             * @description Annualized return over the benchmark's, of the days on which the benchmark rose.
+             */
+            up_capture?: number | null;
         };
         /** @description What trading came to. */
         ResultsAnswer: components["schemas"]["DayResults"] | components["schemas"]["RangeResults"];
@@ -10221,6 +10332,8 @@ export interface components {
         SimulationSummary: {
             /** @description Who trades. */
             agents: components["schemas"]["AgentSummary"][];
+            /** @description The symbol or index that results are compared with; `null`: none. */
+            benchmark?: string | null;
             branch?: components["schemas"]["BranchPoint"] | null;
             /** @description By model: the job that it goes on from. */
             continues: {
@@ -10266,8 +10379,10 @@ export interface components {
             start_date: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded. */
+            /** @description What may be traded; of a job with a universe, all that ever were its members. */
             symbols: string[];
+            /** @description The index whose members of each day may be traded on it; absent: all of `symbols`. */
+            universe?: string | null;
         };
         /** @description From ratings to orders: shares of equity. */
         SizingBody: {
@@ -10702,6 +10817,11 @@ export interface components {
         TriggerBody: {
             /** @description Agents, given whole. */
             agents?: components["schemas"]["AgentBody"][] | null;
+            /**
+             * @description The symbol or index of the dataset that results are compared with; the config's by default, else none. It
+             *     changes nothing that agents see or do.
+             */
+            benchmark?: string | null;
             budget?: components["schemas"]["BudgetBody"] | null;
             costs?: components["schemas"]["CostsBody"] | null;
             /** @description The dataset's name, or the first digits of its hash. */
@@ -10762,6 +10882,11 @@ export interface components {
             summaries?: boolean | null;
             /** @description What may be traded. */
             symbols?: string[] | null;
+            /**
+             * @description An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
+             *     `symbols`.
+             */
+            universe?: string | null;
         };
         /** @description A message that was taken, with the place of its answer. */
         TurnAnswer: components["schemas"]["Deployment"] & {
@@ -10792,6 +10917,18 @@ export interface components {
             side: string;
             /** @description The instrument. */
             symbol: string;
+        };
+        /** @description An index of which a dataset has members over time. */
+        UniverseAnswer: {
+            /** @description How many periods of membership there are. */
+            memberships: number;
+            /**
+             * @description Its name.
+             * @example SP500
+             */
+            name: string;
+            /** @description How many symbols ever were members. */
+            symbols: number;
         };
         /** @description Tokens and USD. */
         UsageSummary: {

@@ -21,6 +21,7 @@ export function conventionsText(conventions: Conventions, t: Translate): string 
   }
   const { participation_pct: share, participation_bars: bars } = conventions
   if (share != null && bars != null) parts.push(t('run.conventions.cap', { share: String(share), bars: String(bars) }))
+  if (conventions.universe != null) parts.push(t('run.conventions.universe', { index: conventions.universe }))
   const notes = conventions.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`)
   return [...parts, ...notes].join(' ')
 }

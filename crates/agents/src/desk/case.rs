@@ -1,4 +1,4 @@
-//! One symbol's work in progress: its state, and what the strings of the state do not say.
+//! The analysis of one symbol in progress: its state, and data that the state's strings do not contain.
 
 use super::answer::{PortfolioDecision, ResearchPlan, TraderProposal};
 use super::state::{DeskState, Side, Stance};
@@ -8,44 +8,44 @@ use papertape_core::point_in_time::Unverified;
 use papertape_core::provenance::Degradation;
 use std::collections::BTreeMap;
 
-/// The most characters of one report, plan or argument in a prompt.
+/// Maximum characters of a report, plan or argument in a prompt.
 const TEXT_CHARS: usize = 20_000;
-/// The most characters of a debate in a prompt.
+/// Maximum characters of a debate in a prompt.
 const DEBATE_CHARS: usize = 60_000;
 
-/// One symbol on its way through the graph.
+/// A symbol on its way through the graph.
 #[derive(Debug)]
 pub(crate) struct Case {
     /// The symbol.
     pub(crate) symbol: Symbol,
-    /// What everybody has come to.
+    /// The contributions of all roles.
     pub(crate) state: DeskState,
-    /// Where the state is kept, once it is.
+    /// The hash under which the state is stored, once it is.
     pub(crate) state_ref: Option<ContentHash>,
-    /// Nodes that gave nothing, in the order of the graph.
+    /// Degraded nodes, in graph order.
     pub(crate) degradations: Vec<Degradation>,
-    /// Sources that were asked and are not there, each with the reason.
+    /// Requested sources that were not available, each with the reason.
     pub(crate) sources_missing: BTreeMap<String, String>,
-    /// The mark of the memory that its Trader was told.
+    /// The mark of the memory shown to its Trader.
     pub(crate) unverified_memory: Option<Unverified>,
-    /// The last argument that each side really made.
+    /// The latest actual argument of each side.
     pub(crate) argued: BTreeMap<Side, String>,
-    /// The last argument that each stance really made.
+    /// The latest actual argument of each stance.
     pub(crate) discussed: BTreeMap<Stance, String>,
-    /// The Trader's memory as its prompt has it: each memory fenced.
+    /// The Trader's memory as in its prompt: each memory fenced.
     pub(crate) memory: String,
-    /// What of structured answers could not be read and was left out, each with its node.
+    /// Fields of structured answers that could not be parsed and were left out, each with its node.
     pub(crate) notes: Vec<(&'static str, String)>,
-    /// The Research Manager's plan, where there is one.
+    /// The Research Manager's plan, if any.
     pub(crate) plan: Option<ResearchPlan>,
-    /// The Trader's proposal, where there is one.
+    /// The Trader's proposal, if any.
     pub(crate) proposal: Option<TraderProposal>,
-    /// The Portfolio Manager's decision, where there is one.
+    /// The Portfolio Manager's decision, if any.
     pub(crate) decision: Option<PortfolioDecision>,
 }
 
 impl Case {
-    /// Nobody has spoken yet.
+    /// The case before the first node.
     pub(crate) fn new(symbol: &Symbol, date: &str) -> Self {
         Self {
             symbol: symbol.clone(),
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    /// The degradation of a node, where it gave nothing.
+    /// The degradation of a node, if it returned nothing.
     pub(crate) fn gone(&self, node: &str) -> Option<&Degradation> {
         self.degradations.iter().find(|degradation| degradation.node == node)
     }
@@ -86,7 +86,7 @@ impl Case {
         shown("Debate so far", &self.state.investment_debate_state.history, DEBATE_CHARS)
     }
 
-    /// The debate about risk so far.
+    /// The risk debate so far.
     pub(crate) fn risk_debate(&self) -> Option<String> {
         shown("Risk debate so far", &self.state.risk_debate_state.history, DEBATE_CHARS)
     }
@@ -101,12 +101,12 @@ impl Case {
         shown("Trader proposal", &self.state.trader_investment_plan, TEXT_CHARS)
     }
 
-    /// What a side has argued last, where it has.
+    /// The latest argument of a side, if it has made one.
     pub(crate) fn argument(&self, side: Side, node: &str) -> Option<String> {
         self.argued.get(&side).and_then(|text| shown(&format!("{node} argument"), text, TEXT_CHARS))
     }
 
-    /// What the other stances have argued last, in the order in which they speak.
+    /// The latest arguments of the other stances, in speaking order.
     pub(crate) fn others(&self, own: Stance) -> Vec<String> {
         let others = self.discussed.iter().filter(|(stance, _)| **stance != own);
         let fenced = others.filter_map(|(stance, text)| {
@@ -116,7 +116,7 @@ impl Case {
     }
 }
 
-/// A colleague's text under its name; `None` where there is none.
+/// Another role's text under its name; `None` when there is none.
 fn shown(source: &str, text: &str, cap: usize) -> Option<String> {
     (!text.is_empty()).then(|| fence(Author::Colleague, source, text, cap))
 }

@@ -1,4 +1,4 @@
-//! What makes a desk the desk it is.
+//! The configuration of a desk.
 
 use super::sizing::SizingConfig;
 use crate::config::AgentConfig;
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-/// More rounds than this bring nothing new and cost the whole debate again each.
+/// Maximum rounds: more add nothing new, and each costs the whole debate again.
 pub const MOST_ROUNDS: u32 = 10;
-/// The longest deadline of a node: a day.
+/// Maximum deadline of a node: a day.
 const LONGEST_SECS: u64 = 86_400;
 
-/// A desk: who sits at it, how long it talks, and what it may take. Deadlines and how many symbols run
-/// side by side decide nothing, and are no part of its fingerprint.
+/// A desk: its roles, its rounds, and its limits. Deadlines and the number of concurrent symbols do not
+/// affect results, and are not part of its fingerprint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeskConfig {
@@ -26,17 +26,17 @@ pub struct DeskConfig {
     /// The model of the Research Manager and the Portfolio Manager; absent: the agent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deep_think_llm: Option<ModelName>,
-    /// The analysts; any of them, at least one.
+    /// The analysts; any subset, at least one.
     pub selected_analysts: BTreeSet<Analyst>,
-    /// How often Bull and Bear speak each.
+    /// How many times Bull and Bear each speak.
     pub max_debate_rounds: u32,
-    /// How often each of the three risk analysts speaks.
+    /// How many times each of the three risk analysts speaks.
     pub max_risk_discuss_rounds: u32,
-    /// How analyses are to read.
+    /// The style of the analyses.
     pub analysis_prompt_style: PromptStyle,
     /// The deadline of Bull, Bear and the Research Manager, in seconds.
     pub research_node_timeout_secs: u64,
-    /// The deadline of an analyst, its reading of data included, in seconds.
+    /// The deadline of an analyst, including its data reads, in seconds.
     pub analyst_node_timeout_secs: u64,
     /// The Trader's deadline, in seconds.
     pub trader_node_timeout_secs: u64,
@@ -44,56 +44,56 @@ pub struct DeskConfig {
     pub risk_node_timeout_secs: u64,
     /// The Portfolio Manager's deadline, in seconds.
     pub portfolio_node_timeout_secs: u64,
-    /// How many symbols of a day run side by side.
+    /// How many symbols of a day run concurrently.
     pub symbols_at_once: usize,
-    /// From ratings to orders.
+    /// The conversion of ratings to orders.
     pub sizing: SizingConfig,
 }
 
-/// Who reads the data.
+/// The roles that read data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Analyst {
     /// Prices and indicators.
     Market,
-    /// How people feel about it.
+    /// Sentiment about the symbol.
     Social,
-    /// What happened, to the company and in the world.
+    /// News about the company and the world.
     News,
-    /// What the company reports.
+    /// The company's reports.
     Fundamentals,
 }
 
-/// How analyses are to read.
+/// The style of the analyses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptStyle {
-    /// A report of a page.
+    /// A report of one page.
     #[default]
     Standard,
-    /// The least that carries the decision.
+    /// The minimum that supports the decision.
     Compact,
-    /// Everything that bears on it.
+    /// Everything relevant.
     Detailed,
 }
 
-/// Which of a desk's two models a node thinks with.
+/// Which of a desk's two models a node uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LlmKind {
-    /// The quick one.
+    /// `quick_think_llm`.
     Quick,
-    /// The deep one.
+    /// `deep_think_llm`.
     Deep,
 }
 
-/// The part of the day's work that a node does.
+/// The phase of the day's work that a node belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Reading the data.
     Analyst,
-    /// The debate and its judgement.
+    /// The debate and its decision.
     Research,
     /// The proposal.
     Trading,
@@ -124,10 +124,10 @@ impl Default for DeskConfig {
 }
 
 impl Analyst {
-    /// All of them, in the graph's order.
+    /// Every analyst, in graph order.
     pub const ALL: [Self; 4] = [Self::Market, Self::Social, Self::News, Self::Fundamentals];
 
-    /// As configs spell it.
+    /// The spelling in configs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -157,10 +157,10 @@ impl fmt::Display for Analyst {
 }
 
 impl Phase {
-    /// All of them, in the graph's order.
+    /// Every phase, in graph order.
     pub const ALL: [Self; 5] = [Self::Analyst, Self::Research, Self::Trading, Self::Risk, Self::Portfolio];
 
-    /// As steps and traces spell it.
+    /// The spelling in steps and traces.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -191,7 +191,7 @@ impl fmt::Display for Phase {
 }
 
 impl PromptStyle {
-    /// As configs spell it, and the prompt files' names end.
+    /// The spelling in configs, and the suffix of the prompt files' names.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -203,7 +203,7 @@ impl PromptStyle {
 }
 
 impl DeskConfig {
-    /// The model of a kind of thinking, for an agent of this model.
+    /// The model of this kind, for an agent with this model.
     #[must_use]
     pub fn model<'a>(&'a self, agent: &'a AgentConfig, kind: LlmKind) -> &'a ModelName {
         let own = match kind {
@@ -225,10 +225,10 @@ impl DeskConfig {
         })
     }
 
-    /// Checks that the numbers make a desk.
+    /// Checks that the numbers are within their limits.
     ///
     /// # Errors
-    /// A sentence that names the first key that does not.
+    /// A sentence that names the first invalid key.
     pub fn validate(&self) -> Result<(), String> {
         if self.selected_analysts.is_empty() {
             return Err("selected_analysts must name at least one analyst".to_owned());
@@ -256,7 +256,7 @@ impl DeskConfig {
         self.sizing.validate().map_err(|message| format!("sizing.{message}"))
     }
 
-    /// What of it decides an outcome, with the models that an agent's slots come to.
+    /// The settings that determine an outcome, with the models that an agent actually uses.
     pub(crate) fn fingerprint(&self, agent: &AgentConfig) -> Value {
         json!({
             "quick_think_llm": self.model(agent, LlmKind::Quick),

@@ -1,10 +1,11 @@
-//! What of the account and the market a desk's prompts state, each as JSON on one line.
+//! The facts on the account and the market in a desk's prompts, each as JSON on one line.
 
 use super::config::DeskConfig;
 use crate::day::DayInput;
 use crate::memory;
 use crate::rules;
 use crate::tools::{market, number, portfolio};
+use crate::universe;
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::json::canonical;
@@ -14,9 +15,9 @@ use serde_json::{Map, Value, json};
 
 /// The facts for one symbol at the open.
 pub(crate) struct Facts {
-    /// The values of a template: `symbol`, `date`, `prices`, `has_prices`.
+    /// The template values `symbol`, `date`, `prices`, `has_prices`.
     priced: Map<String, Value>,
-    /// Those and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
+    /// The same, and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
     whole: Map<String, Value>,
     shown_prices: Vec<Implied>,
     shown_account: Vec<Implied>,
@@ -40,7 +41,8 @@ impl Facts {
         priced.insert("prices".to_owned(), json!(canonical(&prices)));
 
         let owned = portfolio::read(books, view, input.day.date);
-        let shown_account = owned.implied();
+        let mut shown_account = owned.implied();
+        shown_account.extend(view.universe_exposure().cloned().map(Implied::Exposure));
         let mut account = owned.value;
         let orders = account.as_object_mut().and_then(|account| account.remove("pending_orders"));
         let positions = account["positions"].as_array().cloned().unwrap_or_default();
@@ -58,8 +60,11 @@ impl Facts {
         whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
         let sizing = &config.sizing;
         let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
-        let told = rules::rules(books.profile(), allowed, input.agent.language, input.day.date);
-        whole.insert("rules".to_owned(), json!(told));
+        let language = input.agent.language;
+        let mut told = rules::rules(books.profile(), allowed, language, input.day.date);
+        told.push_str(&universe::rule(input.universe, language));
+        let closing_only = universe::closing_only(view, input.symbols, input.universe, language);
+        whole.insert("rules".to_owned(), json!((told + "\n" + &closing_only).trim_end()));
         whole.insert("notices".to_owned(), json!(memory::book_lines(notices)));
         Self { priced, whole, shown_prices, shown_account }
     }
@@ -76,11 +81,11 @@ impl Facts {
     }
 }
 
-/// The newest price, the close before it and a normal day's range, of a symbol.
+/// A symbol's latest price, the previous close and the average true range.
 fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
     let mut shown = Vec::new();
     let mut value = json!({ "symbol": symbol, "price": null });
-    // Only a price of today can be traded at: an old one would read like one.
+    // Only today's price can be traded at; an old one would look like one.
     if let Ok(read) = view.price(symbol)
         && read.value.kind == PriceKind::TodayOpen
     {
@@ -102,7 +107,7 @@ fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
     (value, shown)
 }
 
-/// What orders may come to: the market's rules, and the desk's own table.
+/// The limits on orders: the market's rules, and the desk's own table.
 fn limits(profile: &MarketProfile, config: &DeskConfig) -> Value {
     let own = &config.sizing;
     json!({

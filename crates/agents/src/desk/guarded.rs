@@ -1,12 +1,12 @@
-//! What happens when a node has spoken, and when it has not.
+//! Runs a node under its guard, and handles its answer or its failure.
 //!
-//! | node | it answered | its deadline passed, or it failed |
+//! | node | answered | timed out or failed |
 //! |---|---|---|
-//! | Bull, Bear | `bull`/`bear` is covered | research is degraded; a text that says so is its argument, and the debate goes on |
+//! | Bull, Bear | `bull`/`bear` is covered | research is degraded; a text that says so is its argument, and the debate continues |
 //! | Research Manager | `manager` is covered; confidence 1.0, or 0.5 after a degradation | research is degraded, confidence 0.0; a plain HOLD that says so is the plan |
-//! | all others | | a degradation, and a text that says so; the six fields of research stay as they are |
+//! | all others | | a degradation, and a text that says so; the six fields of research are unchanged |
 //!
-//! A stop is neither: it passes through.
+//! A stop is neither: it is passed up.
 
 use super::Room;
 use super::case::Case;
@@ -21,12 +21,12 @@ use std::time::Duration;
 /// A guarded node, ready to run.
 type Ready<'a, A> = (Key, Duration, GuardedBranch<'a, Worked<A>>);
 
-/// Did the node answer, and nobody could read it?
+/// Whether the node answered with something unparseable.
 pub(super) fn is_unparseable(gone: &Degradation) -> bool {
     gone.kind == DegradationKind::Error && gone.reason == reason(&gone.node, Some(UNPARSEABLE))
 }
 
-/// Asks one role, under its deadline.
+/// Runs one role under its deadline.
 ///
 /// # Errors
 /// A stop.
@@ -42,7 +42,7 @@ pub(super) async fn ask<R: Role>(
     settle(ctx, room, case, (role, round), verdict).await
 }
 
-/// Asks several roles side by side, each under its own deadline. None sees what another has said.
+/// Runs several roles concurrently, each under its own deadline. None sees another's answer.
 ///
 /// # Errors
 /// A stop.
@@ -72,7 +72,7 @@ fn ready<'a, A: Send>(
     (Key::Node(seat.node.to_owned(), round), room.config.deadline(seat.phase), body)
 }
 
-/// Brings the verdict into the case, and leaves a step that says how the node ended.
+/// Applies the verdict to the case, and records a step with how the node ended.
 async fn settle<A: Send>(
     ctx: &mut Ctx,
     room: &Room<'_>,
@@ -129,7 +129,7 @@ async fn settle<A: Send>(
         "degraded_reason": research.degraded_reason,
         "history_len": history_len,
         "response_len": response_len,
-        // What a node that was cut off had called is not known on a re-run, which does not run it.
+        // The tool calls of a node that was cut off are unknown on a re-run, which does not run it.
         "tool_calls": tool_calls,
     });
     if !notes.is_empty() {
@@ -156,7 +156,7 @@ async fn settle<A: Send>(
     ctx.local(entry).await.map(drop)
 }
 
-/// The text that stands where a node gave nothing, in the desk's language.
+/// The fallback text of a node, in the desk's language.
 fn absence(seat: &Seat, gone: &Degradation, language: Language) -> String {
     let node = seat.node;
     let cause = match (gone.kind, language) {

@@ -1,10 +1,9 @@
 //! The desk: analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
 //!
-//! `run` reads as the graph does: analysts side by side, the debate in rounds, the Research Manager,
-//! the Trader, the risk debate in rounds, the Portfolio Manager; then one step that turns the decisions
-//! of all symbols into orders. Who speaks next is decided by the turns that were taken, never by looking
-//! at a text. Every node runs under a deadline and may give nothing: what then happens stands in
-//! `guarded`.
+//! `run` follows the graph: analysts concurrently, the debate in rounds, the Research Manager, the Trader,
+//! the risk debate in rounds, the Portfolio Manager; then one step that turns the decisions on all symbols
+//! into orders. The next speaker is determined by the turns taken, never by the content of a text. Every node
+//! runs under a deadline and may return nothing; `guarded` describes what happens then.
 
 pub mod answer;
 mod case;
@@ -34,18 +33,18 @@ use papertape_core::id::Symbol;
 use papertape_core::market::MarketView;
 use papertape_core::tape::{Branch, Ctx, Key, Stop};
 
-/// What the nodes of one symbol work with.
+/// The shared inputs of one symbol's nodes.
 pub(crate) struct Room<'a> {
     input: &'a DayInput<'a>,
     view: &'a MarketView<'a>,
     config: &'a DeskConfig,
     facts: Facts,
-    /// What the Trader may be told of its past.
+    /// The Trader's past.
     past: Reader<'a>,
 }
 
 impl Room<'_> {
-    /// The agent as it is in a scope: a branch may have changed it from some node on.
+    /// The agent as configured for a scope: a branch may change it from some node on.
     fn agent(&self, scope: &str) -> &AgentConfig {
         self.input.agent_at(scope)
     }
@@ -77,7 +76,7 @@ pub(crate) async fn run(
     Ok(DeskDay::new(cases, orders))
 }
 
-/// One symbol's way through the graph.
+/// Runs one symbol through the graph.
 async fn analyse(mut ctx: Ctx, room: &Room<'_>, symbol: &Symbol) -> Result<Case, Stop> {
     let config = room.config;
     let mut case = Case::new(symbol, &room.input.day.date.to_string());

@@ -1,5 +1,5 @@
-//! From the day's decisions to orders. One step for all symbols, at the root of the session: nothing
-//! inside of a guard may trade.
+//! From the day's decisions to orders. One step for all symbols, at the session's root, because nothing
+//! inside a guard may trade.
 
 use super::case::Case;
 use super::guarded::is_unparseable;
@@ -21,19 +21,19 @@ use std::collections::BTreeMap;
 /// The scope of the step.
 pub(crate) const SCOPE: &str = "sizing#1";
 
-/// What the decisions came to.
+/// The result of the decisions.
 pub(crate) struct Placement {
-    /// What was decided, by symbol.
+    /// The decisions by symbol.
     pub(crate) decisions: BTreeMap<Symbol, Decision>,
-    /// The plan, with its cuts.
+    /// The plan, with its adjustments.
     pub(crate) sizing: Sizing,
-    /// What became of each order, in the order in which they were placed.
+    /// The outcome of each order, in the order of placement.
     pub(crate) placed: Vec<Value>,
-    /// The same in sentences, to be told at the next session.
+    /// The same in sentences, for the next session's prompt.
     pub(crate) notices: Vec<String>,
 }
 
-/// Sizes the decisions and places the orders, each checked by the broker, what closes first.
+/// Sizes the decisions and places the orders, closing orders first; the broker checks each.
 ///
 /// # Errors
 /// A stop.
@@ -82,8 +82,8 @@ pub(crate) async fn place(
     Ok(placement)
 }
 
-/// What a symbol's case comes to: a rating needs the Portfolio Manager's decision and the Trader's
-/// proposal. Without either there is no opinion, which is another thing than a Hold.
+/// The decision on a symbol: a rating needs the Portfolio Manager's decision and the Trader's proposal. If
+/// either is missing there is no opinion, which is not the same as a Hold.
 fn decision(case: &Case) -> Decision {
     match (&case.decision, &case.proposal) {
         (Some(decision), Some(proposal)) => {
@@ -96,12 +96,12 @@ fn decision(case: &Case) -> Decision {
     }
 }
 
-/// Why a symbol has no decision. An answer that could not be read counts apart from all else.
+/// Whether a symbol has no decision because of an unparseable answer, which is counted separately.
 pub(crate) fn was_unparseable(case: &Case) -> bool {
     missing(case).any(is_unparseable)
 }
 
-/// The degradations of the nodes without which there is no decision.
+/// The degradations of nodes that a decision requires.
 fn missing(case: &Case) -> impl Iterator<Item = &Degradation> {
     [Trader.seat(), PortfolioManager.seat()].into_iter().filter_map(|seat| case.gone(seat.node))
 }

@@ -1,4 +1,4 @@
-//! What a desk's day leaves for its readers.
+//! The results of a desk's day, for readers.
 
 use super::case::Case;
 use super::orders::{Placement, was_unparseable};
@@ -13,10 +13,10 @@ use papertape_core::tape::{Class, Ctx, Doc, Entry, OutcomeKind, Stop};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Of each symbol's conclusion the memory takes so many characters.
+/// Maximum characters of each symbol's conclusion in the memory.
 const CONCLUSION_CHARS: usize = 300;
 
-/// A desk's day that is over.
+/// A completed desk day.
 pub struct DeskDay {
     cases: Vec<Case>,
     orders: Placement,
@@ -27,12 +27,12 @@ impl DeskDay {
         Self { cases, orders }
     }
 
-    /// Has a Trader answered, and so read what happened to the books?
+    /// Whether a Trader answered, and so has read what happened to the books.
     pub(crate) fn was_heard(&self) -> bool {
         self.cases.iter().any(|case| case.proposal.is_some())
     }
 
-    /// The mark of the memories that its Traders were told.
+    /// The mark of the memories shown to its Traders.
     pub(crate) fn unverified_memory(&self) -> Option<&Unverified> {
         let marks = self.cases.iter().filter_map(|case| case.unverified_memory.as_ref());
         marks.max_by(|a, b| (a.date, &a.job).cmp(&(b.date, &b.job)))
@@ -54,12 +54,12 @@ impl DeskDay {
         }
     }
 
-    /// What became of the day's orders, in sentences.
+    /// The outcomes of the day's orders, in sentences.
     pub(crate) fn notices(&self) -> &[String] {
         &self.orders.notices
     }
 
-    /// How the day's analyses came about.
+    /// The provenance of the day's analyses.
     #[must_use]
     pub fn provenance(&self) -> Provenance {
         let by_symbol: BTreeMap<Symbol, Research> =
@@ -91,7 +91,7 @@ impl DeskDay {
         }
     }
 
-    /// The decisions counted: ratings, and symbols that have none.
+    /// The counts of decisions: ratings, and symbols without one.
     fn decisions(&self) -> Value {
         let mut ratings: BTreeMap<&str, usize> = BTreeMap::new();
         let (mut unparseable, mut fallback) = (0_usize, 0_usize);
@@ -118,7 +118,7 @@ impl DeskDay {
     }
 }
 
-/// Keeps one symbol's whole state as a document of its own, named by its hash.
+/// Stores one symbol's whole state as a separate document, named by its hash.
 ///
 /// # Errors
 /// A stop.
@@ -148,7 +148,7 @@ fn of_symbol(case: &Case) -> Value {
         "action": case.proposal.as_ref().map(|proposal| proposal.action),
         "rating": rating,
         "direction": rating.map(|rating| rating.direction()),
-        // How much of the research stood behind it, where there is a rating at all.
+        // The confidence in the research behind it, if there is a rating.
         "confidence": rating.and(research.manager_confidence),
         "state": case.state_ref,
     })

@@ -1,6 +1,6 @@
-//! What a desk has come to about one symbol, under the names that TradingAgents gave it. Every text is
-//! a string from the beginning, empty until somebody has spoken; an answer of some form is rendered
-//! before it enters. The debates' strings stay authoritative; provenance only explains them.
+//! The state of one symbol's analysis, with TradingAgents' field names. Every text is a string, empty until
+//! its role has spoken; structured answers are rendered to text. The debates' strings are authoritative;
+//! provenance only explains them.
 
 use papertape_core::provenance::Research;
 use serde::{Deserialize, Serialize};
@@ -26,69 +26,69 @@ pub struct DeskState {
     pub investment_plan: String,
     /// The Trader's proposal.
     pub trader_investment_plan: String,
-    /// The debate about risk.
+    /// The risk debate.
     pub risk_debate_state: RiskDebate,
     /// The Portfolio Manager's decision.
     pub final_trade_decision: String,
-    /// The Trader's memory; nobody else reads it.
+    /// The Trader's memory; no other role reads it.
     pub past_context: String,
 }
 
 /// The debate of Bull and Bear.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InvestmentDebate {
-    /// What Bull has said.
+    /// Bull's arguments.
     pub bull_history: String,
-    /// What Bear has said.
+    /// Bear's arguments.
     pub bear_history: String,
-    /// What both have said, in order.
+    /// Both sides' arguments, in order.
     pub history: String,
-    /// What was said last.
+    /// The latest argument.
     pub current_response: String,
-    /// The Research Manager's judgement.
+    /// The Research Manager's decision.
     pub judge_decision: String,
-    /// How often somebody has spoken.
+    /// The number of arguments.
     pub count: u32,
     /// The six fields of provenance.
     #[serde(flatten)]
     pub research: Research,
 }
 
-/// The debate about risk.
+/// The risk debate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RiskDebate {
-    /// What the Aggressive Analyst has said.
+    /// The Aggressive Analyst's arguments.
     pub aggressive_history: String,
-    /// What the Conservative Analyst has said.
+    /// The Conservative Analyst's arguments.
     pub conservative_history: String,
-    /// What the Neutral Analyst has said.
+    /// The Neutral Analyst's arguments.
     pub neutral_history: String,
-    /// What all have said, in order.
+    /// All arguments, in order.
     pub history: String,
     /// Who spoke last: `Aggressive`, `Conservative`, `Neutral`, `Judge`.
     pub latest_speaker: String,
-    /// What the Aggressive Analyst said last.
+    /// The Aggressive Analyst's latest argument.
     pub current_aggressive_response: String,
-    /// What the Conservative Analyst said last.
+    /// The Conservative Analyst's latest argument.
     pub current_conservative_response: String,
-    /// What the Neutral Analyst said last.
+    /// The Neutral Analyst's latest argument.
     pub current_neutral_response: String,
-    /// The Portfolio Manager's judgement.
+    /// The Portfolio Manager's decision.
     pub judge_decision: String,
-    /// How often somebody has spoken.
+    /// The number of arguments.
     pub count: u32,
 }
 
 /// A side of the debate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// For it.
+    /// For owning the instrument.
     Bull,
-    /// Against it.
+    /// Against owning the instrument.
     Bear,
 }
 
-/// A stance towards risk.
+/// A stance on risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stance {
     /// Takes it.
@@ -100,7 +100,7 @@ pub enum Stance {
 }
 
 impl Side {
-    /// Both, in the order in which they speak.
+    /// Both sides, in speaking order.
     pub const ALL: [Self; 2] = [Self::Bull, Self::Bear];
 
     /// The dimension that it covers.
@@ -114,10 +114,10 @@ impl Side {
 }
 
 impl Stance {
-    /// All, in the order in which they speak.
+    /// Every stance, in speaking order.
     pub const ALL: [Self; 3] = [Self::Aggressive, Self::Conservative, Self::Neutral];
 
-    /// As `latest_speaker` has it.
+    /// The spelling in `latest_speaker`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl Stance {
 }
 
 impl DeskState {
-    /// Nobody has spoken yet.
+    /// The state before the first node.
     #[must_use]
     pub fn new(symbol: &str, date: &str, past_context: String) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl DeskState {
 }
 
 impl InvestmentDebate {
-    /// A side speaks.
+    /// Adds a side's argument.
     pub fn speak(&mut self, side: Side, text: &str) {
         let (own, speaker) = match side {
             Side::Bull => (&mut self.bull_history, "Bull Analyst"),
@@ -155,7 +155,7 @@ impl InvestmentDebate {
         self.count += 1;
     }
 
-    /// The manager judges.
+    /// Adds the manager's decision.
     pub fn judge(&mut self, decision: &str) {
         decision.clone_into(&mut self.judge_decision);
         decision.clone_into(&mut self.current_response);
@@ -163,7 +163,7 @@ impl InvestmentDebate {
 }
 
 impl RiskDebate {
-    /// A risk analyst speaks.
+    /// Adds a risk analyst's argument.
     pub fn speak(&mut self, stance: Stance, text: &str) {
         let argument = format!("{} Analyst: {text}", stance.as_str());
         let (own, current) = match stance {
@@ -178,7 +178,7 @@ impl RiskDebate {
         self.count += 1;
     }
 
-    /// The Portfolio Manager judges.
+    /// Adds the Portfolio Manager's decision.
     pub fn judge(&mut self, decision: &str) {
         decision.clone_into(&mut self.judge_decision);
         "Judge".clone_into(&mut self.latest_speaker);

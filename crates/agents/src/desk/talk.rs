@@ -1,5 +1,5 @@
-//! One node's talk with its model: instructions, a task, tools if it has any, and an answer of the form
-//! that the role needs. It runs in the node's own scope, inside of its guard.
+//! A node's conversation with its model: system prompt, task, tools if it has any, and an answer in the
+//! format that the role needs. It runs in the node's own scope, inside its guard.
 
 use super::answer::Structured;
 use super::config::PromptStyle;
@@ -11,19 +11,19 @@ use papertape_core::tape::{CallOptions, Ctx, NodeFailure, Stop};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The kind of failure of an answer that nobody can read, repaired or not.
+/// The failure kind of an answer that is unparseable even after a repair request.
 pub(super) const UNPARSEABLE: &str = "unparseable";
-/// The kind of failure of a node that asked and asked and never answered.
+/// The failure kind of a node that kept calling tools and never answered.
 const STEP_LIMIT: &str = "step_limit";
-/// The kind of failure of a node whose prompt could not be written.
+/// The failure kind of a node whose prompt could not be rendered.
 const BAD_PROMPT: &str = "bad_prompt";
-/// The kinds of failure that are a node's own; the others are those of its calls.
+/// The failure kinds of nodes themselves; the others come from their calls.
 pub const NODE_FAILURES: [&str; 3] = [UNPARSEABLE, STEP_LIMIT, BAD_PROMPT];
 
-/// The limit on why an answer could not be read, in characters.
+/// Maximum characters of the reason why an answer could not be parsed.
 const MAX_REASON_CHARS: usize = 500;
 
-/// A node's talk.
+/// A node's conversation.
 pub struct Talk<'a> {
     pub(super) ctx: Ctx,
     pub(super) room: &'a Room<'a>,
@@ -31,20 +31,20 @@ pub struct Talk<'a> {
     pub(super) task: Task,
 }
 
-/// What a node has come to, and how.
+/// A node's answer, with how it was obtained.
 #[derive(Debug)]
 pub struct Worked<A> {
     /// Its answer.
     pub answer: A,
-    /// How many tools it has called.
+    /// The number of tool calls.
     pub tool_calls: u32,
-    /// Sources that it asked and that are not there, each with the reason.
+    /// Requested sources that were not available, each with the reason.
     pub sources_missing: BTreeMap<String, String>,
-    /// What of its answer could not be read and was left out.
+    /// The parts of its answer that could not be parsed and were left out.
     pub notes: Vec<String>,
 }
 
-/// An answer, or why there is none; outside of both, a stop.
+/// An answer, or why there is none; the outer error is a stop.
 type Outcome<T> = Result<Result<T, NodeFailure>, Stop>;
 
 impl<A> Worked<A> {
@@ -71,8 +71,8 @@ impl Talk<'_> {
         Ok(reply.map_err(failed).and_then(|reply| text_of(&reply)).map(Worked::of))
     }
 
-    /// A report in prose, after reading with tools. The last of its calls may ask for none, so that a
-    /// reader without end still writes.
+    /// A report in prose, after reading with tools. The last call may not request tools, so that a node that
+    /// would read forever still writes.
     ///
     /// # Errors
     /// A stop.
@@ -108,8 +108,8 @@ impl Talk<'_> {
         Ok(Err(NodeFailure { kind: STEP_LIMIT.to_owned(), message }))
     }
 
-    /// An answer of a form. A provider that refuses the schema is asked without it; an answer that
-    /// cannot be read is repaired once.
+    /// A structured answer. If the provider rejects the schema, the request is repeated without it; an
+    /// unparseable answer gets one repair request.
     ///
     /// # Errors
     /// A stop.
@@ -149,7 +149,7 @@ impl Talk<'_> {
             .map_err(|unparseable| NodeFailure { kind: UNPARSEABLE.to_owned(), message: unparseable.reason }))
     }
 
-    /// The conversation as it begins: everything in it as the record keeps it.
+    /// The start of the conversation, as recorded.
     async fn open(&mut self) -> Outcome<(ModelRequest, CallOptions)> {
         let (instructions, task) = match self.instructions().and_then(|instructions| {
             Ok((instructions, self.render(self.task.prompt, &Value::Object(self.task.values.clone()))?))
@@ -175,7 +175,7 @@ impl Talk<'_> {
         Ok(Ok((request, agent.limits.call_options())))
     }
 
-    /// The role's own instructions, then those of everybody at the desk.
+    /// The role's own system prompt, followed by the desk's common one.
     fn instructions(&self) -> Result<String, NodeFailure> {
         let style = match (self.seat.styled, self.room.config.analysis_prompt_style) {
             (false, _) => None,

@@ -1,11 +1,11 @@
-//! The analysts' tools: the market view's, each role its own. What they answer is shown as data.
+//! The analysts' tools: those of the market view, a subset per role. Their results are shown as data.
 
 use crate::tools::{self, Reading, calculate, facts, market, snapshot};
 use papertape_core::market::MarketView;
 use papertape_core::message::{ToolCall, ToolSpec};
 use papertape_core::tape::{Ctx, Stop, ToolNote};
 
-/// The tools of these names over the view, as a model is told of them.
+/// The specs of the tools with these names over the view.
 pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
     let mut all = vec![
         snapshot::tool(),
@@ -18,15 +18,15 @@ pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
     names.iter().filter_map(|name| all.iter().find(|tool| tool.name == *name).cloned()).collect()
 }
 
-/// What a call came to.
+/// The result of a tool call.
 pub(crate) struct Told {
-    /// What the model is told.
+    /// The text for the model.
     pub(crate) content: String,
-    /// The source that was asked and is not there, with the reason.
+    /// The requested source that was not available, with the reason.
     pub(crate) missing: Option<(String, String)>,
 }
 
-/// Runs one call of an analyst who has the tools `names`.
+/// Runs one call of an analyst with the tools `names`.
 ///
 /// # Errors
 /// A stop.

@@ -1,5 +1,4 @@
-//! Asking the model for a memory: once, once more where the answer cannot be used, and never at the
-//! cost of the day.
+//! Requests a memory from the model: once, again if the answer is unusable, and without ever failing the day.
 
 use crate::config::AgentConfig;
 use crate::prompt::PromptSet;
@@ -9,23 +8,23 @@ use papertape_core::record::Source;
 use papertape_core::tape::{Ctx, Stop};
 use serde_json::{Value, json};
 
-/// What came of it.
+/// The result.
 pub(super) enum Asked<T> {
-    /// An answer that can be used.
+    /// A usable answer.
     Answered(T, Source),
-    /// None that can be: the last text, and why.
+    /// No usable answer: the last text, and the reason.
     Unusable {
-        /// The last answer's text, empty where there was none.
+        /// The last answer's text, empty when there was none.
         text: String,
-        /// Why it cannot be used.
+        /// Why it is unusable.
         why: String,
     },
 }
 
-/// The limit on why an answer could not be used, in characters.
+/// Maximum characters of the reason why an answer is unusable.
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// Who asks.
+/// The inputs of a memory request.
 pub(super) struct Asker<'a> {
     pub(super) agent: &'a AgentConfig,
     pub(super) model: ModelName,
@@ -34,7 +33,7 @@ pub(super) struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Asks with the prompt `name`, reads the answer, and asks once more where it cannot be read.
+    /// Sends the prompt `name`, parses the answer, and requests it again if it cannot be parsed.
     pub(super) async fn ask<T>(
         &self,
         ctx: &mut Ctx,

@@ -1,5 +1,5 @@
-//! A day as the memory lives it: what the pre-phase did, what the trader is told, what the session and
-//! the bar did, and in the post phase the round and the reflections, all of it on the tape.
+//! The memory during one day: the events of the pre-phase, the recall for the trader, the events of the
+//! session and the bar, and in the post phase the round and the reflections, all of it on the tape.
 
 use super::ask::{Asked, Asker};
 use super::facts::Facts;
@@ -28,18 +28,18 @@ use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
 
-/// Limits on what a session concluded and on a thesis in a prompt, in characters.
+/// Maximum characters of a session's conclusions and of a thesis in a prompt.
 const MAX_DECISION_CHARS: usize = 20_000;
 const MAX_THESIS_CHARS: usize = 2_000;
 
 /// How the trader's session ended, for its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spoken {
-    /// Has the trader answered at all?
+    /// Whether the trader answered at all.
     pub heard: bool,
-    /// Did its answer fall back, or break off?
+    /// Whether its answer was a fallback or broke off.
     pub degraded: bool,
-    /// What it decided and why, in its own words: a solo agent's last answer, a desk's conclusions.
+    /// Its decision and reasons in its own words: a solo agent's last answer, a desk's conclusions.
     pub decision: String,
 }
 
@@ -51,27 +51,27 @@ pub struct Diary<'a> {
     day: TradingDay,
     memory: Memory,
     spoken: Spoken,
-    /// Of what this session writes.
+    /// The origin of what this session writes.
     origin: Origin,
     followed: usize,
     opened: Vec<String>,
     closings: Vec<Closing>,
-    /// Rows of contexts that wait for a step.
+    /// Context rows that wait for the next step.
     rows: Vec<Implied>,
     lost: bool,
     embedding: Option<&'a ModelName>,
-    /// What reflections of this job mean that were embedded today.
+    /// Embeddings computed today for reflections of this job.
     vectors: Vec<VectorRow>,
 }
 
 impl<'a> Diary<'a> {
-    /// Opens it with what is remembered. `agent`: as it is in the post phase, in which the model that its
-    /// trader thinks with writes.
+    /// Opens the day with the existing memory. `agent`: as configured in the post phase, whose memories are
+    /// written by its trader's model.
     #[must_use]
     pub fn new(input: &'a DayInput<'a>, agent: &'a AgentConfig, memory: Memory) -> Self {
         let recorded = input.recorded.filter(|_| agent.model.is_recorded());
         let model = match agent.kind {
-            // Who has spoken elsewhere cannot be asked.
+            // Imported agents have no callable model.
             AgentKind::Solo if recorded.is_some() => {
                 recorded.map_or_else(|| agent.model.clone(), |recorded| recorded.writer.clone())
             }
@@ -97,8 +97,8 @@ impl<'a> Diary<'a> {
         }
     }
 
-    /// After the pre-phase: what filled, split and closed before the session. A position that an order of
-    /// an earlier day opened has that day's round for its thesis.
+    /// Called after the pre-phase: processes what filled, split and closed before the session. A position
+    /// opened by an order of an earlier day gets that day's round as its thesis.
     ///
     /// # Errors
     /// A stop.
@@ -114,12 +114,12 @@ impl<'a> Diary<'a> {
             self.opened.clear();
         }
         self.keep_rows(pre, None).await?;
-        // What was taken over from another job, or could not be embedded then.
+        // Lessons carried over from another job, or that could not be embedded earlier.
         self.embed(pre).await
     }
 
-    /// Gives lessons a vector that have none of the model: none is embedded twice. Where the model fails,
-    /// they are left to the next day, and found by words until then.
+    /// Embeds the lessons that have no vector of the model; none is embedded twice. If the model fails, they
+    /// are retried the next day, and found only by keywords until then.
     async fn embed(&mut self, ctx: &mut Ctx) -> Result<(), Stop> {
         let Some(model) = self.embedding.filter(|_| self.settings.mode.trades()) else { return Ok(()) };
         let options = self.asker.agent.limits.call_options();
@@ -128,7 +128,7 @@ impl<'a> Diary<'a> {
         Ok(())
     }
 
-    /// What the trader may be told of its past.
+    /// The recall context for the trader.
     #[must_use]
     pub fn reader<'r>(&'r self, account: &'r Account) -> Reader<'r> {
         Reader {
@@ -143,18 +143,19 @@ impl<'a> Diary<'a> {
         }
     }
 
-    /// After the session: what its orders did, what the trader said, and the mark of all that it writes.
+    /// Called after the session: records what its orders did, the trader's outcome, and the mark for
+    /// everything it writes.
     pub fn heard(&mut self, books: &Books, spoken: Spoken, unverified: Option<Unverified>) {
         self.follow(books.journal(), self.day.open);
         self.spoken = spoken;
         self.origin.unverified = unverified;
     }
 
-    /// The post phase, after the close: the round, then a reflection on every closing in the order of the
-    /// ledger. Gives the memory that the next day starts with.
+    /// The post phase, after the close: the round, then a reflection on every closing in the ledger's order.
+    /// Returns the memory for the next day.
     ///
     /// # Errors
-    /// A stop. A model that fails is none: the template stands in for it, and that is marked.
+    /// A stop. A failed model call is not a stop: the template is used, and the row is marked.
     pub async fn post(
         mut self,
         root: &Ctx,
@@ -186,7 +187,7 @@ impl<'a> Diary<'a> {
         Ok((self.memory, self.vectors))
     }
 
-    /// Follows what the journal has that was not followed yet.
+    /// Processes the journal's new entries.
     fn follow(&mut self, journal: &Journal, at: Timestamp) {
         if self.settings.is_off() {
             return;
@@ -219,8 +220,8 @@ impl<'a> Diary<'a> {
         self.followed = journal.entries.len();
     }
 
-    /// Gives the positions that were opened the round's summary as their thesis, those among them that are
-    /// closed already. It is known since the round is, and not since the position was opened.
+    /// Sets the round's summary as the thesis of the positions opened in it, including those already closed.
+    /// The thesis becomes known with the round, not when the position was opened.
     fn explain(&mut self, round: &Remembered<RoundRow>) {
         let at = round.row.known_at;
         for closing in &mut self.closings {
@@ -242,7 +243,7 @@ impl<'a> Diary<'a> {
         }
     }
 
-    /// Keeps the round and the contexts' rows that wait, in one step; none where there is nothing to keep.
+    /// Records the round and the pending context rows in one step; no step when there is nothing to record.
     async fn keep_rows(&mut self, ctx: &mut Ctx, round: Option<RoundRow>) -> Result<(), Stop> {
         let contexts = std::mem::take(&mut self.rows);
         let mut implied = Vec::new();

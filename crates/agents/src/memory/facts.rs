@@ -1,4 +1,4 @@
-//! What a round was, from the books alone: the ground of the prompt and of the template.
+//! A round's facts, from the books only: the input of the prompt and of the template.
 
 use super::parts::{Parts, cut, one_line};
 use super::reflect::side;
@@ -11,19 +11,19 @@ use papertape_core::record::{AssetNote, Decision};
 use rust_decimal::Decimal;
 use std::collections::BTreeSet;
 
-/// The situation has at most so many characters.
+/// Maximum characters of the situation.
 const SITUATION_CHARS: usize = 480;
-/// Of these, what was concluded.
+/// Of these, the maximum for the conclusion.
 const CONCLUDED_CHARS: usize = 280;
-/// With so many instruments at most, those that nothing was done about are listed too.
+/// Up to this many instruments, those without any action are listed too.
 const LISTED: usize = 12;
 
 /// A round's facts.
 pub(super) struct Facts {
     pub(super) assets: Vec<AssetNote>,
-    /// What was booked, and what was refused, in sentences.
+    /// What was booked and what was rejected, in sentences.
     pub(super) booked: Vec<String>,
-    /// Each open position at the close, in a line.
+    /// Each open position at the close, as a line.
     pub(super) held: Vec<String>,
     pub(super) is_open_entry: bool,
 }
@@ -47,7 +47,7 @@ impl Facts {
         }
     }
 
-    /// What was concluded, and the key prices and positions.
+    /// The conclusion, with the key prices and positions.
     pub(super) fn situation(&self, decision: &str) -> String {
         let mut text = cut(&one_line(decision), CONCLUDED_CHARS);
         for held in &self.held {
@@ -59,7 +59,7 @@ impl Facts {
         cut(&text, SITUATION_CHARS)
     }
 
-    /// The four parts as the facts alone give them.
+    /// The four parts, from the facts only.
     pub(super) fn parts(&self, account: &Account, language: Language) -> Parts {
         let en = language == Language::En;
         let pick = |english: &str, chinese: &str| if en { english.to_owned() } else { chinese.to_owned() };
@@ -81,7 +81,7 @@ impl Facts {
     }
 }
 
-/// The position in a line.
+/// The position as a line.
 fn line(symbol: &Symbol, held: &Position) -> String {
     let price = |price: Option<papertape_core::money::Price>| {
         price
@@ -98,7 +98,7 @@ fn line(symbol: &Symbol, held: &Position) -> String {
     )
 }
 
-/// The stop, and with leverage the check of the limit: `|entry - stop| / entry x leverage`.
+/// The stop and, with leverage, the check of the limit: `|entry - stop| / entry x leverage`.
 fn risk(symbol: &Symbol, held: &Position, language: Language) -> String {
     let Some(stop) = held.stop else {
         return match language {

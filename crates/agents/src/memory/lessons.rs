@@ -1,4 +1,4 @@
-//! What closed trades have taught: kept for good, and found again by what they are about.
+//! Lessons from closed trades: stored permanently, and retrieved by relevance.
 
 use super::origin::Origin;
 use super::state::Packed;
@@ -14,15 +14,15 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Lessons are sealed by so many, each such block one text of the record.
+/// Lessons per sealed block; each block is one text of the record.
 const BLOCK: usize = 32;
-/// The most that words in common count for.
+/// Maximum score for words in common.
 const WORDS: usize = 6;
 
-/// A reflection, as far as a trader reads it.
+/// The part of a reflection that a trader reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lesson {
-    /// The reflection's id.
+    /// The reflection's ID.
     pub trade_id: u64,
     /// Who wrote it.
     #[serde(flatten)]
@@ -33,34 +33,34 @@ pub struct Lesson {
     pub side: Direction,
     /// When the position was opened.
     pub entry_time: Timestamp,
-    /// When it, or a part of it, was closed.
+    /// When it was closed, fully or in part.
     pub exit_time: Timestamp,
     /// What closed it.
     pub cause: String,
-    /// The ledger's result.
+    /// The realized result from the ledger.
     pub pnl: Money,
     /// `pnl / margin x 100`.
     pub return_pct: Option<Decimal>,
-    /// What it teaches.
+    /// The lesson.
     pub summary: String,
     /// What went wrong.
     pub error_tags: Vec<ErrorTag>,
-    /// How much there is to learn.
+    /// How much the trade teaches.
     pub value_assessment: Assessment,
-    /// Rules for next time.
+    /// Rules for future trades.
     pub next_rules: Vec<String>,
-    /// Was it written by the template from the books, so that nobody has judged the trade? Of reflections
-    /// that were written under rules version 1 this is not known.
+    /// Whether the template wrote it from the books, without a judgment of the trade. Unknown for reflections
+    /// written under rules version 1.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_template: bool,
-    /// From when on it may be read.
+    /// When it may first be read.
     pub known_at: Timestamp,
-    /// What it means, where a model has said so.
+    /// Its embedding, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<Meaning>,
 }
 
-/// What a lesson means, as one sentence model has it.
+/// A lesson's embedding by one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meaning {
     /// The model.
@@ -70,15 +70,15 @@ pub struct Meaning {
 }
 
 impl Lesson {
-    /// The text of which the vector is made: what it teaches. Instrument, side, figures and tags are for
-    /// filters and words; with them in it, vectors tell texts apart less well.
+    /// The text to embed: the lesson itself. Instrument, side, figures and tags are used for filters and
+    /// keywords; including them makes embeddings less distinctive.
     #[must_use]
     pub fn text(&self) -> String {
         let parts = std::iter::once(&self.summary).chain(&self.next_rules).map(|part| part.trim());
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Its vector by this model.
+    /// Its vector, if it was computed by this model.
     #[must_use]
     pub fn vector(&self, model: &ModelName) -> Option<Vec<f32>> {
         let meaning = self.meaning.as_ref().filter(|meaning| meaning.model == *model)?;
@@ -109,7 +109,7 @@ impl From<&ReflectionRow> for Lesson {
     }
 }
 
-/// All lessons of a trader, the oldest first. A state holds the sealed blocks by their hashes.
+/// All lessons of a trader, oldest first. A state references the sealed blocks by their hashes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Archive {
@@ -128,7 +128,7 @@ impl Archive {
         }
     }
 
-    /// All of them, the oldest first.
+    /// All lessons, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Lesson> {
         self.sealed.iter().flat_map(|block| &block.0).chain(&self.tail)
     }
@@ -146,22 +146,22 @@ impl Archive {
     }
 }
 
-/// What lessons are wanted for.
+/// A query for lessons.
 #[derive(Clone, Debug, Default)]
 pub struct Query<'a> {
-    /// The instruments that it is about first of all: those held, or a desk's own.
+    /// The instruments in focus: those held, or a desk's own.
     pub focus: BTreeSet<&'a Symbol>,
-    /// All that may be traded.
+    /// All tradable instruments.
     pub symbols: BTreeSet<&'a Symbol>,
-    /// What is on the trader's mind, in words.
+    /// The trader's current concerns, in words.
     pub words: String,
 }
 
-/// The `most` lessons that say the most to the query, the best first, of those known at the instant.
+/// The `most` lessons most relevant to the query, best first, among those known at the instant.
 ///
-/// A lesson counts 6 for an instrument in focus, 2 for one that may be traded, 0 to 2 for its value,
-/// and 1 for each word in common, at most 6; of equals the newer comes first. What a template wrote comes
-/// behind all that somebody has judged. This is keyword search.
+/// A lesson scores 6 for an instrument in focus, 2 for a tradable one, 0 to 2 for its value, and 1 for each
+/// word in common, at most 6; ties go to the newer one. Lessons written by the template rank last. This is
+/// keyword search.
 #[must_use]
 pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, most: usize) -> Vec<&'a Lesson> {
     let asked = words(&query.words);
@@ -174,9 +174,9 @@ pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, mos
     ranked
 }
 
-/// The same by words and by meaning: the ranking of [`best`] and that of the lessons that have a vector of
-/// `model` by its cosine with `asked`, fused by their ranks ([`reciprocal_ranks`]). Of equals, the one that
-/// words put first; what a template wrote last.
+/// Hybrid ranking: the ranking of [`best`] and that of the lessons with a vector of `model` by their cosine
+/// with `asked`, fused by reciprocal ranks ([`reciprocal_ranks`]). Ties go to the better keyword rank;
+/// lessons written by the template rank last.
 #[must_use]
 pub fn best_by_meaning<'a>(
     archive: &'a Archive,
@@ -218,8 +218,8 @@ fn score(lesson: &Lesson, query: &Query<'_>, asked: &BTreeSet<String>) -> usize 
     about + value + words(&text).intersection(asked).count().min(WORDS)
 }
 
-/// Words of a text: runs of letters and digits of at least three, and pairs of characters where a script
-/// puts no spaces.
+/// Words of a text: runs of at least three letters and digits, and pairs of characters in scripts without
+/// spaces.
 fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {

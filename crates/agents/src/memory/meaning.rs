@@ -1,5 +1,5 @@
-//! What texts mean, asked of a sentence model. A question is an external step, whichever model it is put
-//! to: a replay needs none, and finds the same numbers on any machine.
+//! Embeddings of texts by a sentence model. Each request is an external step, whichever model it uses: a
+//! replay needs no model, and gets the same numbers on any machine.
 
 use super::lessons::{Archive, Lesson, Meaning};
 use super::parts::cut;
@@ -10,15 +10,15 @@ use papertape_core::tape::{CallOptions, Ctx, Stop};
 use papertape_embed::vector;
 use serde_json::json;
 
-/// The name by which sentence models are called as tools. No configured server can have it.
+/// The server name for calling sentence models as tools. No configured server can have it.
 pub const EMBEDDINGS: &str = "$embeddings";
 
-/// So many texts are put into one question.
+/// Texts per request.
 const BATCH: usize = 32;
-/// Of what an answer says of its failure, so much is kept.
+/// Maximum characters of a failure reason.
 const REASON_CHARS: usize = 240;
 
-/// The texts' unit vectors, or why there are none.
+/// The texts' unit vectors, or why they are missing.
 ///
 /// # Errors
 /// A stop.
@@ -33,11 +33,11 @@ pub(super) async fn vectors(
         tool: model.to_string(),
         arguments: json!({ "texts": texts }),
     };
-    // Asking twice changes nothing outside.
+    // The call has no side effects, so it may be repeated.
     Ok(match ctx.external(&call, true, options, None).await? {
         Ok(reply) if reply.is_error => Err(cut(&reply.text, REASON_CHARS)),
         Ok(reply) => vector::from_json(&reply.text, texts.len()).map(|mut vectors| {
-            // A provider may leave the length to us; one without a direction stays near to nothing.
+            // A provider may return vectors of any length; a vector without a direction stays close to zero.
             for vector in &mut vectors {
                 let _ = vector::normalise(vector);
             }
@@ -47,8 +47,8 @@ pub(super) async fn vectors(
     })
 }
 
-/// Embeds the lessons that have no vector of the model, and gives the rows of those that are this job's
-/// own. Stops at the first question that fails.
+/// Embeds the lessons that have no vector of the model, and returns the rows for this job's own ones. Ends at
+/// the first request that fails.
 ///
 /// # Errors
 /// A stop.

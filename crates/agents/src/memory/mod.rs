@@ -1,8 +1,8 @@
-//! The trader's three memories: what its last rounds came to, why its open positions were opened, and
-//! what closed trades have taught.
+//! The trader's three memories: the summaries of its last rounds, the theses of its open positions, and the
+//! lessons of closed trades.
 //!
-//! [`Diary`] follows a day: it reads the ledger's events as they come, tells the trader its past through
-//! [`recall`], and in the post phase writes the round and the reflections. What outlives the day is
+//! [`Diary`] covers a day: it processes the ledger's events as they come, presents the past to the trader
+//! through [`recall`], and writes the round and the reflections in the post phase. What outlives the day is
 //! [`Memory`], a part of the start state.
 
 mod ask;

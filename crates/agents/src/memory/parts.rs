@@ -1,12 +1,12 @@
-//! The four parts of a round's summary: read, checked, written, and cut so that all four stay.
+//! The four parts of a round's summary: parsed, checked, written, and truncated so that all four remain.
 
 use crate::config::Language;
 use papertape_core::fence::is_blank;
 use std::fmt::Write as _;
 
-/// A summary has at most so many characters, labels included.
+/// Maximum characters of a summary, labels included.
 pub const SUMMARY_CHARS: usize = 600;
-/// Of these, `[Risk]` has at most so many, so that it can stay whole wherever a summary is cut.
+/// Of these, the maximum for `[Risk]`, so that it stays complete wherever a summary is truncated.
 pub const RISK_CHARS: usize = 300;
 
 const LABELS: [(&str, &str); 4] =
@@ -17,14 +17,14 @@ const RISK: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts([String; 4]);
 
-/// Why a text is no summary.
+/// Why a text is not a valid summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Parts are not there, or empty.
+    /// Parts are missing or empty.
     Missing(Vec<&'static str>),
-    /// It has so many characters.
+    /// It has this many characters.
     TooLong(usize),
-    /// `[Risk]` has so many characters.
+    /// `[Risk]` has this many characters.
     RiskTooLong(usize),
 }
 
@@ -45,8 +45,8 @@ impl Parts {
         Self(parts.map(|part| one_line(&part)))
     }
 
-    /// Reads a summary, in either language and with either kind of brackets; what stands before the
-    /// first label is no part.
+    /// Parses a summary, in either language and with either kind of brackets; text before the first label is
+    /// ignored.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -66,8 +66,7 @@ impl Parts {
         if whole > SUMMARY_CHARS { Err(Problem::TooLong(whole)) } else { Ok(parts) }
     }
 
-    /// The summary that `text` gives as far as it goes, with what is missing taken from `facts` and
-    /// what is too long cut.
+    /// The summary in `text`, with missing parts taken from `facts` and long ones truncated.
     #[must_use]
     pub fn filled(text: &str, facts: &Self, language: Language) -> Self {
         let mut found = find(text);
@@ -79,7 +78,7 @@ impl Parts {
         parts.fit(language, SUMMARY_CHARS).unwrap_or(parts)
     }
 
-    /// The summary as a text, one part a line.
+    /// The summary as text, one part per line.
     #[must_use]
     pub fn write(&self, language: Language) -> String {
         let mut out = String::new();
@@ -90,8 +89,8 @@ impl Parts {
         out
     }
 
-    /// Cut to `most` characters: the risk stays whole, the others give way, the longest first, and none
-    /// vanishes. `None` where there is no room for that.
+    /// Truncates the summary to `most` characters: the risk stays complete, the other parts are shortened,
+    /// the longest first, and none is dropped. `None` when there is not enough room.
     #[must_use]
     pub fn fit(&self, language: Language, most: usize) -> Option<Self> {
         let bodies = self.0.clone().map(|part| chars(&part));
@@ -111,34 +110,34 @@ impl Parts {
         Some(parts)
     }
 
-    /// The least room that [`Self::fit`] needs.
+    /// The minimum number of characters for [`Self::fit`].
     #[must_use]
     pub fn least(&self, language: Language) -> usize {
         let labels = chars(&self.write(language)) - self.0.iter().map(|part| chars(part)).sum::<usize>();
         labels + chars(&self.0[RISK]) + 3
     }
 
-    /// What is concluded.
+    /// The conclusion.
     #[must_use]
     pub fn conclusion(&self) -> &str {
         &self.0[0]
     }
 
-    /// What is to be verified next.
+    /// What to verify next.
     #[must_use]
     pub fn next(&self) -> &str {
         &self.0[3]
     }
 }
 
-/// A summary as it was kept, read again; `None` where it is none.
+/// Parses a stored summary; `None` when it is not valid.
 #[must_use]
 pub fn kept(summary: &str) -> Option<Parts> {
     let found = find(summary);
     found.iter().all(Option::is_some).then(|| Parts(found.map(Option::unwrap_or_default)))
 }
 
-/// Divides `total` among needs: nobody gets more than it needs, and what one leaves goes to the others.
+/// Divides `total` among needs: none gets more than it needs, and unused amounts go to the others.
 #[must_use]
 pub fn share(needs: &[usize], total: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
@@ -152,7 +151,7 @@ pub fn share(needs: &[usize], total: usize) -> Vec<usize> {
     given
 }
 
-/// The first `most` characters, the last of them `…` where something was cut off.
+/// The first `most` characters, ending with `…` when something was cut off.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> String {
     if chars(text) <= most {
@@ -166,13 +165,13 @@ pub fn cut(text: &str, most: usize) -> String {
     short
 }
 
-/// How long a text is, in characters.
+/// The length of a text in characters.
 #[must_use]
 pub fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text on one line, without runs of spaces.
+/// A text on one line, with runs of spaces collapsed.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -186,9 +185,9 @@ fn label(at: usize, language: Language) -> &'static str {
     }
 }
 
-/// The parts' texts; `None` for those that are not there or empty.
+/// The parts' texts; `None` for those that are missing or empty.
 fn find(text: &str) -> [Option<String>; 4] {
-    // (where the label begins, where its text does, which part)
+    // (start of the label, start of its text, part)
     let mut marks: Vec<(usize, usize, usize)> = Vec::new();
     for (open, c) in text.char_indices().filter(|(_, c)| matches!(c, '[' | '【')) {
         let close = if c == '[' { ']' } else { '】' };
@@ -205,7 +204,7 @@ fn find(text: &str) -> [Option<String>; 4] {
         let end = marks.get(at + 1).map_or(text.len(), |next| next.0);
         let body = one_line(&text[*begin..end]);
         let body = body.trim_matches(|c: char| matches!(c, '*' | ':' | '：' | '#') || c.is_whitespace());
-        // A part that is written twice is read once.
+        // Of a repeated part, the first counts.
         if found[*part].is_none() && !is_blank(body) {
             found[*part] = Some(body.to_owned());
         }

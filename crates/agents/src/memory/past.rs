@@ -1,5 +1,5 @@
-//! What a trader is told of its past: the theses of its open positions, its last rounds, and the lessons
-//! of closed trades. Nothing in it was known later than the instant of the session.
+//! The past as shown to a trader: the theses of its open positions, its last rounds, and the lessons of
+//! closed trades. Nothing in it became known after the session's instant.
 
 use super::lessons::{self, Lesson, Query};
 use super::meaning::vectors;
@@ -23,93 +23,93 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// A position's context has at most so many characters.
+/// Maximum characters of a position's context.
 pub const CONTEXT_CHARS: usize = 600;
-/// All contexts of a prompt together.
+/// Maximum characters of all contexts in a prompt together.
 pub const CONTEXTS_CHARS: usize = 3_000;
-/// The limit on one memory in a prompt, in characters. What is kept of each is shorter.
+/// Maximum characters of one memory in a prompt. What is stored is shorter.
 const MAX_MEMORY_CHARS: usize = 4_000;
-/// Limits on one line of the books, and on all of them.
+/// Maximum characters of one line of the books, and of all lines.
 const MAX_BOOK_CHARS: usize = 400;
 const MAX_BOOKS_CHARS: usize = 20_000;
-/// A context on one line.
+/// Maximum characters of a context on one line.
 const LINE_CHARS: usize = 160;
 
-/// Whose past is told, to whom, and when.
+/// The recall context: whose past, for whom, and at which instant.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The memory.
     pub memory: &'a Memory,
-    /// What of it is on.
+    /// The settings of the memory.
     pub settings: MemorySettings,
     /// The prompts.
     pub prompts: &'a PromptSet,
     /// Their language.
     pub language: Language,
-    /// The session's instant: nothing that became known later is told.
+    /// The session's instant: nothing that became known later is included.
     pub instant: Timestamp,
-    /// What is held.
+    /// The account.
     pub account: &'a Account,
-    /// What may be traded.
+    /// The tradable symbols.
     pub symbols: &'a Listed,
-    /// The model that says what lessons mean, and how it is asked; absent: words alone choose.
+    /// The model for embeddings, and its call options; absent: keyword search only.
     pub embedding: Option<(&'a ModelName, CallOptions)>,
 }
 
-/// One memory that a trader is given.
+/// One memory recalled for a trader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// What kind.
+    /// The kind.
     pub kind: GivenKind,
-    /// The round's, the position's or the trade's id.
+    /// The ID of the round, the position or the trade.
     pub memory_id: String,
-    /// The job that it was taken over from.
+    /// The job that it was carried over from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
     /// When it became known.
     pub known_at: Timestamp,
-    /// The mark of the session that wrote it; absent: it is verified.
+    /// The mark of the session that wrote it; absent: the session is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unverified: Option<Unverified>,
-    /// Its text, as it stands in the prompt.
+    /// Its text, as in the prompt.
     pub text: String,
 }
 
-/// The past as a trader is given it.
+/// The past for a trader's prompt.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Past {
-    /// The plain text, a desk's `past_context`; empty where there is nothing to tell.
+    /// The plain text, a desk's `past_context`; empty when there is no past.
     pub text: String,
-    /// The same as it stands in the prompt: each memory fenced, for a model wrote it.
+    /// The same as in the prompt: each memory is fenced, because a model wrote it.
     pub prompt: String,
-    /// What stands in it.
+    /// The memories in it.
     pub shown: Vec<Shown>,
-    /// The rows that the record keeps of it.
+    /// The rows to record.
     pub implied: Vec<Implied>,
-    /// The mark of what was read for it; absent: all of it is verified.
+    /// The mark of the memories in it; absent: all are verified.
     pub unverified: Option<Unverified>,
 }
 
-/// The past as a session has read it.
+/// The past as a session has recorded and read it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Recalled {
-    /// The plain text as it is kept, a desk's `past_context`; empty where there is nothing to tell.
+    /// The recorded plain text, a desk's `past_context`; empty when there is no past.
     pub text: String,
-    /// The block of the prompt: each memory fenced.
+    /// The prompt block: each memory fenced.
     pub prompt: String,
-    /// The mark of what was read for it: whoever reads what an unverified session wrote is unverified.
+    /// The mark of the memories in it: a session that reads an unverified memory is unverified.
     pub unverified: Option<Unverified>,
 }
 
-/// The past for one trader's prompt. `focus`: a desk's own instrument, which alone is told in full.
+/// The past for one trader's prompt. `focus`: a desk's own instrument, the only one shown in full.
 ///
 /// # Errors
-/// A replaced template that asks for what is not there.
+/// An overridden template that uses an undefined value.
 pub fn past_context(reader: &Reader<'_>, focus: Option<&Symbol>) -> Result<Past, PromptError> {
     past_by(reader, focus, None)
 }
 
-/// The same, with what the trader is about as a vector.
+/// The same, with a vector for the trader's current concerns.
 fn past_by(
     reader: &Reader<'_>,
     focus: Option<&Symbol>,
@@ -133,7 +133,7 @@ fn past_by(
         })
     };
     let implied = shown.iter().map(row).collect();
-    // Lessons are chosen by the newest round, whether it is told or not.
+    // Lessons are chosen by the latest round, even if it is not shown.
     let chosen_by = shown.iter().any(|item| item.kind == GivenKind::Trade).then(|| newest_round(reader));
     let chosen_by = chosen_by.flatten().and_then(|round| round.origin.unverified.as_ref());
     let marks = shown.iter().filter_map(|item| item.unverified.as_ref()).chain(chosen_by);
@@ -141,7 +141,7 @@ fn past_by(
     Ok(Past { text, prompt, shown, implied, unverified })
 }
 
-/// The memories under their headings, each as `put` writes it.
+/// The memories under their headings, each written by `put`.
 fn block(reader: &Reader<'_>, shown: &[Shown], put: fn(&Shown) -> String) -> Result<String, PromptError> {
     let texts =
         |kind: GivenKind| -> Vec<String> { shown.iter().filter(|item| item.kind == kind).map(put).collect() };
@@ -169,8 +169,8 @@ fn fenced(item: &Shown) -> String {
     fence(Author::Earlier, &format!("{what} {}", item.memory_id), &item.text, MAX_MEMORY_CHARS)
 }
 
-/// What the books say of orders and positions, fenced: a refused order is quoted as the model wrote it.
-/// Empty where they say nothing.
+/// Lines about orders and positions, fenced because a rejected order is quoted as the model wrote it. Empty
+/// when there are none.
 pub(crate) fn book_lines(lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -180,8 +180,8 @@ pub(crate) fn book_lines(lines: &[String]) -> String {
     fence(Author::Earlier, "the books", &lines.join("\n"), MAX_BOOKS_CHARS)
 }
 
-/// Tells the past within a session: a step of its own, so that the record has exactly what was given.
-/// Gives it as it is kept, or why it cannot be made.
+/// Recalls the past within a session, as a separate step, so that the record has exactly what was shown.
+/// Returns it as recorded, or why it cannot be made.
 ///
 /// # Errors
 /// A stop.
@@ -218,7 +218,7 @@ pub async fn recall(
         implied: past.implied,
     };
     let kept = ctx.local(entry).await?;
-    // What is fenced is what was kept: redacted, should a secret have come into it.
+    // The recorded texts are fenced: they are redacted, in case they contained a secret.
     let shown: Vec<Shown> = serde_json::from_value(kept["shown"].clone()).unwrap_or_default();
     let text = kept["text"].as_str().unwrap_or_default().to_owned();
     Ok(block(reader, &shown, fenced)
@@ -241,7 +241,7 @@ fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
         .iter()
         .map(|(position, open, symbol)| parts::chars(&one_line(position, *open, symbol, reader.language)))
         .collect();
-    // What a context takes at the least, and what it would like to take.
+    // The minimum and the preferred length of each context.
     let bounds: Vec<(usize, usize)> = held
         .iter()
         .zip(&lines)
@@ -256,7 +256,7 @@ fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
     let room = allot(&bounds, &lines, CONTEXTS_CHARS);
     let tell = |((position, open, symbol), room): ((&Position, Option<&OpenPosition>, &Symbol), &usize)| {
         let text = told(position, open, symbol, reader.language, *room, whole(symbol))?;
-        // Without a thesis it tells of the account, which is as of now.
+        // Without a thesis it describes the account as of now.
         let thesis = open.filter(|open| open.summary.is_some());
         let origin = thesis.map(|open| open.origin.clone()).unwrap_or_default();
         Some(Shown {
@@ -271,8 +271,8 @@ fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
     held.into_iter().zip(&room).filter_map(tell).collect()
 }
 
-/// How much room each context gets. Where the least of all does not fit, those that take the most get
-/// one line alone, and where not even lines fit, the last ones get nothing.
+/// How many characters each context gets. If the minimums do not fit, the longest ones are reduced to one
+/// line, and if not even lines fit, the last ones are dropped.
 fn allot(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> Vec<usize> {
     let mut bounds = bounds.to_vec();
     while bounds.iter().map(|(least, _)| least).sum::<usize>() > total {
@@ -313,7 +313,7 @@ fn told(
     }
 }
 
-/// The figures of a position, as they are now and as they were planned.
+/// The figures of a position, current and planned.
 fn head(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, language: Language) -> String {
     let none = match language {
         Language::En => "none",
@@ -401,8 +401,8 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
     last
 }
 
-/// What the trader is about, as a vector: its newest round. `None` where there is nothing that it could be
-/// compared with; else the vector, or why there is none.
+/// The vector of the trader's current concerns: its latest round. `None` when there are no vectors to compare
+/// with; otherwise the vector, or why there is none.
 async fn meaning_of_now(
     ctx: &mut Ctx,
     reader: &Reader<'_>,

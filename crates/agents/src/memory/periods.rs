@@ -1,4 +1,4 @@
-//! Old reflections folded into one per instrument and period. The originals stay.
+//! Old reflections compacted into one per instrument and period. The originals stay.
 
 use papertape_core::id::Symbol;
 use papertape_core::money::Money;
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// At most so many rules of a period are kept, the most frequent first.
+/// Maximum rules of a period, the most frequent first.
 const RULES: usize = 5;
 
-/// How long a period is.
+/// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Period {
@@ -33,7 +33,7 @@ impl Period {
         }
     }
 
-    /// The period that a day lies in: `2012-Q4`, `2012-H2`.
+    /// The period that contains a day: `2012-Q4`, `2012-H2`.
     #[must_use]
     pub fn of(self, day: Date) -> String {
         match self {
@@ -59,32 +59,32 @@ impl FromStr for Period {
     }
 }
 
-/// What the reflections on one instrument in one period come to.
+/// The compacted reflections on one instrument in one period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Folded {
     /// `2012-Q4`.
     pub period: String,
     /// The instrument.
     pub symbol: Symbol,
-    /// How many reflections.
+    /// The number of reflections.
     pub trades: u32,
-    /// Of these, how many gained.
+    /// The number of winning trades.
     pub wins: u32,
-    /// The sum of their results.
+    /// The sum of their realized results.
     pub pnl: Money,
-    /// The mean of `return_pct` where there is one.
+    /// The mean of `return_pct`, over those that have one.
     pub mean_return_pct: Option<Decimal>,
-    /// What went wrong, and how often.
+    /// What went wrong, with counts.
     pub error_tags: BTreeMap<String, u32>,
     /// The most frequent rules.
     pub next_rules: Vec<String>,
-    /// All of it in a sentence or two.
+    /// A summary in one or two sentences.
     pub summary: String,
-    /// The originals.
+    /// The IDs of the originals.
     pub trade_ids: Vec<u64>,
 }
 
-/// Folds the reflections of one trader that are older than the period in which `newest` lies.
+/// Compacts the reflections of one trader that are older than the period of `newest`.
 #[must_use]
 pub fn fold(period: Period, rows: &[ReflectionRow], newest: Date) -> Vec<Folded> {
     let day = |row: &ReflectionRow| row.exit_time.to_zoned(jiff::tz::TimeZone::UTC).date();

@@ -1,4 +1,4 @@
-//! A reflection on a closed trade: its figures are the ledger's, its words the model's, or a template's.
+//! A reflection on a closed trade: its figures come from the ledger, its text from the model or a template.
 
 use super::parts::{cut, one_line};
 use super::trades::Closing;
@@ -11,28 +11,28 @@ use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 use serde::Deserialize;
 
-/// A reflection's summary has at most so many characters.
+/// Maximum characters of a reflection's summary.
 pub const REFLECTION_CHARS: usize = 120;
-/// A comment, a claim or a rule has at most so many.
+/// Maximum characters of a comment, a claim or a rule.
 const LINE_CHARS: usize = 240;
-/// A reflection has at most so many claims, and as many rules.
+/// Maximum claims of a reflection, and maximum rules.
 const MOST_LINES: usize = 8;
 
-/// What a reflection is asked about, besides the closing itself.
+/// The inputs of a reflection, besides the closing itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About<'a> {
     /// Its number.
     pub trade_id: u64,
     /// The thesis at entry.
     pub thesis: Option<&'a str>,
-    /// From when on it may be read.
+    /// When it may first be read.
     pub known_at: Timestamp,
     /// The language of the template.
     pub language: Language,
 }
 
-/// The reflection as the template writes it from the facts. It judges nothing: no claim is tested, nothing
-/// went wrong that anybody had looked at, and of what there is to learn it says the least.
+/// The reflection that the template writes from the facts. It makes no judgment: no claim is tested, no error
+/// is tagged, and the value is the lowest.
 #[must_use]
 pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> ReflectionRow {
     let realised = &closing.realised;
@@ -83,11 +83,11 @@ pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> Re
     }
 }
 
-/// Reflections on a log of ledger events that was imported or is replayed: one for every closing, in the
-/// log's order, by the template. `known_at` says from when on a closing at an instant may be read.
+/// Reflections on an imported or replayed log of ledger events: one per closing, in the log's order, written
+/// by the template. `known_at` maps a closing's instant to when it may first be read.
 ///
 /// # Errors
-/// The first event that the account cannot take.
+/// The first event that the account rejects.
 pub fn of_log(
     initial: Account,
     log: &[(Timestamp, LedgerEvent)],
@@ -103,7 +103,7 @@ pub fn of_log(
     Ok((1..).zip(&closings).map(row).collect())
 }
 
-/// What the model was asked to answer with.
+/// The format of the model's answer.
 #[derive(Debug, Deserialize)]
 struct Answer {
     summary: String,
@@ -120,10 +120,10 @@ struct Check {
     result: String,
 }
 
-/// The facts' reflection with the words of the model's answer.
+/// The reflection from the facts with the text of the model's answer.
 ///
 /// # Errors
-/// What is wrong with the answer, in a sentence for the model.
+/// What is wrong with the answer, as a sentence for the model.
 pub(super) fn with_answer(
     facts: &ReflectionRow,
     text: &str,

@@ -1,13 +1,13 @@
-//! What of the memory a job uses.
+//! A job's memory settings.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest window of rounds that can be read, and so the most rounds that a state carries.
+/// Maximum window of rounds, and so the maximum number of rounds in a state.
 pub const LONGEST_WINDOW: u32 = 10;
 
-/// Which of the three memories are on. What is off is neither written nor read.
+/// Which of the three memories are enabled. A disabled one is neither written nor read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum MemoryMode {
@@ -17,12 +17,12 @@ pub enum MemoryMode {
     Rounds,
     /// Round memory and the contexts of open positions.
     RoundsOpen,
-    /// These two and reflections on closed trades.
+    /// Both, and reflections on closed trades.
     All,
 }
 
 impl MemoryMode {
-    /// All of them, the least first.
+    /// Every mode, the smallest first.
     pub const ALL: [Self; 4] = [Self::Off, Self::Rounds, Self::RoundsOpen, Self::All];
 
     /// `off`, `rounds`, `rounds+open` or `all`.
@@ -36,19 +36,19 @@ impl MemoryMode {
         }
     }
 
-    /// Are rounds remembered?
+    /// Whether rounds are remembered.
     #[must_use]
     pub fn rounds(self) -> bool {
         self >= Self::Rounds
     }
 
-    /// Are theses of open positions remembered?
+    /// Whether theses of open positions are remembered.
     #[must_use]
     pub fn open(self) -> bool {
         self >= Self::RoundsOpen
     }
 
-    /// Are closed trades reflected on?
+    /// Whether closed trades are reflected on.
     #[must_use]
     pub fn trades(self) -> bool {
         self >= Self::All
@@ -85,19 +85,19 @@ impl From<MemoryMode> for String {
     }
 }
 
-/// How a job uses the memory.
+/// A job's memory settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemorySettings {
-    /// Which memories are on.
+    /// Which memories are enabled.
     pub mode: MemoryMode,
-    /// How many of the last rounds a trader reads, 0 to 10.
+    /// How many of its last rounds a trader reads, 0 to 10.
     pub read_window: u32,
     /// The same for the session after a losing close.
     pub read_window_after_loss: u32,
-    /// How many of the newest rounds are kept per agent, at least one.
+    /// How many of the latest rounds are stored per agent, at least one.
     pub keep_rounds: u32,
-    /// How many reflections a trader is given as lessons.
+    /// How many reflections a trader gets as lessons.
     pub lessons: u32,
 }
 
@@ -114,19 +114,19 @@ impl Default for MemorySettings {
 }
 
 impl MemorySettings {
-    /// No memory: what jobs had before there was one.
+    /// No memory, as in jobs from before it existed.
     #[must_use]
     pub fn off() -> Self {
         Self { mode: MemoryMode::Off, ..Self::default() }
     }
 
-    /// Is there no memory?
+    /// Whether the memory is disabled.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.mode == MemoryMode::Off
     }
 
-    /// Are the figures within their bounds?
+    /// Checks that the numbers are within their limits.
     ///
     /// # Errors
     /// The field and a sentence.

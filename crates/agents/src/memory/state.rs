@@ -1,5 +1,5 @@
-//! What of the memory outlives a day. It is a part of the start state, so that a resume, a replay, a
-//! branch and a job that goes on from another remember the same; long texts stand in it by their hash.
+//! The memory that outlives a day. It is part of the start state, so that a resumed, replayed, branched or
+//! continuing job remembers the same; it references long texts by their hash.
 
 use super::lessons::Archive;
 use super::origin::Origin;
@@ -14,49 +14,49 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// The trader's memory, as far as its next days can need it.
+/// The trader's memory, as far as later days can need it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// The newest rounds, the oldest first; never more than the longest window.
+    /// The latest rounds, oldest first; at most the maximum window.
     pub(super) rounds: Vec<Packed<Remembered<RoundRow>>>,
     /// How many rounds there have been.
     pub(super) round_id: u64,
-    /// What is known of positions that are open, by their ids.
+    /// The open positions, by their IDs.
     pub(super) open: BTreeMap<String, OpenPosition>,
-    /// Lessons of closed trades.
+    /// The lessons of closed trades.
     pub(super) archive: Archive,
     /// How many closings have been reflected on.
     pub(super) trade_id: u64,
-    /// Has a trade been closed at a loss since the trader last spoke?
+    /// Whether a trade was closed at a loss since the trader last answered.
     pub(super) after_loss: bool,
 }
 
 impl Memory {
-    /// Is nothing remembered?
+    /// Whether nothing is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The rounds that are still at hand, the oldest first.
+    /// The rounds that are still available, oldest first.
     pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundRow> {
         self.rounds.iter().map(|round| &round.0.row)
     }
 
-    /// What is known of open positions, by their ids.
+    /// The open positions, by their IDs.
     #[must_use]
     pub fn open(&self) -> &BTreeMap<String, OpenPosition> {
         &self.open
     }
 
-    /// Lessons of closed trades.
+    /// The lessons of closed trades.
     #[must_use]
     pub fn archive(&self) -> &Archive {
         &self.archive
     }
 
-    /// The mark of a memory that an unverified session wrote; `None` where there is no such memory.
+    /// The mark of a memory that an unverified session wrote; `None` when there is none.
     #[must_use]
     pub fn unverified(&self) -> Option<&Unverified> {
         let rounds = self.rounds.iter().map(|round| &round.0.origin);
@@ -65,8 +65,8 @@ impl Memory {
         rounds.chain(open).chain(lessons).find_map(|origin| origin.unverified.as_ref())
     }
 
-    /// The memory as another job takes it over: what has no job yet is that job's. `unmarked`: the mark of
-    /// the job's sessions, for memories that do not say who wrote them.
+    /// The memory after another job takes it over: a missing job is set to `job`. `unmarked`: the mark of
+    /// that job's sessions, for memories without an origin.
     #[must_use]
     pub fn of_job(mut self, job: &JobId, unmarked: Option<&Unverified>) -> Self {
         let rounds = self.rounds.iter_mut().map(|round| &mut round.0.origin);
@@ -76,7 +76,7 @@ impl Memory {
         self
     }
 
-    /// What was known at an instant, of a job whose positions are not taken over.
+    /// The part that was known at an instant, for a job that does not take over the positions.
     #[must_use]
     pub fn known_at(mut self, instant: Timestamp) -> Self {
         self.rounds.retain(|round| round.0.row.known_at <= instant);
@@ -95,7 +95,7 @@ impl Memory {
     }
 }
 
-/// A memory, and who wrote it.
+/// A memory with its origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remembered<T> {
     #[serde(flatten)]
@@ -103,8 +103,7 @@ pub(super) struct Remembered<T> {
     pub(super) row: T,
 }
 
-/// A value that stands in a document as one string, which is stored once, by its hash: a state that
-/// holds it for many days holds it once.
+/// A value serialized to a single string, which is stored once, by its hash: states of many days share it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Packed<T>(pub(super) T);
 

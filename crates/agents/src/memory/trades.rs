@@ -1,5 +1,5 @@
-//! Positions from opening to close, as the ledger's events tell them: of a running day, of an imported
-//! log or of a replayed one alike.
+//! Positions from opening to close, derived from the ledger's events of a running day, an imported log or a
+//! replayed one.
 
 use super::origin::Origin;
 use super::state::Remembered;
@@ -15,7 +15,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// An open position: how it was opened, and why.
+/// An open position, with how and why it was opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenPosition {
     /// The instrument.
@@ -30,38 +30,38 @@ pub struct OpenPosition {
     pub planned_entry: Price,
     /// Units of the opening fill.
     pub quantity: Quantity,
-    /// The most units that were held.
+    /// The largest quantity held.
     pub most: Quantity,
-    /// The stop that it was opened with.
+    /// The stop at entry.
     pub stop: Option<Price>,
-    /// The target that it was opened with.
+    /// The target at entry.
     pub target: Option<Price>,
     /// Leverage, 1 for none.
     pub leverage: Decimal,
-    /// New shares for one old share by the splits since.
+    /// New shares per old share, over all splits since entry.
     pub split_ratio: Decimal,
-    /// How often it was added to.
+    /// How many times it was added to.
     pub adds: u32,
-    /// How often a part of it was closed.
+    /// How many times a part of it was closed.
     pub closings: u32,
     /// The round whose summary is the thesis.
     pub round_id: Option<u64>,
     /// The thesis at entry. Once written it is never overwritten.
     pub summary: Option<String>,
-    /// Was that round degraded?
+    /// Whether that round was degraded.
     #[serde(default)]
     pub degraded: bool,
-    /// When the thesis was written, which is when it may be read from: the close of that round's session.
-    /// Absent without a thesis, and in states of rules version 1.
+    /// When the thesis was written and may first be read: the close of that round's session. Absent without a
+    /// thesis, and in states of rules version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_at: Option<Timestamp>,
-    /// Who wrote the thesis.
+    /// The origin of the thesis.
     #[serde(flatten)]
     pub origin: Origin,
 }
 
 impl OpenPosition {
-    /// The thesis at entry, unless there is one already.
+    /// Sets the thesis at entry, unless there is one already.
     pub(super) fn explain(&mut self, round: &Remembered<RoundRow>) -> bool {
         if self.summary.is_some() {
             return false;
@@ -75,7 +75,7 @@ impl OpenPosition {
         true
     }
 
-    /// The row that says where its context stands.
+    /// The row for the state of its context.
     #[must_use]
     pub fn row(&self, id: &str, state: ContextState, known_at: Timestamp) -> ContextRow {
         ContextRow {
@@ -96,7 +96,7 @@ impl OpenPosition {
         }
     }
 
-    /// What is known of a position whose opening nobody saw: what its closing tells.
+    /// A position whose opening was not observed, reconstructed from its closing.
     fn seen_late(realised: &Realised) -> Self {
         Self {
             symbol: realised.symbol.clone(),
@@ -121,37 +121,37 @@ impl OpenPosition {
     }
 }
 
-/// A position, or a part of one, that was closed by a recorded fill.
+/// A full or partial closing of a position by a recorded fill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Closing {
-    /// What the ledger says of it.
+    /// The ledger's result.
     pub realised: Realised,
-    /// What closed it: `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
+    /// The cause: `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: ActionType,
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// The how-manieth closing of the position it is, from 1.
+    /// 1-based number of this closing within the position.
     pub part: u32,
-    /// The position as it was before.
+    /// The position before the closing.
     pub open: OpenPosition,
 }
 
-/// What an event was for the position that it is about.
+/// What an event means for its position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Nothing that a memory needs.
+    /// Nothing relevant to the memory.
     Nothing,
-    /// It opened it.
+    /// The position was opened.
     Opened(String),
-    /// A split converted it.
+    /// A split converted the position.
     Converted(String),
-    /// It closed it, or a part of it.
+    /// The position was closed, fully or in part.
     Closed(Box<Closing>),
-    /// A split paid it out: nothing is left of it, and nobody decided so.
+    /// A split paid the position out: nothing is left of it, and no decision caused it.
     Vanished(String, Box<OpenPosition>),
 }
 
-/// Follows one event of the ledger.
+/// Applies one event of the ledger.
 pub fn follow(
     open: &mut BTreeMap<String, OpenPosition>,
     at: Timestamp,
@@ -170,7 +170,7 @@ pub fn follow(
             if !applied.opened {
                 return Step::Nothing;
             }
-            // What a share cost before the slippage, which the fill states for all of them.
+            // The slippage per share; the fill gives it for the whole quantity.
             let slip = fill.slippage.0.checked_div(fill.quantity.0).unwrap_or_default();
             let slip = if fill.side.takes_shares() { -slip } else { slip };
             let position = OpenPosition {
@@ -232,7 +232,7 @@ pub fn follow(
     }
 }
 
-/// Follows an entry of the books.
+/// Applies one entry of the books.
 pub fn follow_entry(open: &mut BTreeMap<String, OpenPosition>, at: Timestamp, entry: &BookEntry) -> Step {
     match (&entry.event, &entry.applied) {
         (Some(event), Some(applied)) => follow(open, at, event, applied),
@@ -240,11 +240,11 @@ pub fn follow_entry(open: &mut BTreeMap<String, OpenPosition>, at: Timestamp, en
     }
 }
 
-/// Every closing of a log of ledger events, in its order: of one that was imported, or is replayed. Each
-/// event comes with the instant at which it happened.
+/// Every closing of an imported or replayed log of ledger events, in order. Each event comes with its
+/// instant.
 ///
 /// # Errors
-/// The first event that the account cannot take.
+/// The first event that the account rejects.
 pub fn closings(initial: Account, log: &[(Timestamp, LedgerEvent)]) -> Result<Vec<Closing>, LedgerError> {
     let (mut account, mut open, mut found) = (initial, BTreeMap::new(), Vec::new());
     for (at, event) in log {
@@ -272,7 +272,7 @@ fn convert(position: &mut OpenPosition, ratio: Decimal) {
     position.split_ratio = position.split_ratio.checked_mul(ratio).unwrap_or(ratio).normalize();
 }
 
-/// A day as an instant, where no more is known of it.
+/// A day as an instant, when nothing more precise is known.
 fn midnight(day: Date) -> Timestamp {
     day.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp()).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -216,7 +216,8 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
             item
         })
         .collect();
-    Ok(Reading::of(json!({ "items": items }), vec![news.exposure]))
+    let exposures = if symbol.is_some() { vec![news.exposure] } else { view.news_exposures(&news) };
+    Ok(Reading::of(json!({ "items": items }), exposures))
 }
 
 fn cut(text: &str, max_chars: usize) -> String {

@@ -3,8 +3,8 @@
 
 use super::{Arguments, Reading, number, spec};
 use papertape_core::broker::{
-    ActionType, Approved, BookEntry, Books, MarketProfile, Order, Quote, RejectCode, Rejection, Request,
-    Side, Submission, approve, submit,
+    ActionType, Approved, BookEntry, Books, Conditions, MarketProfile, Order, Quote, RejectCode, Rejection,
+    Request, Side, Submission, approve, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
@@ -179,13 +179,19 @@ pub fn quote(
     date: Date,
 ) -> Quote {
     if !known {
-        return Quote::unknown(symbol.clone(), date);
+        let conditions =
+            Conditions { outside_universe: !view.is_in_universe(symbol), ..Conditions::default() };
+        return Quote::unknown(symbol.clone(), date).under(conditions);
     }
     match view.price(symbol) {
         Ok(read) if read.value.kind == PriceKind::TodayOpen => {
             Quote::at(symbol.clone(), date, read.value.price).under(view.conditions(profile, symbol))
         }
-        _ => Quote::no_bar(symbol.clone(), date),
+        _ => {
+            let outside_universe = !view.is_in_universe(symbol);
+            Quote::no_bar(symbol.clone(), date)
+                .under(Conditions { outside_universe, ..Conditions::default() })
+        }
     }
 }
 

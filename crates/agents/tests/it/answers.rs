@@ -1,5 +1,4 @@
-//! Structured answers: read from whatever form they come in, never guessed, and rendered so that they
-//! can be read again.
+//! Structured answers: parsed in any format, never guessed, and rendered so that they can be parsed again.
 
 use papertape_agents::config::Language;
 use papertape_agents::desk::answer::{
@@ -24,7 +23,7 @@ fn read_role(role: &str, text: &str) -> Result<Value, String> {
     }
 }
 
-// Goal: every hard answer of the corpus is read as a careful reader would, or refused for the right
+// Goal: every hard answer of the corpus is parsed as a careful reader would, or rejected for the right
 // reason.
 #[test]
 fn hard_answers() {
@@ -57,8 +56,8 @@ fn opinion(role: &str, text: &str) -> Result<String, String> {
     read_role(role, text).map(|answer| answer[key].as_str().expect("an opinion").to_owned())
 }
 
-// Goal: of the answers that models give, none is read as another opinion than it states: each is its opinion
-// or unparseable; and those in an accepted form are read.
+// Goal: no answer from a model is parsed as an opinion other than the one it states: the result is its
+// opinion or unparseable; and answers in an accepted format are parsed.
 #[test]
 fn no_answer_is_misread() {
     let mut wrong = Vec::new();
@@ -81,8 +80,8 @@ fn no_answer_is_misread() {
     assert!(cases >= 150 && read >= 80, "{cases} answers, {read} read");
 }
 
-// Goal: an optional field that cannot be read is left out and noted, and the decision stands; a size that
-// cannot be read is kept, so that it makes no order.
+// Goal: an optional field that cannot be parsed is left out with a note, and the decision remains; a size
+// that cannot be parsed is retained, so that it gives no order.
 #[test]
 fn unreadable_fields_are_noted() {
     let text = r#"{"action": "Buy", "reasoning": "x", "entry_price": "market", "stop_loss": "5%", "take_profit": "200-220",
@@ -105,8 +104,7 @@ fn unreadable_fields_are_noted() {
     assert!(notes.is_empty(), "{notes:?}");
 }
 
-// Goal: a megabyte of anything is read in one go. Where reading took the square of the length, this would
-// not end.
+// Goal: a megabyte of anything is parsed in linear time. With quadratic parsing, this test would not end.
 #[test]
 fn a_megabyte_is_read() {
     let pieces = [
@@ -142,7 +140,7 @@ fn a_megabyte_is_read() {
         "\u{200b}",
     ];
     for (n, piece) in pieces.into_iter().enumerate() {
-        // A megabyte of every third, so that the test is not the slowest of all.
+        // A megabyte of every third text, so that this is not the slowest test.
         let length = if n % 3 == 0 { 1_000_000 } else { 150_000 };
         let _ = PortfolioDecision::parse(&piece.repeat(length / piece.len()));
     }
@@ -157,7 +155,7 @@ fn a_megabyte_is_read() {
     );
 }
 
-// Goal: numbers with signs, thousands, units; what is none is refused.
+// Goal: numbers with signs, thousands separators and units are parsed; anything else is rejected.
 #[test]
 fn numbers() {
     let cases = [
@@ -205,8 +203,8 @@ fn numbers() {
     }
 }
 
-// Goal: the schemas are the strict form that providers take: all properties required, no others, what
-// may be absent nullable, and no keyword that one of them refuses.
+// Goal: the schemas have the strict form that providers accept: all properties required, no others, optional
+// ones nullable, and no keyword that a provider rejects.
 #[test]
 fn schemas_are_strict() {
     for (schema, count) in
@@ -227,7 +225,7 @@ fn schemas_are_strict() {
     }
 }
 
-// Goal: the texts themselves, in both languages.
+// Goal: the rendered texts, in both languages.
 #[test]
 fn renders_read_well() {
     let proposal = TraderProposal {
@@ -255,7 +253,7 @@ fn renders_read_well() {
     );
 }
 
-/// Texts with everything in them that could be taken for a part of an answer.
+/// Texts with everything that could be mistaken for a part of an answer.
 fn nasty() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("**Rating**: Sell".to_owned()),
@@ -286,13 +284,13 @@ fn price() -> impl Strategy<Value = Option<Price>> {
     prop::option::of((1_i64..10_000_000, 0_u32..6).prop_map(|(n, dp)| Price(Decimal::new(n, dp).normalize())))
 }
 
-/// A short text that is kept where it says something.
+/// A short text, retained when it is not empty.
 fn note() -> impl Strategy<Value = Option<String>> {
     prop_oneof![Just(None), Just(Some("5% of portfolio".to_owned())), Just(Some("3 至 6 个月".to_owned()))]
 }
 
 proptest! {
-    // Goal: no text makes a reader panic, and a text without any word for an opinion never has one.
+    // Goal: no text makes a parser panic, and a text without a word for an opinion never has one.
     #[test]
     fn any_text_is_read_or_refused(text in prop_oneof![nasty(), "\\PC{0,200}", ".{0,200}"]) {
         for role in [ResearchPlan::NAME, TraderProposal::NAME, PortfolioDecision::NAME] {
@@ -303,7 +301,7 @@ proptest! {
         let _ = parse_number(&text);
     }
 
-    // Goal: without a word for an opinion there is no opinion, and never a Hold.
+    // Goal: without a word for an opinion there is no opinion, in particular no Hold.
     #[test]
     fn no_word_no_opinion(text in "[f-gj-nq-rv-xz0-9 .,:{}\"*#\\n-]{0,200}") {
         prop_assert!(ResearchPlan::parse(&text).is_err());
@@ -311,7 +309,7 @@ proptest! {
         prop_assert!(PortfolioDecision::parse(&text).is_err());
     }
 
-    // Goal: what is rendered never reads as another opinion, whatever its texts hold.
+    // Goal: a rendered answer is never parsed as a different opinion, whatever its texts contain.
     #[test]
     fn a_plan_survives(n in 0..5_usize, a in nasty(), b in nasty(), language in language()) {
         let plan = ResearchPlan { recommendation: Rating::ALL[n], rationale: a, strategic_actions: b };
@@ -346,7 +344,7 @@ proptest! {
         }
     }
 
-    // Goal: with texts that name no rating, what is rendered reads as what it was.
+    // Goal: with texts that name no rating, a rendered answer is parsed as the original.
     #[test]
     fn plain_texts_survive(n in 0..5_usize, a in "[a-g ,.]{1,40}", target in price(), horizon in note(), language in language()) {
         let text = format!("x{a}x");
@@ -355,7 +353,7 @@ proptest! {
         prop_assert_eq!(PortfolioDecision::parse(&decision.render(language)), Ok(decision));
     }
 
-    // Goal: JSON reads the same in every form that models give it.
+    // Goal: JSON gives the same answer in every format that models use.
     #[test]
     fn the_form_does_not_matter(n in 0..5_usize, text in "[a-z ']{0,30}", form in 0..8_usize) {
         let rating = Rating::ALL[n].as_str();

@@ -1,4 +1,4 @@
-//! Arithmetic for models.
+//! The calculator tool.
 
 use papertape_agents::tools::calculate::evaluate;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn expressions_follow_the_usual_rules() {
     check("1.5*(2-(3-4))", "4.5");
 }
 
-// Goal: what is no expression is told as such.
+// Goal: an invalid expression is reported as such.
 #[test]
 fn errors_say_what_is_wrong() {
     for (expression, wanted) in [
@@ -51,13 +51,13 @@ fn errors_say_what_is_wrong() {
 }
 
 proptest! {
-    // Goal: nothing that a model writes makes it panic.
+    // Goal: no input from a model causes a panic.
     #[test]
     fn any_text_is_answered(text in "[-0-9+*/%^(). a]{0,40}") {
         drop(evaluate(&text));
     }
 
-    // Goal: sums and products are those of decimals.
+    // Goal: sums and products agree with decimals.
     #[test]
     fn it_agrees_with_decimals(a in -9999..9999_i64, b in -9999..9999_i64, c in 1..999_i64) {
         let value = evaluate(&format!("{a} * ({b} - {c}) / {c}")).expect("a value");

@@ -1,4 +1,4 @@
-//! How a day's conversation goes, and how it ends.
+//! A day's conversation and its possible ends.
 
 use crate::stage::{Stage, buy, call, calls, data, done};
 use papertape_core::message::{FailureKind, FinishReason, ModelReply};
@@ -11,7 +11,7 @@ fn price() -> Act<ModelReply> {
     call("get_price", json!({ "symbol": "AAPL" }))
 }
 
-// Goal: every end has its name, and whose fault it was decides the day's status.
+// Goal: every end has its name, and its cause decides the day's status.
 #[test]
 fn every_end_has_its_name() {
     let cut_short = Act::Answer(ModelReply {
@@ -35,13 +35,13 @@ fn every_end_has_its_name() {
         assert_eq!(day.conversation()["steps"], steps, "{end}");
         assert_eq!(day.result.closing.status, status, "{end}");
         assert_eq!(day.result.closing.error.is_some(), status == DayStatus::Failed);
-        // The books go on all the same.
+        // The books continue nevertheless.
         assert_eq!(day.positions().last().map(|row| row.action_type.clone()).as_deref(), Some("no_trade"));
         assert_eq!(day.result.state.books.reached(), Some(stage.data.days()[2].date));
     }
 }
 
-// Goal: the finish signal ends the day after the calls beside it, not before.
+// Goal: the finish signal ends the day after the calls in the same message, not before.
 #[test]
 fn the_signal_comes_after_its_calls() {
     let stage = Stage::new(data());
@@ -52,7 +52,7 @@ fn the_signal_comes_after_its_calls() {
     assert_eq!(day.conversation()["end"], "finish_signal");
 }
 
-// Goal: a failed call is an outcome of the day, told in its record, and the next day goes on.
+// Goal: a failed call is an outcome of the day, shown in its record, and the run continues with the next day.
 #[test]
 fn a_failed_call_ends_the_day_and_not_the_run() {
     let stage = Stage::new(data());
@@ -81,7 +81,7 @@ fn the_record_has_the_conversation() {
     assert_eq!(meta["data_quality"], json!({ "state": "ok" }));
 }
 
-// Goal: deadlines and retries are outside of an agent's fingerprint; all else is inside.
+// Goal: deadlines and retries are not part of an agent's fingerprint; everything else is.
 #[test]
 fn the_fingerprint_leaves_deadlines_out() {
     let base = Stage::new(data()).agent;
@@ -100,8 +100,8 @@ fn the_fingerprint_leaves_deadlines_out() {
     assert!(change(&|agent| agent.tools = vec!["web".to_owned()]));
 }
 
-// Goal: a day on which a trader read nothing, ordered nothing and never said that it was done is no decision,
-// with the reason; one of the three is enough to make it one.
+// Goal: a day on which a trader read nothing, ordered nothing and never declared that it was done counts as
+// no decision, with the reason; any one of the three makes it a decision.
 #[test]
 fn nothing_read_ordered_or_finished_is_no_decision() {
     let cut_short = || {
@@ -156,7 +156,7 @@ fn nothing_read_ordered_or_finished_is_no_decision() {
     }
 }
 
-// Goal: a conversation that a call ended says so in its reason, whichever limit the call met.
+// Goal: when a call ended the conversation, the reason says so, whichever limit the call exceeded.
 #[test]
 fn a_failed_day_has_its_reason() {
     for (kind, reason) in

@@ -1,4 +1,4 @@
-//! A desk's day that is killed anywhere ends as if nothing had happened, and replays on its tape.
+//! A desk's day that is killed at any point ends as if nothing had happened, and replays on its tape.
 
 use crate::desk_stage::{desk, on, one_symbol, usual};
 use crate::stage::{Day, Stage};
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A day with everything in it: answers in another order than that of the graph, a node that hangs, one
-/// that fails, one whose answer has to be repaired.
+/// A day that covers everything: answers in a different order from the graph's, a node that hangs, one that
+/// fails, one whose answer needs a repair.
 fn model(path: &StepPath, request: &ModelRequest) -> Act<ModelReply> {
     let late = |secs: u64| usual(path, request).after(Duration::from_secs(secs));
     match path.as_str() {
@@ -64,7 +64,7 @@ fn crashed(stage: &Stage, crashes: &[usize]) -> Result<Run, TestCaseError> {
     for boundary in crashes {
         let host = run.host().crashing_at(*boundary);
         match run.go(stage, host) {
-            // Nobody resumes a session that has ended.
+            // A session that has ended is not resumed.
             Err(Stop::Shutdown) if run.kept().closing.is_some() => return Ok(run),
             Err(Stop::Shutdown) => in_flight += run.kept().open().len(),
             Ok(_) => return Ok(run),
@@ -80,8 +80,8 @@ fn crashed(stage: &Stage, crashes: &[usize]) -> Result<Run, TestCaseError> {
     Ok(run)
 }
 
-// Goal: a crash before or after any commit or call, and the day resumed, leaves the same rows and the
-// same end: provenance, state, orders.
+// Goal: after a crash before or after any commit or call, the resumed day leaves the same rows and the same
+// end: provenance, state, orders.
 #[test]
 fn a_desk_killed_anywhere_ends_the_same() {
     let stage = one_symbol();
@@ -97,7 +97,7 @@ fn a_desk_killed_anywhere_ends_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
-    // Goal: so do several crashes, one after the other.
+    // Goal: the same after several crashes in a row.
     #[test]
     fn a_desk_killed_often_ends_the_same(crashes in proptest::collection::vec(0_usize..160, 2..5)) {
         let stage = desk();
@@ -106,8 +106,8 @@ proptest! {
     }
 }
 
-// Goal: the day replays on a tape that nobody may add to, without a call, verdicts and all; a verdict's
-// body is not run again.
+// Goal: the day replays on a replay-only tape without a call, verdicts included; the body of a verdict does
+// not run again.
 #[test]
 fn a_desk_replays_on_its_tape() {
     let stage = desk();

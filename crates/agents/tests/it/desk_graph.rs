@@ -1,4 +1,4 @@
-//! The desk's graph: who is asked when, what each is shown, and what an undisturbed day leaves.
+//! The desk's graph: the order of nodes, the prompt of each, and the results of an undisturbed day.
 
 use crate::desk_stage::{NODES, decision, desk, one_symbol, plan, proposal, run, run_timed, usual};
 use crate::stage::call;
@@ -10,8 +10,8 @@ use papertape_testkit::host::Act;
 use serde_json::json;
 use std::time::Duration;
 
-// Goal: an undisturbed day: every node once in the graph's order, the six fields as they should be, the
-// debate in its strings, an order at the end.
+// Goal: an undisturbed day: every node once in graph order, the six fields as expected, the debate in its
+// strings, an order at the end.
 #[test]
 fn an_undisturbed_day_is_full() {
     let stage = one_symbol();
@@ -69,13 +69,13 @@ fn an_undisturbed_day_is_full() {
     assert!(day.result.state.notices[0].starts_with("buy: buy "), "{:?}", day.result.state.notices);
 }
 
-// Goal: analysts run side by side, and symbols do; what follows in a symbol waits for what it needs.
+// Goal: analysts run concurrently, and so do symbols; later nodes of a symbol wait for their inputs.
 #[test]
 fn what_can_run_side_by_side_does() {
     let mut stage = desk();
     let clock = FakeClock::new();
     let day = run_timed(&stage, &clock, |path, request| usual(path, request).after(Duration::from_secs(10)));
-    // Two calls of the analysts, then eight nodes one after the other; both symbols at once.
+    // Two calls of the analysts, then eight nodes in sequence; both symbols at once.
     assert_eq!(clock.elapsed(), Duration::from_secs(100));
     assert_eq!(day.metadata()["research"]["research_status"], "full");
     let calls = day.calls();
@@ -95,7 +95,7 @@ fn what_can_run_side_by_side_does() {
     assert_eq!(one.kept.canonical(), day.kept.canonical(), "how many run at once shows nowhere");
 }
 
-// Goal: rounds of both debates: openings only where nobody else has made an argument, replies after.
+// Goal: rounds of both debates: openings only when no other role has argued yet, replies after that.
 #[test]
 fn rounds_and_openings() {
     let mut stage = one_symbol();
@@ -130,7 +130,7 @@ fn rounds_and_openings() {
     assert!(task.contains("Conservative Analyst argument") && task.contains("Neutral Analyst argument"));
 }
 
-// Goal: any subset of analysts, in the graph's order; the others have no report and nobody asks them.
+// Goal: any subset of analysts, in graph order; the others do not run and have no report.
 #[test]
 fn a_subset_of_analysts() {
     let mut stage = one_symbol();
@@ -146,8 +146,8 @@ fn a_subset_of_analysts() {
     assert!(task.contains("News Analyst report") && !task.contains("Sentiment Analyst report"));
 }
 
-// Goal: the Trader sees plan, account, prices and limits, and never a report or news; the Portfolio
-// Manager sees the account too.
+// Goal: the Trader sees plan, account, prices and limits, and never a report or news; the Portfolio Manager
+// sees the account too.
 #[test]
 fn the_trader_sees_no_report() {
     let stage = one_symbol();
@@ -180,7 +180,7 @@ fn the_trader_sees_no_report() {
     assert!(manager.contains("Account: {\"cash\":10000") && manager.contains("Trader proposal"));
 }
 
-// Goal: every role's instructions begin with its name, in both languages, and each style is another text.
+// Goal: every role's system prompt begins with its name, in both languages, and each style has its own text.
 #[test]
 fn instructions_name_their_role() {
     for language in [Language::En, Language::Zh] {
@@ -211,7 +211,7 @@ fn instructions_name_their_role() {
     }
 }
 
-// Goal: tools answer as data; a source that is not there is told, counted as missing, and degrades
+// Goal: tool results are data; a missing source is shown to the model, counted as missing, and degrades
 // nothing.
 #[test]
 fn a_missing_source_degrades_nothing() {
@@ -243,7 +243,7 @@ fn a_missing_source_degrades_nothing() {
     assert_eq!(day.nodes("AAPL")[0].1["tool_calls"], 2);
 }
 
-// Goal: an analyst who never stops reading is told to write with its last call.
+// Goal: an analyst that never stops reading is told to write with its last call.
 #[test]
 fn a_reader_without_end_still_writes() {
     let mut stage = one_symbol();
@@ -258,7 +258,8 @@ fn a_reader_without_end_still_writes() {
     assert_eq!(day.state("AAPL")["market_report"], "AAPL Market Analyst#1 says so.");
 }
 
-// Goal: the two slots: managers think deep, all others quick, and either defaults to the agent's model.
+// Goal: the two model slots: managers use the deep one, all others the quick one, and both default to the
+// agent's model.
 #[test]
 fn two_models() {
     let mut stage = one_symbol();
@@ -274,7 +275,7 @@ fn two_models() {
     }
 }
 
-// Goal: what is held, in which direction decisions go: a Sell closes, a Hold changes nothing.
+// Goal: decisions with holdings: a Sell closes, a Hold changes nothing.
 #[test]
 fn ratings_become_orders() {
     for (rating, action, wanted) in [("Sell", "Sell", vec!["sell"]), ("Hold", "Hold", vec![])] {

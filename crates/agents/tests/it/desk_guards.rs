@@ -1,4 +1,4 @@
-//! What happens to a day when a node gives nothing: the guard table, node by node.
+//! Days on which a node returns nothing: the guard table, node by node.
 
 use crate::desk_stage::{NODES, desk, on, one_symbol, plan, proposal, run_timed, usual};
 use crate::stage::Day;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A day on which one node says this, and all others what they usually say.
+/// A day on which one node does this, and all others answer as usual.
 fn with(node: &'static str, act: Act<papertape_core::message::ModelReply>) -> (Day, Duration) {
     let clock = FakeClock::new();
     let day = run_timed(&one_symbol(), &clock, move |path, request| {
@@ -28,8 +28,8 @@ fn research(day: &Day) -> &Value {
     &day.metadata()["research"]
 }
 
-// Goal: Bull and Bear, timed out and failed: the literal words, a text in every string that an argument
-// would stand in, the count goes on, and the manager has half of its confidence.
+// Goal: Bull and Bear, timed out and failed: the exact values, a text in every string that an argument would
+// fill, the count continues, and the manager has half of its confidence.
 #[test]
 fn a_researcher_who_gives_nothing() {
     for (node, own, other, speaker) in [
@@ -72,8 +72,8 @@ fn a_researcher_who_gives_nothing() {
     }
 }
 
-// Goal: where Bull gave nothing, Bear is not asked to answer it, and its text is the current response of
-// nobody but the debate.
+// Goal: when Bull returned nothing, Bear's prompt has nothing to answer, and the fallback text appears only in
+// the debate, not as Bull's argument.
 #[test]
 fn an_empty_chair_is_not_answered() {
     let (day, _) = with("Bull Researcher#1", Act::Hang);
@@ -83,7 +83,7 @@ fn an_empty_chair_is_not_answered() {
     assert!(!task.contains("Bull Researcher argument"), "{task}");
 }
 
-// Goal: a manager who gives nothing: confidence 0.0, and a plain HOLD in all three strings.
+// Goal: a manager that returns nothing: confidence 0.0, and a plain HOLD in all three strings.
 #[test]
 fn a_manager_who_gives_nothing() {
     for (act, reason) in [(Act::Hang, "timeout"), (failing(), "rate_limited")] {
@@ -103,7 +103,7 @@ fn a_manager_who_gives_nothing() {
     }
 }
 
-// Goal: all others: an entry, a text that says so, and the six fields as if nothing had happened.
+// Goal: all other nodes: a degradation, a text that says so, and unchanged six fields.
 #[test]
 fn the_others_leave_the_six_fields_alone() {
     let places = [
@@ -153,7 +153,8 @@ fn the_others_leave_the_six_fields_alone() {
     }
 }
 
-// Goal: an answer that cannot be read is repaired once, and then counted: no order, and never a Hold.
+// Goal: an unparseable answer gets one repair request, and then counts as unparseable: no order, and never a
+// Hold.
 #[test]
 fn an_unreadable_answer_is_repaired_once() {
     for node in ["Research Manager#1", "Trader#1", "Portfolio Manager#1"] {
@@ -192,7 +193,7 @@ fn an_unreadable_answer_is_repaired_once() {
     }
 }
 
-// Goal: a provider that refuses the schema is asked without it.
+// Goal: if a provider rejects the schema, the request is repeated without it.
 #[test]
 fn a_refused_schema_is_left_out() {
     let clock = FakeClock::new();
@@ -205,7 +206,7 @@ fn a_refused_schema_is_left_out() {
     assert_eq!(day.orders().len(), 1);
 }
 
-// Goal: the first reason in path order stands over rounds and symbols, and nodes are named once each.
+// Goal: the first reason in path order is used across rounds and symbols, and each node is named once.
 #[test]
 fn the_first_reason_stands() {
     let mut stage = desk();
@@ -246,8 +247,8 @@ fn the_first_reason_stands() {
     );
 }
 
-// Goal: a desk on which nobody says anything is a completed day all the same, without an order, with
-// every reason, in the desk's language; what happened to the books is told again.
+// Goal: a day on which every node fails is still completed, without an order, with every reason, in the
+// desk's language; what happened to the books is reported again.
 #[test]
 fn a_desk_that_is_down() {
     let mut stage = desk();
@@ -275,7 +276,7 @@ fn a_desk_that_is_down() {
     assert_eq!(day.result.state.notices, ["split: AAPL"]);
 }
 
-// Goal: a stop is no degradation: it ends the day without a verdict, and the day goes on from there.
+// Goal: a stop is not a degradation: it ends the day without a verdict, and the day resumes from there.
 #[test]
 fn a_stop_is_no_degradation() {
     let stage = one_symbol();
@@ -293,7 +294,7 @@ fn a_stop_is_no_degradation() {
     assert!(day.calls().iter().all(|call| !call.contains("Market") && !call.contains("Bull")));
 }
 
-// Goal: a prompt that cannot be made is found before a desk runs, and not by a node in the middle of a day.
+// Goal: an invalid prompt is found before a desk runs, and not by a node in the middle of a day.
 #[test]
 fn a_bad_prompt_is_found_at_start() {
     let bad = [("desk/trader.en.md".to_owned(), "{{ nothing.of.this }}".to_owned())];
@@ -301,8 +302,8 @@ fn a_bad_prompt_is_found_at_start() {
     assert!(error.to_string().contains("desk/trader.en.md"), "{error}");
 }
 
-// Goal: an argument or a report of nothing that can be seen (format characters, separators, controls) is no
-// answer; one visible character makes it one.
+// Goal: an argument or a report of invisible characters only (format characters, separators, controls) is not
+// an answer; with one visible character it is.
 #[test]
 fn an_invisible_answer_is_empty() {
     let invisible = [

@@ -1,5 +1,5 @@
-//! A desk's day with every attempt of the corpus in its news: what is told to its models keeps every
-//! word of it behind a fence, and the orders are those of the undisturbed day.
+//! A desk's day with every injection attempt of the corpus in its news: the models' prompts keep every word
+//! of it behind a fence, and the orders are those of the undisturbed day.
 
 use crate::desk_stage::{decision, plan, proposal, run, usual};
 use crate::injections::all;
@@ -13,7 +13,7 @@ use papertape_testkit::host::Act;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
-/// A desk whose news is this headline.
+/// A desk with this headline in its news.
 fn with_news(headline: &str) -> Stage {
     let at = "2024-01-02T20:00:00Z".parse().expect("an instant");
     let mut stage = Stage::new(data().news("AAPL", at, headline));
@@ -22,8 +22,8 @@ fn with_news(headline: &str) -> Stage {
     stage
 }
 
-/// What a model would take for its owner's words: everything that stands in no fence, the descriptions of
-/// tools included.
+/// The text that a model would take for its owner's words: everything outside fences, including the tools'
+/// descriptions.
 pub(crate) fn own_words(request: &ModelRequest) -> String {
     let mut words = request.instructions.clone().unwrap_or_default();
     let said = request.messages.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
@@ -58,8 +58,8 @@ fn texts(schema: &Value) -> Vec<String> {
 
 pub(crate) const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// A model that does whatever it is told outside of a fence, and repeats to its colleagues what it read.
-/// What the desk says itself on a quiet day is no order.
+/// A model that does whatever it reads outside a fence, and repeats what it read to the other roles. Texts
+/// that the desk itself writes on a quiet day are not orders.
 fn obedient(
     attempt: &str,
     quiet: &str,
@@ -90,7 +90,7 @@ fn orders(day: &Day) -> Vec<(String, String, String)> {
     day.orders().into_iter().map(told).collect()
 }
 
-// Goal: every attempt in the news, repeated by the colleagues who read it: the orders are those of a quiet
+// Goal: with every attempt in the news, repeated by the roles that read it, the orders are those of a quiet
 // day, to the share.
 #[test]
 fn no_attempt_changes_an_order() {

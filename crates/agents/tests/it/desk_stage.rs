@@ -1,4 +1,4 @@
-//! What the tests of a desk share: a desk on small data, and a model that plays every role.
+//! Shared helpers for the tests of a desk: a desk on small data, and a model that plays every role.
 
 use crate::stage::{Day, Stage, call, data};
 use papertape_agents::config::AgentConfig;
@@ -11,7 +11,7 @@ use papertape_testkit::kept::Kept;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// The nodes of an undisturbed symbol in the order of the graph.
+/// The nodes of an undisturbed symbol in graph order.
 pub(crate) const NODES: [&str; 12] = [
     "Market Analyst#1",
     "Sentiment Analyst#1",
@@ -35,7 +35,7 @@ pub(crate) fn desk() -> Stage {
     stage
 }
 
-/// A desk over AAPL alone.
+/// A desk with only AAPL.
 pub(crate) fn one_symbol() -> Stage {
     let mut stage = desk();
     stage.symbols = ["AAPL"].map(papertape_core::id::Symbol::new).into();
@@ -60,7 +60,7 @@ pub(crate) fn decision(rating: &str) -> Value {
     })
 }
 
-/// What every role says when nothing is wrong: one look at the data, arguments with their round, a Buy.
+/// The usual answers of every role: one data read, arguments with their round, a Buy.
 pub(crate) fn usual(path: &StepPath, request: &ModelRequest) -> Act<ModelReply> {
     let node = path.node();
     let first = path.as_str().ends_with("/model#1");
@@ -88,7 +88,7 @@ pub(crate) fn run(
     run_timed(stage, &clock, model)
 }
 
-/// The same by a clock that the caller can read.
+/// The same with a clock that the caller can read.
 pub(crate) fn run_timed(
     stage: &Stage,
     clock: &FakeClock,
@@ -99,7 +99,7 @@ pub(crate) fn run_timed(
     on(stage, clock, &kept, host, stage.start()).unwrap_or_else(|stop| panic!("the day stopped: {stop}"))
 }
 
-/// Runs the second day on what is kept.
+/// Runs the second day on the recorded tape.
 pub(crate) fn on(
     stage: &Stage,
     clock: &FakeClock,
@@ -123,13 +123,13 @@ impl Day {
         self.kept.document(hash).expect("the state is kept")
     }
 
-    /// The calls to models, in the order in which they were made.
+    /// The model calls, in order.
     pub(crate) fn calls(&self) -> Vec<String> {
         let trace = self.host.trace();
         trace.iter().filter_map(|line| line.strip_prefix("call ").map(str::to_owned)).collect()
     }
 
-    /// The node steps of a symbol: what was asked, and what came of it.
+    /// The node steps of a symbol: arguments and outcome.
     pub(crate) fn nodes(&self, symbol: &str) -> Vec<(Value, Value)> {
         let of = |step: &&papertape_testkit::kept::KeptStep| {
             step.path.kind() == "node" && step.path.scope() == symbol
@@ -142,19 +142,19 @@ impl Day {
         self.kept.steps.iter().filter(of).map(read).collect()
     }
 
-    /// The question that a step put to its model.
+    /// A step's request to its model.
     pub(crate) fn asked(&self, path: &str) -> Value {
         let step = self.kept.step(path).unwrap_or_else(|| panic!("{path} was asked"));
         self.kept.document(step.request_ref).expect("it is kept")
     }
 
-    /// The task of a node: the first message of its talk.
+    /// The task of a node: the first message of its conversation.
     pub(crate) fn task(&self, node: &str) -> String {
         let request = self.asked(&format!("{node}/model#1"));
         request["messages"][0]["content"].as_str().expect("a text").to_owned()
     }
 
-    /// The instructions of a node.
+    /// The system prompt of a node.
     pub(crate) fn instructions(&self, node: &str) -> String {
         self.asked(&format!("{node}/model#1"))["instructions"].as_str().expect("a text").to_owned()
     }

@@ -1,4 +1,4 @@
-//! The graph of a day: where one may cut, and what comes at or after a cut.
+//! The graph of a day: valid cuts, and what is at or after a cut.
 
 use crate::desk_stage::{NODES, desk, run, usual};
 use crate::stage::{Stage, data};
@@ -6,7 +6,7 @@ use papertape_agents::day::Change;
 use papertape_agents::graph::Graph;
 use papertape_testkit::data::SmallData;
 
-// Goal: one can cut a conversation at a node of the day or a step of it, and nowhere else.
+// Goal: a conversation can be cut at a node of the day or at one of its steps, and nowhere else.
 #[test]
 fn a_cut_is_a_node_or_a_step() {
     let stage = Stage::new(data());
@@ -26,8 +26,8 @@ fn a_cut_is_a_node_or_a_step() {
     }
 }
 
-// Goal: a desk can be cut at a node of the day, a symbol, a node of it or its step, by the rounds that it
-// has.
+// Goal: a desk can be cut at a node of the day, a symbol, one of its nodes or a node's step, within its
+// number of rounds.
 #[test]
 fn a_desk_is_cut_at_its_nodes() {
     let stage = desk();
@@ -65,7 +65,7 @@ fn a_desk_is_cut_at_its_nodes() {
     }
 }
 
-// Goal: the declared order is the one that a desk really runs in.
+// Goal: the declared order is the order in which a desk actually runs.
 #[test]
 fn the_declared_order_is_the_real_one() {
     let mut stage = desk();
@@ -95,7 +95,7 @@ fn the_declared_order_is_the_real_one() {
     }
 }
 
-// Goal: a change holds from its node on, in its symbol and in what all symbols lead to.
+// Goal: a change applies from its node on, in its symbol and in the nodes after all symbols.
 #[test]
 fn a_change_holds_from_its_node_on() {
     let mut stage = desk();
@@ -112,8 +112,8 @@ fn a_change_holds_from_its_node_on() {
     assert_eq!(day.metadata()["model"], "openai::other");
 }
 
-// Goal: a symbol has nodes from its first bar on; a desk on a day on which nothing is listed yet is a desk all
-// the same, and can be cut at the nodes of its day.
+// Goal: a symbol has nodes from its first bar on; a desk on a day with nothing listed yet is still a desk,
+// and can be cut at the nodes of its day.
 #[test]
 fn a_symbol_has_nodes_from_its_first_bar_on() {
     let mut stage = desk();

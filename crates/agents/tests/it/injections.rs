@@ -1,8 +1,8 @@
-//! Attempts of texts from outside to give orders.
+//! Injection attempts in outside texts.
 
 use serde_json::Value;
 
-/// The corpus of attempts, English and Chinese.
+/// The corpus of injection attempts, English and Chinese.
 pub(crate) fn all() -> Vec<String> {
     include_str!("answers/injections.jsonl")
         .lines()

@@ -1,4 +1,4 @@
-//! What an agent can learn of a symbol before its first bar: nothing, by whichever tool.
+//! Before a symbol's first bar, no tool reveals anything about it.
 
 use crate::stage::{Stage, call, done};
 use papertape_core::id::Symbol;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const BARS: [[&str; 4]; 3] = [["10", "11", "9", "10"]; 3];
 
-/// AAPL on three days, and NEWCO from the third on, of which news were out before.
+/// AAPL on three days, and NEWCO from the third on, with earlier news.
 fn stage() -> Stage {
     let data = SmallData::new("2024-01-02", 3).symbol("AAPL", &BARS).symbol_from("NEWCO", 2, &BARS);
     let before = data.day(0).open - Duration::from_secs(60);
@@ -18,8 +18,8 @@ fn stage() -> Stage {
     stage
 }
 
-/// Goal: to every tool a symbol that is not listed yet is one that there never was, word for word: prices,
-/// bars, indicators, news, orders.
+/// Goal: every tool treats a symbol that is not listed yet exactly like one that never existed: prices, bars,
+/// indicators, news, orders.
 #[test]
 fn a_symbol_of_the_future_is_as_unknown_as_none() {
     let stage = stage();
@@ -38,7 +38,7 @@ fn a_symbol_of_the_future_is_as_unknown_as_none() {
     }
 }
 
-/// Goal: what was published is told, but a tag names a symbol only once it is listed; so do the prompts.
+/// Goal: published news is shown, but tags include a symbol only once it is listed; the same for prompts.
 #[test]
 fn tags_and_prompts_name_what_is_listed() {
     let stage = stage();
@@ -56,7 +56,7 @@ fn tags_and_prompts_name_what_is_listed() {
     }
 }
 
-/// Goal: a day before anything is listed is a day like any other, in both languages.
+/// Goal: a day before anything is listed runs normally, in both languages.
 #[test]
 fn a_day_before_anything_is_listed() {
     let mut stage = stage();

@@ -1,4 +1,4 @@
-//! An agent's day, driven from the outside: a scripted model in memory, small data, no database.
+//! An agent's day, tested from the outside: a scripted model in memory, small data, no database.
 
 mod answers;
 mod calculate;
@@ -24,3 +24,4 @@ mod prompts;
 mod sizing;
 mod stage;
 mod tools;
+mod universe;

@@ -1,5 +1,4 @@
-//! When a memory is known: at the close of the session that wrote it, whenever the position that it is about
-//! was opened.
+//! When a memory becomes known: at the close of the session that wrote it, whenever its position was opened.
 
 use crate::stage::{Day, Stage, buy, call, done};
 use papertape_agents::memory::MemorySettings;
@@ -31,7 +30,7 @@ fn model(
     }
 }
 
-/// What a day's trader was given: kind, id, and when it became known.
+/// The memories shown to a day's trader: kind, ID, and when each became known.
 fn given(day: &Day) -> Vec<(&'static str, String, Timestamp)> {
     day.rows(|row| match row {
         Implied::Given(row) => Some((row.kind.as_str(), row.memory_id.clone(), row.known_at)),
@@ -46,8 +45,8 @@ fn contexts(day: &Day) -> Vec<(ContextState, Timestamp, Timestamp)> {
     })
 }
 
-/// Goal: rounds, theses and reflections are known since the close of their session; what a prompt was given is
-/// recorded with that instant; none of it is the instant at which the position was opened.
+/// Goal: rounds, theses and reflections become known at the close of their session; the memories in a prompt
+/// are recorded with that instant; it is never the instant when the position was opened.
 #[test]
 fn a_memory_is_known_since_the_close_of_its_session() {
     let stage = stage();
@@ -68,8 +67,8 @@ fn a_memory_is_known_since_the_close_of_its_session() {
     assert_eq!(given(&fourth), [&rounds[..], &[("trade", "1".to_owned(), days[2].close)]].concat());
 }
 
-/// Goal: an order that waits for the next open opens its position after its thesis was written: the thesis is
-/// known since it was written.
+/// Goal: an order waiting for the next open opens its position after its thesis was written: the thesis is
+/// known from the time it was written.
 #[test]
 fn a_thesis_is_older_than_the_position_of_a_waiting_order() {
     let mut stage = stage();

@@ -1,4 +1,4 @@
-//! Lessons that are chosen by what they mean, asked of a scripted sentence model.
+//! Lessons chosen by embeddings, with a scripted sentence model.
 
 use crate::memory_pure::{day, lesson};
 use crate::stage::{Day, Stage, call, done};
@@ -28,8 +28,8 @@ fn name(model: &str) -> ModelName {
 }
 
 proptest! {
-    /// Goal: by meaning too, no reflection is returned before its exit is known; never more than K, never one
-    /// twice; and a lesson without a vector, or with another model's, can still be found.
+    /// Goal: hybrid ranking too never returns a reflection before its exit is known, never more than K, and
+    /// none twice; a lesson without a vector, or with another model's, can still be found.
     #[test]
     fn no_lesson_is_told_before_its_exit_is_known(
         known in prop::collection::vec((0_i64..1000, 0_usize..3, prop::option::of((-1.0_f32..1.0, -1.0_f32..1.0)), any::<bool>()), 0..80),
@@ -59,8 +59,8 @@ proptest! {
     }
 }
 
-/// Goal: what is near in meaning comes before what shares nothing but its age; a query of another dimension
-/// leaves words alone to choose.
+/// Goal: a similar lesson ranks before one that is only newer; for a query of a different dimension, only
+/// keywords count.
 #[test]
 fn what_is_near_comes_first() {
     let (aapl, model) = (Symbol::new("AAPL"), name("lab::small"));
@@ -76,7 +76,8 @@ fn what_is_near_comes_first() {
     let ids = |told: Vec<&papertape_agents::memory::lessons::Lesson>| -> Vec<u64> {
         told.into_iter().map(|lesson| lesson.trade_id).collect()
     };
-    // By words: 3, 2, 1. By meaning: 2, then 1 and 3. Fused, 2 has 1/62 + 1/61, 3 has 1/61 + 1/62 or less.
+    // By keywords: 3, 2, 1. By embedding: 2, then 1 and 3. Fused, 2 has 1/62 + 1/61, 3 has 1/61 + 1/62 or
+    // less.
     let near = ids(best_by_meaning(&archive, &query, (&model, &[1.0, 0.1]), day(9), 3));
     assert_eq!(near, [2, 3, 1]);
     let strange = ids(best_by_meaning(&archive, &query, (&model, &[1.0]), day(9), 3));
@@ -109,7 +110,7 @@ fn trader(n: usize) -> impl Fn(&StepPath, &ModelRequest) -> Act<ModelReply> + Se
     }
 }
 
-/// Vectors of 384 odd numbers, made of the text's length.
+/// Vectors of 384 arbitrary numbers, derived from the text's length.
 fn sentences(_: &StepPath, call: &ExternalCall) -> Act<ExternalReply> {
     assert_eq!((call.server.as_str(), call.tool.as_str()), (EMBEDDINGS, "lab::small"));
     let texts: Vec<String> = serde_json::from_value(call.arguments["texts"].clone()).expect("texts");
@@ -139,9 +140,9 @@ fn recalled(day: &Day) -> Value {
     day.kept.outcome(step).expect("it is kept")
 }
 
-/// Goal: a reflection is embedded once, in the post phase in which it was written, through a step of the tape
-/// whose numbers no redaction touches; the next day's question is asked on the tape too, and a run on that
-/// tape calls nothing and comes to the same state.
+/// Goal: a reflection is embedded once, in the post phase that wrote it, by a step of the tape whose numbers
+/// redaction leaves unchanged; the next day's query is a step of the tape too, and a run on that tape makes
+/// no call and reaches the same state.
 #[test]
 fn meaning_is_on_the_tape() {
     let stage = stage();
@@ -166,7 +167,7 @@ fn meaning_is_on_the_tape() {
     let asked = |day: &Day| day.host.calls().len();
     assert!(asked(&third) > 0);
 
-    // The same day again, from the same state, on what is on the tape but its end.
+    // The same day again, from the same state, on the tape without its end.
     let mut kept = tape.lock().expect("a lock").clone();
     kept.closing = None;
     kept.vectors.clear();
@@ -175,8 +176,8 @@ fn meaning_is_on_the_tape() {
     assert_eq!(again.result.state, third.result.state);
 }
 
-/// Goal: a sentence model that fails costs no day: words choose, the record says so and why, and what has no
-/// vector gets one on a later day.
+/// Goal: a failing sentence model fails no day: keywords decide, the record states that and the reason, and
+/// lessons without a vector get one on a later day.
 #[test]
 fn a_model_that_fails_leaves_words() {
     let stage = stage();
@@ -188,7 +189,7 @@ fn a_model_that_fails_leaves_words() {
     assert!(without.question().contains("Bought too early."), "{}", without.question());
     assert!(recalled(&without).get("search").is_none(), "there is no vector to compare with");
 
-    // Embedded before the session of a day on which the model answers, and then it fails again.
+    // Embedded before the session of a day on which the model answers; then the model fails again.
     let flaky: Sentences = |path, call| {
         if path.is_within("pre#1") { sentences(path, call) } else { fails(path, call) }
     };

@@ -1,4 +1,5 @@
-//! The memory's pure parts: the four parts and how they are cut, windows, lessons, and what a log teaches.
+//! The memory's pure parts: the four parts and their truncation, windows, lessons, and reflections from a
+//! log.
 
 use papertape_agents::config::Language;
 use papertape_agents::memory::lessons::{Archive, Lesson, Query, best, best_by_meaning};
@@ -14,8 +15,8 @@ use proptest::prelude::*;
 use rust_decimal::Decimal;
 use std::collections::BTreeSet;
 
-/// Goal: either language, either kind of brackets, labels in bold, any case; anything before them is left
-/// out, and what is missing is named in the language.
+/// Goal: both languages, both kinds of brackets, bold labels, any case; text before them is ignored, and
+/// missing parts are named in the language.
 #[test]
 fn the_four_parts_are_read_however_they_are_written() {
     let text = "Here you are:\n**[conclusion]**: hold AAPL\n[Position] none [RISK] stop 90,\n 9% of 10%\n【Next】 earnings";
@@ -40,7 +41,8 @@ fn the_four_parts_are_read_however_they_are_written() {
 }
 
 proptest! {
-    /// Goal: whatever the parts and the room, a cut summary fits, keeps all four parts and the whole risk.
+    /// Goal: whatever the parts and the limit, a truncated summary fits, keeps all four parts and the whole
+    /// risk.
     #[test]
     fn a_cut_keeps_all_parts_and_the_risk_whole(
         bodies in prop::array::uniform4("[a-z价格 ]{1,400}"),
@@ -62,8 +64,8 @@ proptest! {
         }
     }
 
-    /// Goal: what the model leaves out or makes too long, the facts fill in and the bound cuts: the result is
-    /// always a summary.
+    /// Goal: the facts fill in what the model leaves out, and the limit truncates what is too long: the
+    /// result is always a summary.
     #[test]
     fn a_filled_summary_is_always_one(text in "(\\[Risk\\]|\\[Next\\]|\\[Conclusion\\]|[a-z ]{0,300}){0,6}") {
         let facts = Parts::new(["c", "p", "r", "n"].map(str::to_owned));
@@ -73,7 +75,7 @@ proptest! {
         prop_assert!(chars(&written) <= SUMMARY_CHARS);
     }
 
-    /// Goal: a division gives nobody more than it needs, and leaves nothing over that somebody needs.
+    /// Goal: a division gives no one more than it needs, and leaves nothing over while someone needs more.
     #[test]
     fn shares_are_fair(needs in prop::collection::vec(0_usize..500, 0..20), total in 0_usize..4000) {
         let given = share(&needs, total);
@@ -82,7 +84,7 @@ proptest! {
         prop_assert_eq!(sum, total.min(needs.iter().sum()));
     }
 
-    /// Goal: no reflection is returned before its exit is known, whatever is asked, and never more than K.
+    /// Goal: no reflection is returned before its exit is known, whatever the query, and never more than K.
     #[test]
     fn no_lesson_is_told_before_its_exit_is_known(
         known in prop::collection::vec((0_i64..1000, 0_usize..3, 0_usize..3), 0..80),
@@ -100,13 +102,14 @@ proptest! {
         prop_assert!(told.iter().all(|lesson| lesson.known_at <= day(instant)));
         let known = known.iter().filter(|(day, ..)| *day <= instant).count();
         prop_assert_eq!(told.len(), most.min(known));
-        // And the archive is the same after a day in the record.
+        // The archive is also the same after a round trip through the record.
         let kept: Archive = serde_json::from_value(serde_json::to_value(&archive).expect("JSON")).expect("JSON");
         prop_assert_eq!(kept, archive);
     }
 }
 
-/// Goal: what is about a held instrument comes before what is not, and what shares words before what is newer.
+/// Goal: lessons about a held instrument rank before others, and those with words in common before newer
+/// ones.
 #[test]
 fn lessons_are_those_that_say_the_most() {
     let (aapl, ibm) = (Symbol::new("AAPL"), Symbol::new("IBM"));
@@ -126,7 +129,7 @@ fn lessons_are_those_that_say_the_most() {
     assert_eq!(told, [2, 4, 1]);
 }
 
-/// Goal: what a template wrote comes behind all that somebody has judged, however much it is about.
+/// Goal: lessons from a template rank after all others, however relevant.
 #[test]
 fn templates_come_last() {
     let (held, other) = (Symbol::new("AAPL"), Symbol::new("XOM"));
@@ -146,8 +149,8 @@ fn templates_come_last() {
     assert_eq!(by_meaning.iter().map(|lesson| lesson.trade_id).collect::<Vec<_>>(), [4, 2, 1, 3]);
 }
 
-/// Goal: a log of events alone gives one reflection for each closing: partial ones on what they closed, with
-/// the ledger's results, and numbered over the log.
+/// Goal: a log of events gives one reflection per closing: partial ones on the part they closed, with the
+/// ledger's results, numbered across the log.
 #[test]
 fn a_log_is_reflected_on_once_for_every_closing() {
     let fill = |n: i64, cause, side, quantity: i64, price: i64| {
@@ -194,7 +197,7 @@ fn a_log_is_reflected_on_once_for_every_closing() {
     assert_eq!((rows[1].side, rows[2].side), (Direction::Long, Direction::Short));
     assert!(rows.iter().all(|row| chars(&row.summary) <= 120 && row.note.is_some()));
 
-    // An old log folds into one line a period, and the present period waits.
+    // An old log is compacted to one line per period, and the present period is left out.
     let folded = fold(Period::Quarter, &rows, date(200));
     assert_eq!(folded.len(), 1);
     assert_eq!((folded[0].trades, folded[0].wins, folded[0].pnl), (3, 2, Money((-75).into())));
@@ -203,7 +206,7 @@ fn a_log_is_reflected_on_once_for_every_closing() {
     assert!(of_log(account, &impossible, Language::En, |at| at).is_err());
 }
 
-/// Goal: settings out of their bounds are refused by name, modes are spelled one way.
+/// Goal: settings out of range are rejected by name, and modes have a single spelling.
 #[test]
 fn settings_are_checked() {
     let fine = MemorySettings::default();

@@ -1,6 +1,6 @@
-//! A model that does whatever stands in its prompts outside the fences, over days with a memory: news, tools,
-//! their descriptions, colleagues, its own notes, theses and lessons all carry an attempt to give it an order,
-//! and it repeats what it read wherever it writes. Its orders are those of the clean run.
+//! A model that obeys everything in its prompts outside the fences, over days with a memory: news, tools,
+//! their descriptions, other roles, its own notes, theses and lessons all contain an injection attempt, and
+//! it repeats what it read wherever it writes. Its orders are those of the clean run.
 
 use crate::desk_injections::{BREAKS, own_words};
 use crate::desk_stage::{decision, plan, proposal};
@@ -23,21 +23,21 @@ use std::sync::{Arc, Mutex};
 const DAYS: usize = 4;
 const QUIET: &str = "Quiet day.";
 
-/// The text as it is seen: nothing invisible, one space where there are several.
+/// The visible text: no invisible characters, runs of spaces collapsed.
 fn seen(text: &str) -> String {
     let text: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What of an attempt would be obeyed: each of its lines, and its beginning on one line, as far as the prompts
-/// do not say the same on a quiet day.
+/// The parts of an attempt that would be obeyed: each of its lines, and its beginning on one line, unless the
+/// prompts say the same on a quiet day.
 fn orders_in(attempt: &str, quiet: &str) -> Vec<String> {
     let whole: String = seen(attempt).chars().take(60).collect();
     let lines = attempt.split(BREAKS).map(seen).chain([whole]);
     lines.filter(|line| line.chars().count() > 8 && !quiet.contains(line.as_str())).collect()
 }
 
-/// Everything that a run's model has been told outside the fences, and where it was an order.
+/// Everything that a run's model has read outside the fences, and where it was an order.
 #[derive(Default)]
 struct Ear {
     words: String,
@@ -54,7 +54,7 @@ fn stage(agent: AgentConfig, attempt: &str) -> Stage {
     stage
 }
 
-/// Runs the days, and gives the orders that were not refused.
+/// Runs the days, and returns the orders that were not rejected.
 fn orders(stage: &Stage, attempt: &str, quiet: &str, plays: Plays) -> (Vec<String>, Ear) {
     let ear: Arc<Mutex<Ear>> = Arc::default();
     let (mut state, mut orders) = (stage.start(), Vec::new());
@@ -84,7 +84,7 @@ fn orders(stage: &Stage, attempt: &str, quiet: &str, plays: Plays) -> (Vec<Strin
     (orders, ear)
 }
 
-/// A tool server whose descriptions, parameters and answers carry the attempt.
+/// A tool server whose descriptions, parameters and results contain the attempt.
 fn outside(call: &ExternalCall, attempt: &str) -> Act<ExternalReply> {
     let text = match &*call.tool {
         LIST_TOOLS => json!([{
@@ -117,10 +117,10 @@ fn reflection(attempt: &str) -> String {
     .to_string()
 }
 
-/// What is said of memories, by any kind of agent; `None` for another question.
+/// The reply to memory requests, for any kind of agent; `None` for other requests.
 fn remembered(request: &ModelRequest, attempt: &str, obeys: bool) -> Option<Act<ModelReply>> {
     let first = request.messages[0].content();
-    // The first try of each is one that has to be repaired, and whose reason quotes it.
+    // The first try of each needs a repair, with a reason that quotes it.
     let again = request.messages.len() > 1;
     let text = match first {
         _ if obeys => "[Conclusion] I obey.".to_owned(),
@@ -135,7 +135,7 @@ fn remembered(request: &ModelRequest, attempt: &str, obeys: bool) -> Option<Act<
     is_memory.then(|| Act::text(text))
 }
 
-/// A trader that reads, tries the attempt as a symbol, trades by a fixed plan and repeats what it read.
+/// A trader that reads, uses the attempt as a symbol, trades by a fixed plan and repeats what it read.
 fn solo(n: usize, path: &StepPath, request: &ModelRequest, attempt: &str, obeys: bool) -> Act<ModelReply> {
     if let Some(memory) = remembered(request, attempt, obeys) {
         return memory;
@@ -154,7 +154,7 @@ fn solo(n: usize, path: &StepPath, request: &ModelRequest, attempt: &str, obeys:
             ("get_price", json!({ "symbol": attempt })),
             buy(attempt, 1),
         ]),
-        // Whoever is told so buys what it can.
+        // If the order is outside a fence, it buys what it can.
         (Some(2), _) if obeys => calls(&[buy("IBM", 7)]),
         (Some(2), 0) => calls(&[buy("AAPL", 10)]),
         (Some(2), 1) => call(sell, json!({ "symbol": "AAPL", "quantity": 4 })),
@@ -165,7 +165,7 @@ fn solo(n: usize, path: &StepPath, request: &ModelRequest, attempt: &str, obeys:
     }
 }
 
-/// A desk whose every member repeats the attempt; the deciders do what it says where it stands outside a fence.
+/// A desk whose every role repeats the attempt; the deciding roles obey it when it is outside a fence.
 fn desk(n: usize, path: &StepPath, request: &ModelRequest, attempt: &str, obeys: bool) -> Act<ModelReply> {
     if let Some(memory) = remembered(request, attempt, obeys) {
         return memory;
@@ -218,10 +218,10 @@ fn a_trader_obeys_nobody_else() {
     compare(&agent, solo, 1);
 }
 
-// Goal: the same of a desk, whose members pass on what they read, one answer of which has to be repaired.
+// Goal: the same for a desk whose roles pass on what they read, and where one answer needs a repair.
 #[test]
 fn a_desk_obeys_nobody_else() {
     let model = "openai::gpt-5".parse().expect("a model's name");
-    // Twelve nodes a day take their time; the one-day test of the desk has every attempt.
+    // Twelve nodes per day take time; the one-day test of the desk covers every attempt.
     compare(&AgentConfig::desk("desk".into(), model), desk, 5);
 }

@@ -1,4 +1,4 @@
-//! Orders: fills, waiting orders and refusals are recorded and told.
+//! Orders: fills, pending orders and rejections are recorded and reported to the model.
 
 use crate::stage::{Day, Stage, buy, call, calls, data, done};
 use papertape_agents::tools::trade;
@@ -17,7 +17,7 @@ fn money(amount: i64) -> Money {
     Money(Decimal::from(amount))
 }
 
-// Goal: a fill is told with its price and the cash that is left, and is a row of orders and of positions.
+// Goal: a fill is reported with its price and the remaining cash, and is a row of orders and of positions.
 #[test]
 fn a_fill_is_recorded_and_told() {
     let stage = Stage::new(data());
@@ -95,7 +95,7 @@ fn a_fill_is_recorded_and_told() {
     assert_eq!(day.result.closing.starting.cash, money(10_000));
 }
 
-// Goal: short and cover, where the market has them.
+// Goal: short and cover, in markets that allow them.
 #[test]
 fn shares_are_sold_short_and_bought_back() {
     let stage = Stage::new(data());
@@ -130,7 +130,7 @@ fn check(stage: &Stage, order: (&str, Value), code: &str) {
     assert_eq!(day.positions()[0].action_type, "no_trade");
 }
 
-// Goal: each refusal has its code and a sentence, is recorded and told, and changes nothing.
+// Goal: each rejection has its code and a sentence, is recorded and reported, and changes nothing.
 #[test]
 fn a_refusal_is_recorded_and_told() {
     let order = |symbol: &str, quantity: Value| json!({ "symbol": symbol, "quantity": quantity });
@@ -156,7 +156,7 @@ fn a_refusal_is_recorded_and_told() {
     check(&us, ("buy", with("stop", json!(120))), "stop_wrong_side");
     check(&us, ("buy", with("target", json!(100))), "target_wrong_side");
 
-    // What comes first in the order of checks decides, be the amount readable or not.
+    // The first failing check decides, whether or not the quantity can be parsed.
     check(&us, ("buy", order("TSLA", json!("ten"))), "unknown_symbol");
     check(&us, ("buy", order("IBM", json!("ten"))), "no_bar_today");
 
@@ -167,7 +167,7 @@ fn a_refusal_is_recorded_and_told() {
     check(&cn, ("short", order("AAPL", json!(100))), "shorting_not_allowed");
 }
 
-// Goal: what was bought today is locked where the market says so; the refusal stands beside the fill.
+// Goal: what was bought today is locked in T+1 markets; the rejection is recorded next to the fill.
 #[test]
 fn t_plus_one_is_told() {
     let mut stage = Stage::new(data());
@@ -180,7 +180,7 @@ fn t_plus_one_is_told() {
     assert_eq!(day.orders().len(), 2);
 }
 
-// Goal: an order that cannot even be read is answered, and is no order.
+// Goal: an unparseable order gets an error, and is not an order.
 #[test]
 fn an_unreadable_order_is_answered() {
     let stage = Stage::new(data());
@@ -199,7 +199,7 @@ fn an_unreadable_order_is_answered() {
     }
 }
 
-// Goal: calls of one turn apply one after the other to the same account.
+// Goal: the calls of one turn apply in sequence to the same account.
 #[test]
 fn orders_of_a_turn_apply_in_order() {
     let stage = Stage::new(data());
@@ -212,7 +212,7 @@ fn orders_of_a_turn_apply_in_order() {
     assert_eq!(day.result.closing.cash, money(10_000 - 90 * 111));
 }
 
-// Goal: an order that waits is told so, fills before the next session, and is told of then.
+// Goal: a pending order is reported as pending, fills before the next session, and is reported then.
 #[test]
 fn a_waiting_order_fills_later() {
     let mut stage = Stage::new(data());
@@ -229,7 +229,7 @@ fn a_waiting_order_fills_later() {
     assert_eq!(next.positions()[0].action_type, "buy");
     assert!(next.question().contains("buy: buy 3 AAPL at 111."), "{}", next.question());
 
-    // At the close: told at the next session.
+    // At the close: reported in the next session.
     stage.profile.fill_model = FillModel::Close;
     let day = stage.day(1, stage.start(), vec![buy("AAPL", 3), done()]);
     assert_eq!(day.orders().iter().map(|row| &*row.status).collect::<Vec<_>>(), ["pending", "filled"]);
@@ -238,7 +238,7 @@ fn a_waiting_order_fills_later() {
     assert!(next.question().contains("buy: buy 3 AAPL at 110."), "{}", next.question());
 }
 
-// Goal: what still waits at the end of the last day expires, on record.
+// Goal: orders still pending at the end of the last day expire, on record.
 #[test]
 fn a_waiting_order_expires_on_the_last_day() {
     let mut stage = Stage::new(data());
@@ -255,7 +255,7 @@ fn a_waiting_order_expires_on_the_last_day() {
     assert_eq!(before.result.state.books.pending().len(), 1, "not on the day before");
 }
 
-// Goal: the model is offered what the market allows.
+// Goal: the model is offered only the tools that the market allows.
 #[test]
 fn tools_are_those_of_the_market() {
     let names = |profile: &MarketProfile| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Tool servers: what they offer, what they answer, and what they do when they do not.
+//! Tool servers: their tools, their results, and their failures.
 
 use crate::stage::{Day, Stage, call, data, done};
 use papertape_agents::solo::LIST_TOOLS;
@@ -14,7 +14,7 @@ fn reply(text: impl Into<String>) -> Act<ExternalReply> {
     Act::Answer(ExternalReply { text: text.into(), is_error: false })
 }
 
-/// Every server offers `look`; `down` offers nothing. A call is answered with what arrived.
+/// Every server offers `look`; `down` offers nothing. A call returns what arrived.
 fn servers(call: &ExternalCall) -> Act<ExternalReply> {
     match (&*call.server, &*call.tool) {
         ("down", _) => Act::Fail(FailureKind::Unavailable, "no connection".to_owned()),
@@ -51,8 +51,8 @@ fn offered(day: &Day) -> Vec<Value> {
     tools.into_iter().map(|tool| tool["name"].clone()).filter(|n| n.to_string().contains("__")).collect()
 }
 
-// Goal: a server's tool is offered under the server's name, called under its own, and its answer is told
-// and kept as an external step; the day says that its data is not bounded in time.
+// Goal: a server's tool is offered under the server's name, called under its own, and its result is shown to
+// the model and recorded as an external step; the day states that its data is not bounded in time.
 #[test]
 fn an_outside_tool_is_offered_called_and_told() {
     let day = day(&["web"], vec![call("web__look", json!({ "q": "AAPL" }))]);
@@ -73,7 +73,7 @@ fn an_outside_tool_is_offered_called_and_told() {
     assert_eq!(day.result.closing.metadata["point_in_time"], "unverified");
 }
 
-// Goal: a tool's failure is told to the model, and is no end of the day.
+// Goal: a tool's failure is reported to the model, and does not end the day.
 #[test]
 fn an_outside_failure_is_told() {
     let day = day(&["web"], vec![call("web__look", json!({ "q": "fail" }))]);
@@ -82,7 +82,7 @@ fn an_outside_failure_is_told() {
     assert_eq!(day.conversation()["end"], "finish_signal");
 }
 
-// Goal: malformed arguments and unknown tools are answered and never sent outside.
+// Goal: malformed arguments and unknown tools get an error and are never sent to a server.
 #[test]
 fn a_malformed_outside_call_is_answered_here() {
     let replies = vec![call("web__look", json!("{\"q\": ")), call("web__listen", json!({}))];
@@ -93,7 +93,7 @@ fn a_malformed_outside_call_is_answered_here() {
     assert_eq!(day.kept.state("solo#1/tool#2"), "absent");
 }
 
-// Goal: a server that cannot be asked is named with the reason, and the day goes on without it.
+// Goal: an unreachable server is named with the reason, and the day continues without it.
 #[test]
 fn a_missing_server_is_visible() {
     let day = day(&["down", "odd", "web"], vec![done()]);
@@ -104,7 +104,7 @@ fn a_missing_server_is_visible() {
     assert!(quality["sources_missing"]["odd"].as_str().is_some_and(|reason| reason.contains("expected")));
 }
 
-// Goal: servers whose names begin alike keep their tools apart.
+// Goal: servers whose names share a prefix keep their tools apart.
 #[test]
 fn servers_are_kept_apart() {
     let day = day(&["web", "web__eu"], vec![call("web__eu__look", json!({ "q": 1 }))]);

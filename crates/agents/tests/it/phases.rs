@@ -1,4 +1,4 @@
-//! The phases of a day around its session, and the day as a whole on its tape.
+//! The phases of a day around its session, and the whole day on its tape.
 
 use crate::stage::{Stage, buy, call, calls, data, done, last};
 use papertape_agents::day::StartState;
@@ -17,7 +17,7 @@ fn types(day: &crate::stage::Day) -> Vec<String> {
     day.positions().into_iter().map(|row| row.action_type).collect()
 }
 
-// Goal: a dividend is a row of the ex-date's pre-phase, and the agent is told in that day's question.
+// Goal: a dividend is a row of the ex-date's pre-phase, and that day's question reports it.
 #[test]
 fn a_dividend_is_recorded_and_told() {
     let stage = Stage::new(data().dividend("AAPL", 1, "0.5"));
@@ -35,7 +35,7 @@ fn a_dividend_is_recorded_and_told() {
     assert!(!third.question().contains("dividend"), "told once");
 }
 
-// Goal: a split converts the position before the open, keeps the value, and is told.
+// Goal: a split converts the position before the open, preserves the value, and is reported.
 #[test]
 fn a_split_is_recorded_and_told() {
     let stage = Stage::new(data().split("AAPL", 3, 2));
@@ -46,13 +46,13 @@ fn a_split_is_recorded_and_told() {
     assert_eq!((&*row.action_type, row.amount), ("split", Quantity::from(20)));
     assert!(second.question().contains("- split: AAPL was split 2 for 1; you now hold 20."));
     assert!(second.question().contains("{\"AAPL\":20}"));
-    // The stop is split as well, and the bar reaches it.
+    // The stop is converted as well, and the bar reaches it.
     assert_eq!(types(&second), ["split", "stop"]);
     assert_eq!(second.positions()[1].price, Some(Price("49.95".parse().expect("a decimal"))));
 }
 
-// Goal: a stop that is reached inside the bar is a row of that day, and the next day's notice; where stop
-// and target are both inside, the stop is first.
+// Goal: a stop reached inside the bar is a row of that day, and the next day's notice; if stop and target are
+// both inside, the stop comes first.
 #[test]
 fn a_stop_is_recorded_and_told_the_next_day() {
     let stage = Stage::new(data());
@@ -80,7 +80,7 @@ fn a_gap_at_the_open_is_told_the_same_day() {
     let bought = call("buy", json!({ "symbol": "AAPL", "quantity": 10, "stop": 100 }));
     let first = stage.day(2, stage.start(), vec![bought, done()]);
     assert_eq!(types(&first), ["buy"]);
-    // The fourth day opens at 50: without a split in the data that is a fall.
+    // The fourth day opens at 50: without a split in the data that is a price drop.
     let second = stage.day(3, first.result.state, vec![done()]);
     assert_eq!(
         (types(&second), second.positions()[0].price),
@@ -94,7 +94,7 @@ fn a_gap_at_the_open_is_told_the_same_day() {
     assert!(second.question().contains("Holdings: {}"));
 }
 
-// Goal: what happened is told again where nobody has read it: the model's first call failed.
+// Goal: a notice that no model has read, because its first call failed, is repeated.
 #[test]
 fn a_notice_that_was_not_read_is_told_again() {
     let stage = Stage::new(data().dividend("AAPL", 1, "0.5"));
@@ -108,7 +108,7 @@ fn a_notice_that_was_not_read_is_told_again() {
     assert!(!fourth.question().contains("dividend"), "the third day's first answer came after it");
 }
 
-// Goal: every open position is marked at the close, on record, with what was read for it.
+// Goal: every open position is marked at the close, recorded with the data read for it.
 #[test]
 fn positions_are_marked_at_the_close() {
     let stage = Stage::new(data());
@@ -127,8 +127,8 @@ fn positions_are_marked_at_the_close() {
     assert_eq!(closing.metadata["books"]["portfolio_value"], "10010");
 }
 
-// Goal: the day run again on its tape gives the same state without a call or a write, and so it does on a
-// sealed one; a start state read back from its document is the same state.
+// Goal: running the day again on its tape gives the same state without a call or a write, also on a
+// replay-only tape; a start state parsed from its document is equal.
 #[test]
 fn a_day_replays_on_its_tape() {
     let stage = Stage::new(data().dividend("AAPL", 1, "0.5"));
@@ -158,7 +158,7 @@ fn a_day_replays_on_its_tape() {
         assert!(again.host.calls().is_empty());
     }
 
-    // From another state it is another day, and that is said.
+    // From a different state it is a different day, which is reported.
     let clock = FakeClock::new();
     let kept = Arc::new(Mutex::new(live.kept.clone()));
     let host = MemoryHost::new(&clock, &kept, |_, _| Act::Hang);
@@ -167,7 +167,7 @@ fn a_day_replays_on_its_tape() {
     assert!(matches!(other.err(), Some(Stop::Diverged(_))));
 }
 
-// Goal: a day killed anywhere and resumed ends in the same rows and the same state.
+// Goal: a day killed at any point and resumed ends with the same rows and the same state.
 #[test]
 fn a_day_killed_anywhere_ends_the_same() {
     let stage = Stage::new(data().dividend("AAPL", 1, "0.5"));

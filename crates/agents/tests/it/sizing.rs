@@ -66,7 +66,7 @@ fn place(books: &mut Books, quote: &Quote, side: Side, quantity: Decimal) {
     submit(books, approved).expect("it fills");
 }
 
-/// Books with 10,000 and these holdings, bought on the second for nothing more than their price.
+/// Books with 10,000 and these holdings, bought on the second without costs.
 fn books(profile: MarketProfile, held: &[(&str, &str, &str)]) -> Books {
     let mut books = Books::new("desk", profile, Money(d("10000")));
     for (symbol, quantity, price) in held {
@@ -90,12 +90,12 @@ fn cut(sizing: &Sizing, symbol: &str, code: CutCode) -> bool {
     sizing.cuts.iter().any(|cut| cut.symbol.as_str() == symbol && cut.code == code)
 }
 
-/// 25% of 10,000 a symbol; 2% stay in cash.
+/// 25% of 10,000 per symbol; 2% stay in cash.
 fn run(books: &Books, prices: &[(&str, &str)], list: Vec<(&str, Decision)>) -> Sizing {
     size(books, &quotes(prices, 3), &decisions(list), &SizingConfig::default())
 }
 
-// Goal: each rating comes to its weight of the cap, by hand.
+// Goal: each rating gives its weight of the cap, computed by hand.
 #[test]
 fn ratings_have_weights() {
     let empty = books(MarketProfile::us_equity().frictionless(), &[]);
@@ -115,18 +115,18 @@ fn ratings_have_weights() {
     let prices = [("A", "100"), ("B", "100"), ("C", "100")];
     let list =
         vec![("A", rated(Rating::Underweight)), ("B", rated(Rating::Sell)), ("C", rated(Rating::Overweight))];
-    // Underweight: 750 / 100 stay. An Overweight never sells what is there already.
+    // Underweight: 750 / 100 remain. An Overweight never sells what is held.
     let sizing = run(&held, &prices, list);
     assert_eq!(told(&sizing), [one("A", Side::Sell, "12"), one("B", Side::Sell, "20")]);
     assert!(cut(&sizing, "A", CutCode::Lot));
 
-    // An Underweight raises nothing, a Sell of nothing is said.
+    // An Underweight increases nothing; a Sell without a holding is reported.
     let sizing = run(&empty, &prices, vec![("A", rated(Rating::Underweight)), ("B", rated(Rating::Sell))]);
     assert_eq!(told(&sizing), []);
     assert!(cut(&sizing, "B", CutCode::Held));
 }
 
-// Goal: Hold, an unparseable answer, a symbol without a price and one with a waiting order give no order.
+// Goal: Hold, an unparseable answer, a symbol without a price and one with a pending order give no order.
 #[test]
 fn no_opinion_no_order() {
     let mut profile = MarketProfile::us_equity().frictionless();
@@ -148,14 +148,14 @@ fn no_opinion_no_order() {
     books = Books::new("desk", profile, Money(d("10000")));
     place(&mut books, &quotes(&[("A", "100")], 3)["A"], Side::Buy, d("90"));
     let sizing = run(&books, &prices, vec![("A", rated(Rating::Buy)), ("D", rated(Rating::Buy))]);
-    // 9,000 are spoken for, 200 are the reserve.
+    // 9,000 are reserved by pending orders, 200 are the reserve.
     assert_eq!(told(&sizing), [one("D", Side::Buy, "8")]);
     assert!(cut(&sizing, "A", CutCode::WaitingOrder));
     assert!(cut(&sizing, "D", CutCode::GrossCap) || cut(&sizing, "D", CutCode::Cash));
 }
 
-// Goal: sells come first and pay for buys; what the cash does not reach is shared pro rata, with fees
-// and slippage, and recorded.
+// Goal: sells come first and pay for buys; insufficient cash is shared pro rata, with fees and slippage, and
+// recorded.
 #[test]
 fn cash_is_shared() {
     let mut profile = MarketProfile::us_equity().frictionless();
@@ -183,7 +183,7 @@ fn cash_is_shared() {
     assert_eq!(told(&sizing), [one("B", Side::Sell, "100"), one("A", Side::Buy, "90")]);
 }
 
-// Goal: the Trader's size takes the table's place where it goes the rating's way, within the cap.
+// Goal: the Trader's size replaces the table's weight when it has the rating's direction, within the cap.
 #[test]
 fn the_traders_size_counts() {
     let empty = books(MarketProfile::us_equity().frictionless(), &[]);
@@ -203,7 +203,7 @@ fn the_traders_size_counts() {
     let much = buy("80% of portfolio");
     assert_eq!(told(&much), [one("A", Side::Buy, "25")]);
     assert!(cut(&much, "A", CutCode::SymbolCap));
-    // Neither is a wish for the table's weight.
+    // Neither gives an order with the table's weight.
     for unclear in
         ["some", "carefully", "not a full position", "keep 80% in cash", "5% or 10%", "{percent: 5}", "-5%"]
     {
@@ -242,7 +242,7 @@ fn the_traders_size_counts() {
     assert!(cut(&more, "A", CutCode::Held));
 }
 
-// Goal: sizes in words, and those that are none.
+// Goal: sizes in words are parsed, and other texts rejected.
 #[test]
 fn sizes_are_read() {
     let cases = [
@@ -260,7 +260,7 @@ fn sizes_are_read() {
         ("0.25 BTC", Amount::Quantity(d("0.25"))),
         ("1万元", Amount::Money(d("10000"))),
         ("0%", Amount::Portfolio(d("0"))),
-        // A range is its lower end.
+        // A range gives its lower end.
         ("5-10% of portfolio", Amount::Portfolio(d("0.05"))),
         ("5% - 10%", Amount::Portfolio(d("0.05"))),
         ("5 – 10 %", Amount::Portfolio(d("0.05"))),
@@ -301,7 +301,7 @@ fn sizes_are_read() {
     }
 }
 
-// Goal: T+1, lots, odd holdings, shorts, stops and leverage, each cut with its reason.
+// Goal: T+1, lots, odd holdings, shorts, stops and leverage, each adjustment with its reason.
 #[test]
 fn the_market_rules() {
     let quotes3 = quotes(&[("A", "10")], 3);
@@ -323,7 +323,7 @@ fn the_market_rules() {
     let sizing = size(&cn, &quotes(&[("A", "10")], 4), &list, &short);
     assert_eq!(told(&sizing), [one("A", Side::Sell, "400")]);
     assert!(cut(&sizing, "A", CutCode::Shorting));
-    // A Buy of what is short covers it, then buys.
+    // A Buy on a short position covers it, then buys.
     let us = books(MarketProfile::us_equity().frictionless(), &[("A", "-50", "10")]);
     let sizing = size(&us, &quotes3, &decisions(vec![("A", rated(Rating::Buy))]), &SizingConfig::default());
     assert_eq!(told(&sizing), [one("A", Side::Cover, "50"), one("A", Side::Buy, "250")]);
@@ -355,7 +355,7 @@ fn the_market_rules() {
     assert!(cut(&sizing, "A", CutCode::Leverage));
 }
 
-// Goal: a table that makes no sense is refused with the field named.
+// Goal: an invalid table is rejected with the field named.
 #[test]
 fn a_wrong_table_is_refused() {
     assert_eq!(SizingConfig::default().validate(), Ok(()));
@@ -373,7 +373,7 @@ fn a_wrong_table_is_refused() {
 fn profile() -> impl Strategy<Value = MarketProfile> {
     (0..6_usize, 0_i64..200, 0_i64..20, 0_i64..100, prop::bool::ANY).prop_map(
         |(which, bps, minimum, slippage, later)| {
-            // The presets with their own costs on top, or without.
+            // The presets with or without their own costs.
             let mut profile =
                 [MarketProfile::us_equity(), MarketProfile::cn_a_share(), MarketProfile::crypto()][which % 3]
                     .clone();
@@ -470,7 +470,7 @@ fn world() -> impl Strategy<Value = (Books, Quotes, Decisions, SizingConfig)> {
 }
 
 proptest! {
-    // Goal: whatever is decided, the broker takes every order in turn; never more than the cash, never
+    // Goal: whatever is decided, the broker accepts every order in sequence; never more than the cash, never
     // over a cap, whole lots, closing before opening, no order without an opinion.
     #[test]
     fn orders_hold((books, quotes, decisions, config) in world()) {
@@ -522,7 +522,7 @@ proptest! {
         prop_assert_eq!(sizing, again);
     }
 
-    // Goal: names decide nothing: other names for the same symbols, in the opposite order, give the same
+    // Goal: names do not matter: other names for the same symbols, in the opposite order, give the same
     // orders.
     #[test]
     fn the_order_of_symbols_does_not_matter(prices in prop::collection::vec((1_i64..50_000, decision()), 2..6), fee in 0_i64..30) {

@@ -1,9 +1,10 @@
-//! What the tests of a day share.
+//! Shared helpers for the tests of a day.
 
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
 use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
+use papertape_agents::universe::symbols_of;
 use papertape_core::broker::MarketProfile;
 use papertape_core::fence::unfenced;
 use papertape_core::id::Symbol;
@@ -42,14 +43,16 @@ pub(crate) struct Stage {
     pub(crate) prompts: PromptSet,
     pub(crate) data: Dataset,
     pub(crate) symbols: BTreeSet<Symbol>,
+    /// The index whose members may be traded.
+    pub(crate) universe: Option<String>,
     pub(crate) cash: i64,
     pub(crate) memory: MemorySettings,
     pub(crate) embedding: Option<ModelName>,
-    /// What a branch has changed.
+    /// The changes made by a branch.
     pub(crate) changes: Vec<Change>,
 }
 
-/// A day that is over.
+/// A completed day.
 pub(crate) struct Day {
     pub(crate) result: DayResult,
     pub(crate) kept: Kept,
@@ -65,6 +68,7 @@ impl Stage {
             prompts: PromptSet::built_in(),
             data: data.build(),
             symbols: ["AAPL", "IBM"].map(Symbol::new).into(),
+            universe: None,
             cash: 10_000,
             memory: MemorySettings::off(),
             embedding: None,
@@ -72,7 +76,7 @@ impl Stage {
         }
     }
 
-    /// What may be traded on the nth day.
+    /// The tradable symbols on the nth day.
     pub(crate) fn listed(&self, n: usize) -> Listed {
         self.data.view(self.data.days()[n].open).listed(&self.symbols)
     }
@@ -81,12 +85,12 @@ impl Stage {
         StartState::new(&self.agent, self.profile.clone(), Money(Decimal::from(self.cash)), 7)
     }
 
-    /// The nth day, from 0, with a model that answers its nth question with the nth reply.
+    /// The nth day, from 0, with a model that answers its nth request with the nth reply.
     pub(crate) fn day(&self, n: usize, start: StartState, replies: Vec<Act<ModelReply>>) -> Day {
         self.day_with(n, start, move |question, _| replies.get(question - 1).cloned().unwrap_or_else(done))
     }
 
-    /// The nth day with a model that is given its question's number, from 1, and the request.
+    /// The nth day with a model that gets its request's number, from 1, and the request.
     pub(crate) fn day_with(
         &self,
         n: usize,
@@ -99,7 +103,7 @@ impl Stage {
         self.run(n, start, &clock, &kept, host).unwrap_or_else(|stop| panic!("the day stopped: {stop}"))
     }
 
-    /// Runs the nth day on what is kept.
+    /// Runs the nth day on the recorded tape.
     pub(crate) fn run(
         &self,
         n: usize,
@@ -127,13 +131,15 @@ impl Stage {
         let seed = start.day_seed(&self.agent, day.date);
         let session_host: Arc<MemoryHost> = Arc::clone(&host);
         let session = Session::new(session_host, tape, redactor, seed);
-        let symbols = self.listed(n);
+        let universe = self.universe.as_deref();
+        let symbols = symbols_of((&self.data, day), universe, &self.symbols, &start.books);
         let input = DayInput {
             agent: &self.agent,
             changes: &self.changes,
             house_versions: &BTreeMap::new(),
             prompts: &self.prompts,
             symbols: &symbols,
+            universe,
             dataset: &self.data,
             day,
             last: n + 1 == self.data.days().len(),
@@ -155,7 +161,7 @@ impl Stage {
         Ok(Day { result, kept, host })
     }
 
-    /// What the model is told when it calls a tool on the nth day.
+    /// The result that the model gets when it calls a tool on the nth day.
     pub(crate) fn told(&self, n: usize, tool: &str, arguments: Value) -> Value {
         let day = self.day(n, self.start(), vec![call(tool, arguments)]);
         serde_json::from_str(&day.told()[0]).expect("a tool answers with JSON")
@@ -163,13 +169,13 @@ impl Stage {
 }
 
 impl Day {
-    /// What tools told the model, in order, without the fences.
+    /// The tools' results, in order, without the fences.
     pub(crate) fn told(&self) -> Vec<String> {
         let told = self.told_fenced().into_iter();
         told.map(|told| unfenced(&told).unwrap_or(told)).collect()
     }
 
-    /// What tools told the model, in order.
+    /// The tools' results, in order.
     pub(crate) fn told_fenced(&self) -> Vec<String> {
         let messages = self.kept.messages().into_iter();
         messages.filter(|(role, _)| role == "tool").map(|(_, content)| content).collect()
@@ -203,7 +209,7 @@ impl Day {
         &self.result.closing.metadata["conversation"]
     }
 
-    /// What the nth question to the model held, from 1.
+    /// The nth request to the model, from 1.
     pub(crate) fn request(&self, n: usize) -> Value {
         let step = self.kept.step(&format!("solo#1/model#{n}")).expect("it was asked");
         self.kept.document(step.request_ref).expect("it is kept")

@@ -1,4 +1,4 @@
-//! What the reading tools answer.
+//! The results of the reading tools.
 
 use crate::stage::{Stage, calls, data, done};
 use papertape_agents::tools::{market, portfolio};
@@ -9,7 +9,7 @@ use papertape_core::record::Implied;
 use papertape_testkit::data::SmallData;
 use serde_json::{Value, json};
 
-// Goal: the documented answer of each tool, at the open of the third day.
+// Goal: the documented result of each tool, at the open of the third day.
 #[test]
 fn tools_answer_in_their_documented_form() {
     let published = data().day(1).close;
@@ -20,7 +20,7 @@ fn tools_answer_in_their_documented_form() {
             json!({ "symbol": "AAPL" }),
             json!({ "symbol": "AAPL", "price": 111, "kind": "open", "date": "2024-01-04" }),
         ),
-        // IBM does not trade any more: its last close is the newest price.
+        // IBM no longer trades: its last close is the latest price.
         (
             "get_price",
             json!({ "symbol": " IBM " }),
@@ -76,7 +76,7 @@ fn tools_answer_in_their_documented_form() {
     assert_eq!(usual["indicators"].as_object().map(|all| all.values().all(Value::is_null)), Some(true));
 }
 
-// Goal: what is not there is told as such, and nothing wrong is passed over in silence.
+// Goal: missing data is reported as missing, and no error is silently ignored.
 #[test]
 fn what_is_missing_or_wrong_is_told() {
     let stage = Stage::new(data());
@@ -135,7 +135,7 @@ fn what_is_missing_or_wrong_is_told() {
     }
 }
 
-// Goal: each call of a turn is answered, in order, under its id, and kept with its input.
+// Goal: each call of a turn gets a result, in order, under its ID, recorded with its input.
 #[test]
 fn every_call_of_a_turn_is_answered() {
     let stage = Stage::new(data());
@@ -160,7 +160,7 @@ fn every_call_of_a_turn_is_answered() {
     assert_eq!(inputs[2], json!("{broken"));
 }
 
-// Goal: what of the market was shown is on record, the opens of the day's question first.
+// Goal: the market data shown is recorded, the opens of the day's question first.
 #[test]
 fn what_was_read_is_on_record() {
     let stage = Stage::new(data());
@@ -187,7 +187,7 @@ fn what_was_read_is_on_record() {
     );
 }
 
-// Goal: a local step is another one over other data, or at another instant.
+// Goal: a local step over other data, or at another instant, is a different step.
 #[test]
 fn a_local_step_names_its_data_and_instant() {
     let read = |stage: &Stage, n: usize| {
@@ -200,7 +200,7 @@ fn a_local_step_names_its_data_and_instant() {
     assert_ne!(read(&stage, 2), read(&Stage::new(data().dividend("AAPL", 1, "1")), 2));
 }
 
-// Goal: a price far below 1 is shown with its digits, by bars and by indicators, and not as nothing.
+// Goal: a price far below 1 is shown with its digits, by bars and by indicators, and not as zero.
 #[test]
 fn small_prices_keep_their_digits() {
     let bar = ["0.00001234567", "0.0000129", "0.0000119", "0.00001234567"];
@@ -218,8 +218,8 @@ fn small_prices_keep_their_digits() {
     assert!((sma / 0.000_012_345_67 - 1.0).abs() < 1e-5, "{sma}");
 }
 
-// Goal: what a market's rules turn on stands with a position: what T+1 leaves to sell; what is available,
-// the margin and the price of liquidation where money is lent; under US rules neither.
+// Goal: a position shows the figures that the market's rules depend on: what T+1 allows to sell; in markets
+// that lend, the available amount, the margin and the liquidation price; under US rules neither.
 #[test]
 fn a_portfolio_shows_what_the_rules_turn_on() {
     let data = SmallData::new("2024-01-02", 3).symbol("X", &[["100", "101", "99", "100"]; 3]);
@@ -259,8 +259,8 @@ fn a_portfolio_shows_what_the_rules_turn_on() {
     assert_eq!(crypto["positions"][0]["liquidation_price"], 72.0144);
 }
 
-// Goal: bars within the day are offered where there are any, given as they were known, and nothing changes
-// for a dataset of days.
+// Goal: intraday bars are offered when there are any, as they were known, and nothing changes for a dataset
+// with daily bars only.
 #[test]
 fn bars_within_the_day_are_offered_where_they_are() {
     let hours = [["106", "108", "104", "107"], ["107", "112", "107", "110"]];

@@ -1,4 +1,5 @@
-//! What the assistant's own jobs read and write beside a model's actions. No model can ask for it.
+//! Internal reads and writes of the assistant's jobs, in addition to the model's actions. No model can request
+//! them.
 
 use super::{Arguments, Performer, failed, reply};
 use papertape_core::action::Language;
@@ -9,16 +10,16 @@ use papertape_core::record::JobStatus;
 use papertape_core::tape::Acted;
 use serde_json::{Value, json};
 
-/// Reads the turn that the job answers, with what was said before.
+/// Reads the job's turn and the history before it.
 pub(crate) const TURN: &str = "$turn";
 /// Reads a plan with all its tasks.
 pub(crate) const PLAN: &str = "$plan";
-/// Says how far a task is, and what came of it.
+/// Sets a task's status and result.
 pub(crate) const SET_TASK: &str = "$set_task";
-/// Says how far a plan is.
+/// Sets a plan's status.
 pub(crate) const SET_PLAN: &str = "$set_plan";
 
-/// Messages of the past that a model is told.
+/// Number of past messages in a prompt.
 const HISTORY: u32 = 20;
 
 impl Performer<'_> {
@@ -31,7 +32,7 @@ impl Performer<'_> {
             .history(&turn.session.id, turn.user.n, HISTORY)
             .await
             .map_err(|error| self.unavailable(error))?;
-        // When things were written is no part of what an answer follows from.
+        // Timestamps must not influence a reply.
         let said = |message: &ChatMessage| {
             json!({ "id": message.id, "role": message.role, "content": message.content,
                 "metadata": message.metadata })

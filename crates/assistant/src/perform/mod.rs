@@ -1,8 +1,8 @@
-//! What an action does, over the ports.
+//! Executes actions through the ports.
 //!
-//! Nothing here writes to the record of itself: what is to change is given back as writes, which are kept
-//! in one transaction with the action's outcome. What is made or started gets its id from the action's
-//! place, so that doing it again does it once.
+//! Nothing here writes to the record directly: changes are returned as writes, which are committed in one
+//! transaction with the action's outcome. IDs of created objects and started jobs are derived from the action's
+//! path, so that repeating an action is idempotent.
 
 mod inner;
 pub(crate) use inner::{PLAN, SET_PLAN, SET_TASK, TURN};
@@ -28,40 +28,40 @@ use papertape_redact::{Clean, Redactor};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How often a job that is waited for is looked at: at first, and at the most.
+/// Poll interval while waiting for a job: the first and the longest.
 const FIRST_LOOK: Duration = Duration::from_millis(50);
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// Performs actions.
+/// Executes actions.
 #[derive(Clone, Copy)]
 pub struct Performer<'a> {
     /// Plans.
     pub plans: &'a dyn Plans,
     /// Conversations.
     pub chats: &'a dyn Chats,
-    /// Simulations and what is known of them.
+    /// Simulations and queries about them.
     pub jobs: &'a dyn JobControl,
     /// The queue, for the assistant's own jobs.
     pub queue: &'a dyn Queue,
-    /// What the jobs that it starts may use.
+    /// Allocates the budgets of the jobs that it starts.
     pub purse: &'a dyn Purse,
-    /// The web.
+    /// Web search.
     pub web: &'a dyn WebSearch,
-    /// Time.
+    /// The clock.
     pub clock: &'a dyn Clock,
-    /// What is written goes through it.
+    /// Redacts everything that is written.
     pub redactor: &'a Redactor,
-    /// The job that acts.
+    /// The lease of the job that executes the action.
     pub lease: &'a Lease,
-    /// Its config, which the jobs that it starts share in part.
+    /// The job's config, which the jobs that it starts share in part.
     pub config: &'a Value,
-    /// The language of its sentences.
+    /// The language of its messages.
     pub language: Language,
-    /// How long it waits for a job that it has started.
+    /// Max time to wait for a job that it has started.
     pub wait: Duration,
 }
 
-/// An action's arguments, read by the table before.
+/// An action's arguments, already validated by the table.
 struct Arguments<'a>(&'a Map<String, Value>, Language);
 
 impl Arguments<'_> {
@@ -101,16 +101,16 @@ impl Arguments<'_> {
     }
 }
 
-/// An action's place, as things are made and jobs are started there.
+/// Where an action is, for deriving the IDs of what it creates and starts.
 struct Place<'a> {
     job: &'a JobId,
     path: &'a StepPath,
-    /// Has it failed here before, so that what was started and has failed is to be started once more?
+    /// Whether it has failed here before: a job that it started and that failed is then started again.
     again: bool,
 }
 
 impl Place<'_> {
-    /// The thing that is made here, or the nth job that is started.
+    /// The origin of the object created here, or of the nth job started.
     fn origin(&self, nth: usize) -> Origin {
         Origin::new(self.job, self.path.as_str(), nth)
     }
@@ -130,11 +130,11 @@ fn reply(message: impl Into<String>, data: Value) -> Acted {
 }
 
 impl Performer<'_> {
-    /// Does an action once. `again`: it has just failed, and is tried once more; a job that it has started and
-    /// that has failed is then followed by another one. Otherwise what it has begun is found again.
+    /// Executes an action once. `again`: it has just failed and is retried; if the job that it started has
+    /// failed, another one is started. Otherwise, whatever it has started is reused.
     ///
     /// # Errors
-    /// Why it could not be done. One of the kind [`FailureKind::BadRequest`] is not worth another attempt.
+    /// Returns why it failed. Retrying a failure of the kind [`FailureKind::BadRequest`] is pointless.
     pub async fn perform(
         &self,
         path: &StepPath,
@@ -198,7 +198,7 @@ impl Performer<'_> {
         found.ok_or_else(|| self.refused(&PlanRefusal::NoPlan(id)))
     }
 
-    /// The job that this place has started last, if any, and the id of the one that it is to start next.
+    /// The last job started here, if any, and the ID of the next one to start.
     async fn job_of(&self, place: &Place<'_>) -> Result<(Option<JobRow>, Origin), CallFailure> {
         let (mut last, mut nth) = (None, 0);
         loop {
@@ -211,13 +211,12 @@ impl Performer<'_> {
         }
     }
 
-    /// The job that is to be waited for: the one that was started here already. `None`: one is to be started,
-    /// for there is none, or it has failed and this is another attempt. Somebody's cancelling stands while it is
-    /// waited for.
+    /// The job to wait for: the one already started here. `None`: start one, because there is none, or it has
+    /// failed and this is a retry. A cancellation requested while waiting is respected.
     async fn begun(&self, place: &Place<'_>, last: Option<JobRow>) -> Result<Option<JobId>, CallFailure> {
         let Some(last) = last else { return Ok(None) };
         if last.status == JobStatus::Cancelled && !place.again {
-            // It was cancelled together with this job, which has been taken up again.
+            // It was canceled together with this job, which has been resumed.
             self.queue.requeue(&last.id).await.map_err(|error| self.unavailable(error))?;
             return Ok(Some(last.id));
         }
@@ -231,7 +230,7 @@ impl Performer<'_> {
         Ok((!place.again || !has_failed(&last)).then_some(last.id))
     }
 
-    /// Queues a job of the assistant's own, or finds it.
+    /// Queues an assistant job, or finds it.
     async fn start(
         &self,
         place: &Place<'_>,
@@ -279,12 +278,12 @@ impl Performer<'_> {
         Ok(id)
     }
 
-    /// Until when an action that begins now waits for others.
+    /// Deadline of an action that starts waiting now.
     fn until(&self) -> Option<Timestamp> {
         self.clock.now().checked_add(self.wait).ok()
     }
 
-    /// Until the job has stopped, or that instant is there. Gives it as it is then.
+    /// Waits until the job has stopped, or until the deadline. Returns its row at that time.
     async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> Result<JobRow, CallFailure> {
         let mut pause = FIRST_LOOK;
         loop {
@@ -308,7 +307,7 @@ impl Performer<'_> {
         Caller { origin, language: self.language, bound }
     }
 
-    /// What is told of a job that has not ended when the wait for it has: nothing of its end, and how to ask again.
+    /// The response for a job that has not ended at the deadline: no result, and how to ask about it later.
     fn goes_on(&self, job: &JobRow, mut data: Value, plan: Option<PlanId>) -> Acted {
         let (id, waited) = (&job.id, self.wait.as_secs());
         let ask = match plan {
@@ -334,7 +333,8 @@ impl Performer<'_> {
         acted
     }
 
-    /// A job's end as an action's: failed where all of it failed, and where a plan is not done as a whole.
+    /// A job's end as the action's result: failed if the whole job failed, or if a plan was not completed
+    /// entirely.
     fn ended(
         &self,
         job: &JobRow,
@@ -363,10 +363,10 @@ impl Performer<'_> {
     }
 }
 
-/// The field of a result that says that what was started is still under way.
+/// Key in a result: the started job is still running.
 const STILL_RUNNING: &str = "still_running";
 
-/// Has all of it failed, or is it a plan that is not done as a whole?
+/// Whether the whole job failed, or is a plan that was not completed entirely.
 fn has_failed(job: &JobRow) -> bool {
     let is_half_a_plan = job.kind == EXECUTE && job.status == JobStatus::Partial;
     is_half_a_plan || job.status == JobStatus::Failed

@@ -12,7 +12,7 @@ use papertape_core::plan::{NewPlan, PlanId, PlanWrite, Task, TaskId, TaskStatus}
 use papertape_core::tape::Acted;
 use serde_json::{Value, json};
 
-/// Plans that are listed where no number is asked for, and at the most.
+/// Number of plans listed by default, and at most.
 const LISTED: u32 = 20;
 const MOST_LISTED: u32 = 100;
 
@@ -44,7 +44,7 @@ impl Performer<'_> {
         Ok(acted)
     }
 
-    /// The conversation that the job answers in.
+    /// The conversation in which the job replies.
     fn chat(&self) -> Option<papertape_core::chat::ChatId> {
         self.config["session_id"].as_str().map(papertape_core::chat::ChatId::new)
     }
@@ -54,7 +54,7 @@ impl Performer<'_> {
         let page =
             self.plans.plans(&PageRequest::first(limit)).await.map_err(|error| self.unavailable(error))?;
         let plans: Vec<Value> = page.items.iter().map(tree::plan).collect();
-        // They are counted apart, while others may be made: there are at least those that are shown.
+        // The count is a separate query, and others may create plans meanwhile: it is at least the number listed.
         let (shown, all) =
             (plans.len(), self.plans.count_plans().await.map_err(|error| self.unavailable(error))?);
         let all = all.max(shown as u64);
@@ -77,7 +77,7 @@ impl Performer<'_> {
         Ok(acted)
     }
 
-    /// Runs a plan, or one of its tasks again.
+    /// Executes a plan, or one of its tasks again.
     pub(super) async fn execute(
         &self,
         given: &Arguments<'_>,
@@ -95,7 +95,7 @@ impl Performer<'_> {
             }
             None => {}
         }
-        // A person was asked before.
+        // The user was asked to confirm this before.
         let trusted = given.flag("trusted").unwrap_or_default();
         let what = Execute { plan_id: plan.id, task_id: task, trusted };
         let job = self.start(place, EXECUTE, ("execute", json::to_value(&what)), plan.id).await?;
@@ -131,7 +131,7 @@ impl Performer<'_> {
         self.started(&job, plan.id, given).await
     }
 
-    /// What is told of a job on a plan: how it ended, with the plan as it is then.
+    /// The response for a job on a plan: how it ended, with the current plan.
     async fn started(
         &self,
         job: &papertape_core::id::JobId,
@@ -155,7 +155,7 @@ impl Performer<'_> {
         self.ended(&row, data, Some(plan), &more)
     }
 
-    /// Says which tasks were not let spend, and how a person can let them.
+    /// A message on which tasks were not allowed to incur cost, and how to allow it.
     fn held_back(&self, tasks: &[Task]) -> String {
         let is_held = |task: &&Task| {
             let result = task.execution_result.as_ref();

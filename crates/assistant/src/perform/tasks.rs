@@ -16,7 +16,7 @@ impl Performer<'_> {
         tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.refused(&PlanRefusal::NoTask(task)))
     }
 
-    /// Checks a change on the plan as it is, and gives it to be written.
+    /// Validates a change against the current plan, and returns it as a write.
     async fn change_task(
         &self,
         plan: PlanId,

@@ -1,4 +1,4 @@
-//! Actions that use a tool: simulations, what is known of them, the web.
+//! Actions that use a tool: simulations, queries about them, web search.
 
 use super::{Arguments, Performer, Place, bad, reply};
 use crate::table::{ACTIONS, ActionSpec};
@@ -11,14 +11,14 @@ use papertape_core::tape::Acted;
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
 
-/// Hits of a search where no number is asked for, and at the most.
+/// Number of search hits by default, and at most.
 const HITS: u32 = 5;
 const MOST_HITS: u32 = 20;
-/// The most characters of a search.
+/// Max characters of a search query.
 const QUERY_CHARS: usize = 400;
 
 impl Performer<'_> {
-    /// A simulation is queued by the origin's id, and waited for unless that is not wanted.
+    /// Queues a simulation under the origin's ID and waits for it, unless `wait` is false.
     pub(super) async fn run_simulation(
         &self,
         given: &Arguments<'_>,
@@ -37,14 +37,14 @@ impl Performer<'_> {
         let row = self.wait(&job, until).await?;
         let by = self.caller(&origin, Limit::default());
         let data = self.jobs.call(JobTool::JobStatus, &by, &json!({ "job_id": job })).await?;
-        // Days that were done before are not done again: who did them is part of what is told.
+        // Days completed earlier are not rerun; the response says which job completed them.
         let more =
             data["message"].as_str().and_then(|said| said.split_once(['；', ';'])).map(|(_, more)| more);
         let more = more.map(|more| self.say(format!(";{more}"), format!("；{more}"))).unwrap_or_default();
         self.ended(&row, data, None, &more)
     }
 
-    /// Queues a simulation, with what is set aside for it.
+    /// Queues a simulation, with its budget allocation.
     async fn start_simulation(
         &self,
         given: &Arguments<'_>,
@@ -64,7 +64,7 @@ impl Performer<'_> {
         Ok(job)
     }
 
-    /// What the jobs' side answers.
+    /// Response of the job tools.
     pub(super) async fn ask_jobs(
         &self,
         tool: &str,
@@ -102,7 +102,7 @@ impl Performer<'_> {
     }
 }
 
-/// A budget's line as a model writes it. What cannot be read is refused where the simulation is planned.
+/// A budget limit as a model writes it. An unreadable one is rejected when the simulation is planned.
 fn asked_for(line: &Value) -> Limit {
     let usd = line["usd"].as_number().and_then(|usd| usd.to_string().parse().ok());
     Limit { tokens: line["tokens"].as_u64(), usd }

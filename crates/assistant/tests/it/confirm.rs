@@ -1,4 +1,4 @@
-//! What a person is asked, and what their words confirm.
+//! What requires confirmation, and what confirms it.
 
 use papertape_assistant::confirm::{Pending, asks_first, confirmed, is_yes};
 use papertape_assistant::language::{of_tag, of_text};
@@ -14,7 +14,8 @@ fn pending(name: &str, plan: i64) -> Pending {
     Pending::new(action(name).expect("an action"), &parameters, RetryPolicy::default(), Language::En, None)
 }
 
-/// Goal: deleting always asks, spending once foreign text was read, and reading never.
+/// Goal: deleting always requires confirmation, incurring cost only after untrusted text was read, and reading
+/// never.
 #[test]
 fn deleting_asks_and_spending_after_foreign_text() {
     let asks_with = |name: &str, parameters: Value, tainted: bool| {
@@ -40,7 +41,7 @@ fn deleting_asks_and_spending_after_foreign_text() {
     }
 }
 
-/// Goal: a plain yes confirms all, an id its own, and anything else nothing.
+/// Goal: a plain yes confirms everything, an ID only its own action, and anything else nothing.
 #[test]
 fn words_and_tokens_confirm() {
     for yes in ["yes", "Yes!", " OK. ", "go ahead", "是", "好的。", "确认", "Yes, please"] {
@@ -58,7 +59,7 @@ fn words_and_tokens_confirm() {
     assert!(pending("delete_plan", 1).question.contains("deletes for good"));
 }
 
-/// Goal: what waits keeps how often it is to be tried again, and one that was kept without it is read.
+/// Goal: a pending action keeps its retry policy, and one stored without it can be read.
 #[test]
 fn what_waits_keeps_its_retry_policy() {
     let retry_policy = RetryPolicy { max_retries: 2, backoff: Duration::from_millis(1500) };
@@ -71,7 +72,7 @@ fn what_waits_keeps_its_retry_policy() {
     assert_eq!(serde_json::from_value::<Pending>(plain).expect("is read"), pending("delete_plan", 1));
 }
 
-/// Goal: languages are told from tags and from words.
+/// Goal: languages are detected from tags and from text.
 #[test]
 fn languages_are_told() {
     assert_eq!((of_text("Hello"), of_text("看 AAPL")), (Language::En, Language::Zh));
@@ -81,7 +82,7 @@ fn languages_are_told() {
     );
 }
 
-/// Goal: the paragraph has a line an action, in the reader's language, and a long message is cut.
+/// Goal: the paragraph has one line per action, in the reader's language, and long messages are truncated.
 #[test]
 fn actions_are_summed_up() {
     let row = ActionDraft {

@@ -1,4 +1,4 @@
-//! The words of an answer while it is written.
+//! Streaming of a reply's text.
 
 use papertape_assistant::delta::Words;
 use proptest::prelude::*;
@@ -10,8 +10,8 @@ fn heard(pieces: impl IntoIterator<Item = String>) -> String {
 }
 
 proptest! {
-    /// Goal: however an answer is cut into pieces, its words are those of its message: of the protocol's
-    /// JSON, fenced or not, and of plain text.
+    /// Goal: however a response is split into chunks, the extracted text is its message: from the protocol's
+    /// JSON, fenced or not, and from plain text.
     #[test]
     fn words_are_the_messages(message in "\\PC{0,80}", cut in 1_usize..9, fenced: bool) {
         let escaped = json!({ "actions": [], "llm_reply": { "other": 1, "message": message } }).to_string();
@@ -22,7 +22,7 @@ proptest! {
     }
 }
 
-/// Goal: escapes of all kinds, surrogates cut in two among them, and plain text.
+/// Goal: all kinds of escapes, including split surrogate pairs, and plain text are read.
 #[test]
 fn escapes_and_plain_text_are_read() {
     let check = |text: &str, words: &str| {

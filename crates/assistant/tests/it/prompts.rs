@@ -1,4 +1,4 @@
-//! Prompts: each can be filled in, and replaced.
+//! Prompts can be rendered and overridden.
 
 use papertape_assistant::prompt::Prompts;
 use papertape_assistant::table::{ACTIONS, ActionSpec};
@@ -17,7 +17,7 @@ fn any(_: &ActionSpec) -> bool {
     true
 }
 
-/// Goal: every prompt is filled in, in both languages, and tells of every action where there are no tools.
+/// Goal: every prompt renders in both languages, and describes every action if there are no native tools.
 #[test]
 fn every_prompt_is_filled_in() {
     let prompts = Prompts::built_in();
@@ -43,7 +43,7 @@ fn every_prompt_is_filled_in() {
     }
 }
 
-/// Goal: a prompt can be replaced by its name alone, and another set has another hash.
+/// Goal: a prompt is overridden by its name, and a different set has a different hash.
 #[test]
 fn prompts_can_be_replaced() {
     let one = |name: &str, text: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);

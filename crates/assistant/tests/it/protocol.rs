@@ -1,4 +1,4 @@
-//! Answers as models write them.
+//! Parsing of responses as models write them.
 
 use papertape_assistant::language::of_text;
 use papertape_assistant::parameters::Form;
@@ -23,7 +23,7 @@ fn faults(reply: &Reply) -> Vec<String> {
         .collect()
 }
 
-/// Goal: the object is found bare, fenced and among words, and plain words are a message.
+/// Goal: the object is found bare, fenced and surrounded by prose, and plain text is a message.
 #[test]
 fn the_answer_is_found_wherever_it_stands() {
     let object = json!({ "llm_reply": { "message": "Hello" }, "actions": [{ "kind": "system_operation", "name": "help", "parameters": {}, "order": 1 }] });
@@ -44,7 +44,7 @@ fn the_answer_is_found_wherever_it_stands() {
     assert_eq!((&*as_text.message, as_text.actions.len()), ("Hello", 0));
 }
 
-/// Goal: what cannot be read, is unknown or badly formed is kept as an action that says why.
+/// Goal: anything unreadable, unknown or malformed is returned as an action that says why.
 #[test]
 fn faults_are_kept_and_named() {
     let check = |actions: Value, told: &str| {
@@ -104,8 +104,8 @@ fn faults_are_kept_and_named() {
     check(json!(many), "at most 16 actions");
 }
 
-/// Goal: an action whose kind is not its name's is not done, whatever place the kind is given in, and the answer
-/// names the right one; a kind that is left out is the name's.
+/// Goal: an action whose kind does not match its name is not executed, wherever the kind is given, and the error
+/// names the right one; a missing kind is derived from the name.
 #[test]
 fn a_kind_must_fit_its_name() {
     let parameters = json!({ "end_date": "2012-10-02" });
@@ -139,7 +139,7 @@ fn a_kind_must_fit_its_name() {
     check(json!(" "), "run_simulation", None);
 }
 
-/// Goal: what is wrong in the writing alone is put right.
+/// Goal: mistakes that are only formal are corrected.
 #[test]
 fn small_slips_are_forgiven() {
     let reply = of(&json!({ "actions": [
@@ -158,8 +158,7 @@ fn small_slips_are_forgiven() {
     assert_eq!(plan.kind.as_str(), "plan_operation", "the table knows the kind");
 }
 
-/// Goal: how an action is to be done is read however it is written, `null` says nothing, and what is too much is
-/// the most.
+/// Goal: execution options are read in any notation, `null` is ignored, and values above the limit are capped.
 #[test]
 fn the_manner_is_read_however_it_is_written() {
     let check = |manner: Value, expected: (bool, u32, f64)| {
@@ -181,8 +180,8 @@ fn the_manner_is_read_however_it_is_written() {
     check(json!({ "retry_policy": "{\"max_retries\": 1}" }), (true, 1, 1.0));
 }
 
-/// Goal: native calls say how they are to be done by reserved arguments, which their schemas offer and which do
-/// not reach the action.
+/// Goal: native calls give execution options in reserved arguments, which their schemas offer and which are not
+/// passed to the action.
 #[test]
 fn native_calls_say_how_they_are_to_be_done() {
     let call = |id: &str, name: &str, arguments: Value| ToolCall {
@@ -223,7 +222,8 @@ fn native_calls_say_how_they_are_to_be_done() {
     }
 }
 
-/// Goal: native calls are actions, text beside them is the message, and arguments that are no object are told.
+/// Goal: native calls are actions, text next to them is the message, and arguments that are not an object are
+/// reported.
 #[test]
 fn native_calls_are_read() {
     let call = |id: &str, name: &str, arguments: Value| ToolCall {
@@ -241,8 +241,8 @@ fn native_calls_are_read() {
     assert!(faults(&reply)[0].contains("{oops"), "{:?}", faults(&reply));
 }
 
-/// Goal: the table has each action of the specification once, every schema can be sent, and the answer's
-/// schema names them all.
+/// Goal: the table has each action of the specification once, every schema can be sent, and the response schema
+/// names them all.
 #[test]
 fn the_table_is_whole() {
     let names: BTreeSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
@@ -272,7 +272,7 @@ fn the_table_is_whole() {
 }
 
 proptest! {
-    /// Goal: no answer whatever makes reading fail, and each action has either its parameters or a fault.
+    /// Goal: no response makes parsing fail, and each action has either its parameters or a fault.
     #[test]
     fn any_answer_is_read(text in "\\PC{0,200}", name in "[a-z_]{0,12}", number in any::<i64>()) {
         let _ = of(&text);

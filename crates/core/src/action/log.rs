@@ -6,38 +6,38 @@ use crate::plan::PlanId;
 use crate::record::JobStatus;
 use crate::time::Timestamp;
 
-/// The most rows of one answer.
+/// Maximum rows per page.
 pub const MOST_ROWS: u32 = 500;
-/// The rows of an answer for which no number was asked.
+/// Rows per page when the request names no number.
 pub const USUAL_ROWS: u32 = 200;
 
-/// A row of the action log.
+/// A stored row of the action log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionRow {
-    /// Its id in this record.
+    /// Its ID, unique within one database.
     pub id: i64,
     /// The job.
     pub job: JobId,
     /// Its number in the job's log, from 1, without gaps.
     pub sequence: i64,
-    /// What it says.
+    /// What the row says.
     pub row: ActionDraft,
-    /// How many secrets were removed from it before it was written.
+    /// How many secrets were redacted before the row was written.
     pub redactions: u32,
     /// When it was written.
     pub created_at: Timestamp,
-    /// When it was changed: where the job got its plan after the row was written.
+    /// When it was last changed: a job that gets its plan later updates its earlier rows.
     pub updated_at: Timestamp,
 }
 
 impl ActionRow {
-    /// Did the action succeed? `None` until it has ended.
+    /// Whether the action succeeded; `None` while it has not ended.
     #[must_use]
     pub const fn success(&self) -> Option<bool> {
         self.row.status.success()
     }
 
-    /// How far the action is.
+    /// The action's status.
     #[must_use]
     pub const fn status(&self) -> ActionStatus {
         self.row.status
@@ -61,9 +61,9 @@ pub enum LogFrom {
 pub struct LogPage {
     /// The rows.
     pub rows: Vec<ActionRow>,
-    /// Newer rows follow here, those that are still to be written included.
+    /// Newer rows follow this cursor, including rows that are not written yet.
     pub cursor: String,
-    /// Older rows come before this; `None`: there are none.
+    /// Older rows precede this cursor; `None` when there are none.
     pub before: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub struct LogPage {
 pub struct PlanJob {
     /// The job.
     pub job: JobId,
-    /// The plan; `None`: it belongs to none.
+    /// The plan; `None` when the job belongs to none.
     pub plan: Option<PlanId>,
     /// `plan_execute`, `simulate`, …
     pub job_type: String,
@@ -80,9 +80,9 @@ pub struct PlanJob {
     pub status: JobStatus,
     /// The number that the job's next row gets.
     pub next_sequence: i64,
-    /// How many of its rows are kept.
+    /// How many of its rows retention has left in place.
     pub rows_kept: i64,
-    /// When the job came into the index.
+    /// When the job was added to the index.
     pub created_at: Timestamp,
     /// When this row was last changed.
     pub updated_at: Timestamp,
@@ -91,9 +91,9 @@ pub struct PlanJob {
 /// What retention removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Rows that were too old.
+    /// Rows removed because of their age.
     pub by_age: u64,
-    /// Rows beyond a job's most.
+    /// Rows removed because their job had more than the maximum.
     pub by_count: u64,
     /// Jobs that lost rows.
     pub jobs: u64,

@@ -1,8 +1,8 @@
-//! Actions: what a job does in named steps that a person follows, and the log of them.
+//! Actions: the named steps of a job that a user can follow, and their log.
 //!
-//! The log has one row a state of an action: `running` before it, `completed` or `failed` after it. A row
-//! that cannot be written stops the action. Rows are not the tape: they are cut to a bounded size, and
-//! retention removes old ones.
+//! The log has one row per state of an action: `running` before it, `completed` or `failed` after it. A row
+//! that cannot be written stops the action. The log is separate from the tape: rows are truncated to a
+//! bounded size, and retention removes old ones.
 
 mod log;
 mod open;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// What an action is about.
+/// What an action acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionKind {
@@ -31,21 +31,21 @@ pub enum ActionKind {
     TaskOperation,
     /// A tool: `run_simulation`, `web_search`, …
     ToolOperation,
-    /// More of a plan is to be shown to the model.
+    /// A request for more of a plan, to be shown to the model.
     ContextRequest,
     /// The product itself: `help`.
     SystemOperation,
 }
 
-/// How far an action is.
+/// The status of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionStatus {
-    /// It waits for others.
+    /// Waiting for other actions.
     Queued,
-    /// It has begun, or is about to.
+    /// Started, or about to start.
     Running,
-    /// It is done.
+    /// Succeeded.
     Completed,
     /// It could not be done.
     Failed,
@@ -66,7 +66,7 @@ crate::record::words!(ActionStatus {
 });
 
 impl ActionStatus {
-    /// Did the action succeed? `None` until it has ended.
+    /// Whether the action succeeded; `None` while it has not ended.
     #[must_use]
     pub const fn success(self) -> Option<bool> {
         match self {
@@ -77,28 +77,28 @@ impl ActionStatus {
     }
 }
 
-/// A row of the action log as somebody wants it, before redaction.
+/// A row of the action log before redaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionDraft {
-    /// The plan that it belongs to; `None`: none, or none yet.
+    /// The plan it belongs to; `None` when it has none, or none yet.
     pub plan: Option<PlanId>,
-    /// The conversation that it comes from.
+    /// The chat session it comes from.
     pub chat_session: Option<ChatId>,
-    /// What was asked for, in the asker's words.
+    /// The user's message that led to it.
     pub user_message: Option<String>,
-    /// What it is about.
+    /// What it acts on.
     pub kind: ActionKind,
-    /// Which it is, `run_simulation`.
+    /// The action's name, such as `run_simulation`.
     pub name: String,
-    /// How far it is.
+    /// Its status.
     pub status: ActionStatus,
-    /// A sentence on what came of it, or why it failed.
+    /// A sentence with the result, or with the reason for the failure.
     pub message: Option<String>,
-    /// More, for programs.
+    /// Details for programs.
     pub details: Option<Value>,
 }
 
-/// A row of the action log, redacted and cut to size: there is no other way to make one.
+/// A redacted and truncated row of the action log. `ActionEntry::redacted` is the only way to make one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionEntry {
     draft: ActionDraft,
@@ -106,7 +106,7 @@ pub struct ActionEntry {
 }
 
 impl ActionEntry {
-    /// Redacts every text of the row and cuts what is long; counts what was removed.
+    /// Redacts every text of the row, truncates long ones, and counts the redactions.
     #[must_use]
     pub fn redacted(redactor: &Redactor, draft: ActionDraft) -> Self {
         let mut redactions = 0_u32;
@@ -134,28 +134,28 @@ impl ActionEntry {
         &self.draft
     }
 
-    /// Did the action succeed? `None` until it has ended.
+    /// Whether the action succeeded; `None` while it has not ended.
     #[must_use]
     pub fn success(&self) -> Option<bool> {
         self.draft.status.success()
     }
 
-    /// How many secrets were removed from it.
+    /// How many secrets were redacted.
     #[must_use]
     pub fn redactions(&self) -> u32 {
         self.redactions
     }
 }
 
-/// The name of a chat turn's own rows, of the kind `system_operation`: what holds the turn's actions and is
-/// none of them.
+/// The name of a chat turn's own rows, of kind `system_operation`. They bracket the turn's actions and do not
+/// count as actions.
 pub const CHAT_TURN: &str = "chat_action";
 
-/// The key of `details` by which rows of one action know each other: the action's step path.
+/// The key in `details` that links the rows of one action. Its value is the action's step path.
 pub const ACTION_KEY: &str = "action";
 
 impl ActionDraft {
-    /// A row of an action that belongs to no plan and no conversation. `action` is its step path.
+    /// A row for an action without a plan or chat session. `action` is its step path.
     #[must_use]
     pub fn of(kind: ActionKind, name: &str, status: ActionStatus, action: &str) -> Self {
         Self {

@@ -1,14 +1,14 @@
-//! Actions that were begun and not ended, and how a job that is stopped ends them.
+//! Actions that started and did not end, and how a canceled job closes them.
 
 use super::{ACTION_KEY, ActionDraft, ActionEntry, ActionRow, ActionStatus, Language};
 use crate::record::JobStatus;
 use serde_json::Value;
 
-/// The [`ACTION_KEY`] of a whole job's own rows: all its runs are one action.
+/// The [`ACTION_KEY`] of rows about the job as a whole: all its runs count as one action.
 pub const WHOLE_JOB: &str = "job";
 
-/// The last rows of the actions that have begun and not ended, given a job's rows in their order. Rows of one
-/// action are those with the same [`ACTION_KEY`].
+/// The last row of each action that started and did not end. `rows` are a job's rows in order; rows of one
+/// action share an [`ACTION_KEY`].
 #[must_use]
 pub fn still_open(rows: impl IntoIterator<Item = ActionRow>) -> Vec<ActionRow> {
     let mut open: Vec<ActionRow> = Vec::new();
@@ -25,13 +25,13 @@ fn key(row: &ActionDraft) -> Option<&Value> {
     row.details.as_ref().and_then(|details| details.get(ACTION_KEY))
 }
 
-/// Is it a row of the whole job, and not of one of its actions?
+/// Whether the row is about the job as a whole and not about one of its actions.
 #[must_use]
 pub fn is_whole_job(row: &ActionDraft) -> bool {
     key(row).and_then(Value::as_str) == Some(WHOLE_JOB)
 }
 
-/// What the log says of an action whose job was stopped, in the language of the job's config.
+/// The log message for an action whose job was canceled, in the language of the job's config.
 #[must_use]
 pub fn stopped_words(config: &Value) -> &'static str {
     match config["language"].as_str().and_then(|language| language.parse().ok()) {
@@ -41,8 +41,8 @@ pub fn stopped_words(config: &Value) -> &'static str {
 }
 
 impl ActionEntry {
-    /// The row that ends an open one, because its job was cancelled and nobody works on it any more. What the
-    /// open row says was redacted before it was written; the words that are added are the product's own.
+    /// The closing row for an open one whose job was canceled and has no worker any more. The open row was
+    /// redacted before it was written, and the text added here is our own, so neither needs redaction.
     #[must_use]
     pub fn cancelled(open: &ActionRow, config: &Value) -> Self {
         let words =

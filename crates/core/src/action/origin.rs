@@ -1,29 +1,29 @@
-//! Where something comes from that an action has made, and the ids that follow from that.
+//! Where in a job something was created, and the IDs derived from that place.
 
 use crate::id::{ContentHash, JobId};
 use crate::record::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The place in a job at which something was made. What is made at the same place again is the same
-/// thing: an action that is done again after a crash finds it.
+/// The place in a job where something was created. The same place gives the same IDs, so an action that runs
+/// again after a crash finds what it created before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The job.
     pub job: JobId,
-    /// The action's step path; with `#n` behind it for the nth thing that one action makes.
+    /// The action's step path, with the suffix `#n` for the nth item that one action creates.
     pub path: String,
 }
 
 impl Origin {
-    /// The nth thing (from 0) that the action at `path` makes.
+    /// The origin of item `nth` (from 0) that the action at `path` creates.
     #[must_use]
     pub fn new(job: &JobId, path: &str, nth: usize) -> Self {
         let path = if nth == 0 { path.to_owned() } else { format!("{path}#{nth}") };
         Self { job: job.clone(), path }
     }
 
-    /// The id of the job that is started here: always the same one. A UUID of version 8, made of a hash.
+    /// The ID of the job that is started here, always the same: a UUID of version 8 derived from a hash.
     #[must_use]
     pub fn job_id(&self) -> JobId {
         let hash = ContentHash::of(format!("job\n{}\n{}", self.job, self.path).as_bytes());
@@ -37,7 +37,7 @@ impl Origin {
     }
 }
 
-/// What a small number is the id of.
+/// What a small numeric ID identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdKind {

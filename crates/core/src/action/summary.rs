@@ -1,40 +1,40 @@
-//! What a reply says of the actions behind it.
+//! Summaries of the actions behind a reply.
 
 use super::{ACTION_KEY, ActionDraft, ActionKind, ActionStatus, CHAT_TURN};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// One action as a reply sums it up.
+/// One action in a reply's summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActionSummary {
-    /// The how-manieth action of the job it is, from 1.
+    /// 1-based position of the action in its job.
     pub order: usize,
-    /// What it is about.
+    /// What it acts on.
     pub kind: ActionKind,
-    /// Which it is.
+    /// Its name.
     pub name: String,
-    /// For people: `plan_operation/create_plan → 成功`.
+    /// Display text: `plan_operation/create_plan → 成功`.
     pub display: String,
-    /// Did it succeed? `None`: it has not ended.
+    /// Whether it succeeded; `None` while it has not ended.
     pub success: Option<bool>,
-    /// What came of it, or why it failed.
+    /// The result, or the reason for the failure.
     pub message: Option<String>,
-    /// What it has made or started, or was about: where a reader goes on.
+    /// What it created, started or acted on, for links.
     pub refs: Vec<ActionRef>,
 }
 
-/// Something that an action has made or started, or was about.
+/// Something that an action created, started or acted on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ActionRef {
     /// `job` or `plan`.
     #[serde(rename = "type")]
     pub what: &'static str,
-    /// Its id.
+    /// Its ID.
     pub id: String,
 }
 
-/// The language that a person reads.
+/// The language of texts for users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
@@ -48,7 +48,7 @@ pub enum Language {
 crate::record::words!(Language { Zh = "zh", En = "en" });
 
 impl Language {
-    /// A status of a job, a model-day or a task in this language.
+    /// The label of a status of a job, a model-day or a task in this language.
     #[must_use]
     pub fn status(self, status: &str) -> &str {
         match (self, status) {
@@ -65,9 +65,9 @@ impl Language {
     }
 }
 
-/// Sums up a job's rows, given in their order: an action each, in its last state. Rows of one action
-/// are those with the same [`ACTION_KEY`] in their details or, without one, an end that follows an
-/// open row of the same kind and name. A chat turn's own rows are left out.
+/// Summarizes a job's rows, given in order: one entry per action, in its last state. Rows of one action share
+/// an [`ACTION_KEY`] in their details; a row without one closes the open row of the same kind and name. A
+/// chat turn's own rows are left out.
 #[must_use]
 pub fn summarise<'a>(
     rows: impl IntoIterator<Item = &'a ActionDraft>,
@@ -115,13 +115,13 @@ fn summary(row: &ActionDraft, order: usize, language: Language) -> ActionSummary
     }
 }
 
-/// What an action's result names.
+/// The IDs in an action's result.
 fn refs(row: &ActionDraft) -> Vec<ActionRef> {
     let nothing = Value::Null;
     let result = row.details.as_ref().map_or(&nothing, |details| &details["result"]);
     let job = result["job_id"].as_str().map(|id| ActionRef { what: "job", id: id.to_owned() });
     let plan = result["plan_id"].as_i64().or_else(|| result["plan"]["plan_id"].as_i64());
-    // What was deleted is nowhere to go to.
+    // A deleted plan cannot be opened, so it gets no link.
     let plan = plan.filter(|_| row.name != "delete_plan");
     let plan = plan.map(|id| ActionRef { what: "plan", id: id.to_string() });
     job.into_iter().chain(plan).collect()

@@ -1,6 +1,6 @@
 //! The checks of an order, in their fixed order, and the proof that they were passed.
 
-use super::conditions::{PriceBand, check_band, check_participation};
+use super::conditions::{PriceBand, check_band, check_participation, check_universe};
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::MarketProfile;
 use super::reject::{Refusal, RejectCode, Rejection};
@@ -77,7 +77,7 @@ impl<T> Approved<T> {
 
 /// Checks an order against an account, a market and a quote.
 ///
-/// In this order, and the first that fails decides: an insolvent account, unknown symbol, no bar today, an amount that is
+/// In this order, and the first that fails decides: an insolvent account, outside of the universe, unknown symbol, no bar today, an amount that is
 /// not above zero (or too large), what the side needs (shorting allowed, no position of the other
 /// side), price limits, lot size, participation, T+1, cash with fees, shares, leverage, stop and target.
 ///
@@ -124,7 +124,8 @@ pub fn check_protection(
 ) -> Result<Order, Rejection> {
     let position = account.position(&order.symbol);
     let leverage = leverage_of(&order, position);
-    let checked = price_of(quote, order.symbol.as_str()).and_then(|reference| {
+    let in_universe = check_universe(quote, &order.symbol, order.side.opens());
+    let checked = in_universe.and_then(|()| price_of(quote, order.symbol.as_str())).and_then(|reference| {
         let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
         let terms = Terms::at(venue, order.side, order.quantity, reference).map_err(Refusal::too_large)?;
         check_leverage(profile, &order, position, leverage)?;
@@ -155,6 +156,7 @@ pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal
 
 fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Order) -> Result<Price, Refusal> {
     check_solvent(account)?;
+    check_universe(quote, &order.symbol, order.side.opens())?;
     let reference = price_of(quote, order.symbol.as_str())?;
     let position = account.position(&order.symbol);
     let asked = order.quantity;
@@ -430,6 +432,7 @@ fn check_stop(
 
 fn check_change(account: &Account, quote: &Quote, change: &StopChange) -> Result<Price, Refusal> {
     check_solvent(account)?;
+    check_universe(quote, &change.symbol, false)?;
     let price = price_of(quote, change.symbol.as_str())?;
     let Some(position) = account.position(&change.symbol) else {
         let message = format!("There is no open position in {}.", change.symbol);

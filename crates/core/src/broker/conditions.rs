@@ -1,8 +1,9 @@
 //! What the market allows of an instrument on a day: how much of its volume, and between which prices.
 
-use super::order::Order;
+use super::order::{Order, Quote, QuoteState};
 use super::profile::MarketProfile;
 use super::reject::{Refusal, RejectCode};
+use crate::id::Symbol;
 use crate::ledger::{Account, LedgerError, Side, exact};
 use crate::money::{Price, Quantity};
 use crate::time::Date;
@@ -75,6 +76,9 @@ pub struct Conditions {
     /// Its price limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<PriceBand>,
+    /// Is it outside of the trader's universe today? Its position can then only be reduced or closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside_universe: bool,
 }
 
 impl Conditions {
@@ -83,6 +87,20 @@ impl Conditions {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Nothing is opened or enlarged outside of the universe. A symbol of which nothing is known and nothing is held gets
+/// the same answer, so that it does not say whether there is such a symbol.
+pub(super) fn check_universe(quote: &Quote, symbol: &Symbol, opens: bool) -> Result<(), Refusal> {
+    if !quote.conditions.outside_universe || !(opens || quote.state == QuoteState::Unknown) {
+        return Ok(());
+    }
+    let message = format!(
+        "{symbol} is not in the universe of this run on {}: no position in it can be opened or enlarged, and one that \
+         is held can be reduced or closed.",
+        quote.day
+    );
+    Err(Refusal::new(RejectCode::NotInUniverse, message, []))
 }
 
 /// No buy at limit up, no sale at limit down.

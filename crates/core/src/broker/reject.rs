@@ -56,6 +56,8 @@ impl From<StopChange> for Request {
 pub enum RejectCode {
     /// The account is insolvent and trades no more.
     Insolvent,
+    /// The symbol is not in the run's universe today, and the order would open or enlarge a position in it.
+    NotInUniverse,
     /// The symbol is none of the job's instruments.
     UnknownSymbol,
     /// The instrument has no bar today.
@@ -106,8 +108,9 @@ pub enum RejectCode {
 
 impl RejectCode {
     /// All of them, in the order in which the rules are checked.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Insolvent,
+        Self::NotInUniverse,
         Self::UnknownSymbol,
         Self::NoBarToday,
         Self::InvalidAmount,
@@ -138,6 +141,7 @@ impl RejectCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Insolvent => "insolvent",
+            Self::NotInUniverse => "not_in_universe",
             Self::UnknownSymbol => "unknown_symbol",
             Self::NoBarToday => "no_bar_today",
             Self::InvalidAmount => "invalid_amount",

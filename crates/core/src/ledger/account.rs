@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// What one agent owns and owes.
 ///
-/// It changes by [`Account::apply`] alone.
+/// Only [`Account::apply`] changes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     owner: String,
@@ -26,40 +26,40 @@ pub struct Account {
     margin_call: Option<MarginCall>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     insolvency: Option<Insolvency>,
-    /// What was traded on the day of the newest fill.
+    /// What was traded on the day of the latest fill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     traded: Option<Traded>,
 }
 
-/// What an account has traded on one day, by instrument, in the share units of the day.
+/// What an account traded on one day, by instrument, in the day's share units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Traded {
     day: Date,
     quantities: BTreeMap<Symbol, Quantity>,
 }
 
-/// The end of an account: its portfolio value fell to zero or below. It is final.
+/// The end of an account whose portfolio value fell to zero or below. It is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Insolvency {
-    /// The day on which it was found.
+    /// The day it was detected.
     pub since: Date,
-    /// The portfolio value at the previous close less the value when it was found.
+    /// The portfolio value at the previous close minus the value at detection.
     pub loss: Money,
-    /// How far the portfolio value was below zero then.
+    /// How far the portfolio value was below zero at detection.
     pub owed: Money,
 }
 
-/// A margin call that has not been met.
+/// An unmet margin call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarginCall {
-    /// The day on which it was recorded.
+    /// The day it was recorded.
     pub day: Date,
-    /// What was missing then.
+    /// The shortfall on that day.
     pub shortfall: Money,
 }
 
 impl Account {
-    /// An account with nothing but cash. `owner` begins the ids of its positions.
+    /// An account that holds only cash. `owner` is the prefix of its position IDs.
     #[must_use]
     pub fn new(owner: impl Into<String>, cash: Money) -> Self {
         Self {
@@ -75,10 +75,10 @@ impl Account {
         }
     }
 
-    /// The account that these events make of `initial`, with what each did.
+    /// Applies `events` to `initial`; returns the account and what each event did.
     ///
     /// # Errors
-    /// The first event's that cannot be applied.
+    /// The error of the first event that cannot be applied.
     pub fn fold<'a>(
         initial: Self,
         events: impl IntoIterator<Item = &'a LedgerEvent>,
@@ -88,10 +88,10 @@ impl Account {
         Ok((account, applied))
     }
 
-    /// Changes the account by one event and counts the version up.
+    /// Applies one event and increments the version.
     ///
     /// # Errors
-    /// A [`LedgerError`] where the event is impossible; the account is then as it was.
+    /// A [`LedgerError`] when the event is impossible; the account is then unchanged.
     pub fn apply(&mut self, event: &LedgerEvent) -> Result<Applied, LedgerError> {
         let mut next = self.clone();
         let applied = next.change(event)?;
@@ -99,13 +99,13 @@ impl Account {
         Ok(applied)
     }
 
-    /// Who owns it: the beginning of its positions' ids.
+    /// The owner: the prefix of its position IDs.
     #[must_use]
     pub fn owner(&self) -> &str {
         &self.owner
     }
 
-    /// Cash: the sum of everything paid and received. Below zero is a loan or a margin call.
+    /// Cash: the sum of everything paid and received. A negative value is a loan or a margin call.
     #[must_use]
     pub fn cash(&self) -> Money {
         self.cash
@@ -129,33 +129,34 @@ impl Account {
         self.version
     }
 
-    /// The day of the newest event; `None` before the first.
+    /// The day of the latest event; `None` before the first.
     #[must_use]
     pub fn reached(&self) -> Option<Date> {
         self.reached
     }
 
-    /// The margin call that stands, if one does.
+    /// The open margin call, if any.
     #[must_use]
     pub fn margin_call(&self) -> Option<MarginCall> {
         self.margin_call
     }
 
-    /// Since when the account is insolvent, and by how much; `None` where it is not.
+    /// The insolvency, with its day and amounts; `None` while the account is solvent.
     #[must_use]
     pub fn insolvency(&self) -> Option<Insolvency> {
         self.insolvency
     }
 
-    /// How much of an instrument was traded on a day, both ways; zero for a day before that of the newest fill.
+    /// How much of an instrument was traded on a day, purchases and sales added up; zero for any day before
+    /// the latest fill's.
     #[must_use]
     pub fn traded_on(&self, day: Date, symbol: &Symbol) -> Quantity {
         let today = self.traded.as_ref().filter(|traded| traded.day == day);
         today.and_then(|traded| traded.quantities.get(symbol)).copied().unwrap_or(Quantity::ZERO)
     }
 
-    /// What new positions can be opened with: `cash + sum(cost - margin)`. Below zero without an
-    /// order of the agent is a margin call.
+    /// The amount available for new positions: `cash + sum(cost - margin)`. When it falls below zero without
+    /// an order of the agent, that is a margin call.
     ///
     /// # Errors
     /// [`LedgerError::Overflow`].
@@ -168,7 +169,7 @@ impl Account {
     /// `cash + sum(quantity x mark)`.
     ///
     /// # Errors
-    /// [`LedgerError::NoMark`] where a position has no mark, [`LedgerError::Overflow`].
+    /// [`LedgerError::NoMark`] when a position has no mark, [`LedgerError::Overflow`].
     pub fn equity(&self, marks: &BTreeMap<Symbol, Price>) -> Result<Money, LedgerError> {
         self.positions.iter().try_fold(self.cash, |sum, (symbol, position)| {
             let mark = marks.get(symbol).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
@@ -239,7 +240,7 @@ impl Account {
         Ok(())
     }
 
-    /// Opens or adds; says whether the position is new.
+    /// Opens or adds to a position; returns whether it is new.
     fn open(&mut self, fill: &Fill) -> Result<bool, LedgerError> {
         let signed = if fill.side.is_long() { fill.quantity } else { -fill.quantity };
         let cost = exact::value(fill.price, signed)?;
@@ -324,13 +325,13 @@ impl Account {
         positive("ratio", ratio)?;
         positive("price", price.0)?;
         let position = self.held(symbol)?;
-        // A ratio such as 1/3 has no exact decimal, so the product is rounded before it is cut.
+        // A ratio such as 1/3 has no exact decimal, so the product is rounded before it is truncated.
         let convert = |quantity: Quantity| {
             exact::mul(quantity.0, ratio).map(|q| Quantity(exact::round(q, exact::QUANTITY_DP)))
         };
         let quantity = convert(position.quantity)?;
         if quantity.is_zero() {
-            // Less than the finest unit is left: all of it is paid out, at what an old share is worth.
+            // Less than the smallest unit is left: all of it is paid out, at the value of an old share.
             let old = position.quantity;
             let old_price = Price(exact::mul(price.0, ratio)?);
             let part = take_out(position, symbol, old.abs(), old_price, day)?;
@@ -376,7 +377,7 @@ impl Account {
     }
 }
 
-/// Takes a part out of a position at a price and says what that realised, before fees of closing.
+/// Takes a part out of a position at a price; returns what it realized, before closing fees.
 fn take_out(
     position: &mut Position,
     symbol: &Symbol,
@@ -434,7 +435,7 @@ fn over(price: Price, ratio: Decimal) -> Result<Price, LedgerError> {
 fn check_fill(fill: &Fill) -> Result<(), LedgerError> {
     positive("quantity", fill.quantity.0)?;
     match fill.cause {
-        // It may pay nothing.
+        // A delisting may pay nothing.
         FillCause::Delisting => not_negative("price", fill.price.0)?,
         _ => positive("price", fill.price.0)?,
     }

@@ -1,4 +1,4 @@
-//! Corporate actions: what a company does to its shares, and so to every holder's account.
+//! Corporate actions: what a company does to its shares and therefore to every holder's account.
 
 use crate::id::Symbol;
 use crate::money::Price;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct CorporateAction {
     /// The instrument.
     pub symbol: Symbol,
-    /// The first trading day at whose open the action has happened.
+    /// The first trading day whose open comes after the action.
     pub ex_date: Date,
     /// What happens.
     #[serde(flatten)]
@@ -22,19 +22,19 @@ pub struct CorporateAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CorporateActionKind {
-    /// Shares are exchanged; the price divides by the same ratio.
+    /// Shares are exchanged; the price is divided by the same ratio.
     Split {
         /// New shares for one old share: 2 for a 2:1 split, 0.1 for a 1:10 reverse split.
         ratio: Decimal,
     },
-    /// Cash is paid to who held the share before the ex-date, and owed by who was short of it.
+    /// Cash paid to holders of the share before the ex-date, and owed by those who were short.
     Dividend {
-        /// Cash for one share, in the share units of the ex-date.
+        /// Cash per share, in the share units of the ex-date.
         amount: Price,
     },
-    /// The instrument leaves the market for good: every position in it is settled, without a fee.
+    /// The instrument leaves the market permanently: every position in it is settled, without a fee.
     Delisting {
-        /// Cash for one share; 0 where nothing is paid. Absent: the last price that was known of it.
+        /// Cash per share; 0 when nothing is paid. Absent: the last known price.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pays: Option<Price>,
     },

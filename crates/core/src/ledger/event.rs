@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// An order's number: 1, 2, 3… over all of one agent's days in one job.
+/// An order's number: 1, 2, 3… across all of one agent's days in one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderId(pub u64);
@@ -33,19 +33,19 @@ pub enum Side {
 }
 
 impl Side {
-    /// Does it open or add, rather than reduce or close?
+    /// Whether it opens or adds, as opposed to reducing or closing.
     #[must_use]
     pub fn opens(self) -> bool {
         matches!(self, Self::Buy | Self::Short)
     }
 
-    /// Is it about a long position?
+    /// Whether it acts on a long position.
     #[must_use]
     pub fn is_long(self) -> bool {
         matches!(self, Self::Buy | Self::Sell)
     }
 
-    /// Does the trader take shares for money, and so pay more when the price slips?
+    /// Whether the trader receives shares for money, and so pays more with slippage.
     #[must_use]
     pub fn takes_shares(self) -> bool {
         matches!(self, Self::Buy | Self::Cover)
@@ -69,7 +69,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Why a fill came about.
+/// The reason for a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FillCause {
@@ -77,53 +77,53 @@ pub enum FillCause {
     Order,
     /// The position's stop was reached.
     Stop,
-    /// The position's target was reached.
+    /// The position's take-profit target was reached.
     Target,
     /// The position's loss reached its margin.
     Liquidation,
-    /// A margin call was covered by force.
+    /// A forced sale or cover for a margin call.
     MarginCall,
-    /// The instrument left the market.
+    /// The instrument was delisted.
     Delisting,
 }
 
-/// Shares and money changed hands.
+/// An executed trade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fill {
     /// The trading day.
     pub day: Date,
-    /// The order that it fills; absent where no order of the agent stands behind it.
+    /// The order that it fills; absent when it has no order of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderId>,
-    /// Why it came about.
+    /// The reason for it.
     pub cause: FillCause,
     /// The instrument.
     pub symbol: Symbol,
-    /// What it does.
+    /// The side.
     pub side: Side,
-    /// How many shares or units; above zero.
+    /// Shares or units, above zero.
     pub quantity: Quantity,
-    /// The price paid or received for one, slippage included; above zero, but for a delisting that pays nothing.
+    /// The price per unit, slippage included; above zero, except for a delisting that pays nothing.
     pub price: Price,
     /// The fee, zero or above.
     pub fee: Money,
     /// What the slippage cost, already in the price: `|price - reference| x quantity`.
     pub slippage: Money,
-    /// The leverage of an opening fill, 1 for none. A closing fill keeps the position's.
+    /// The leverage of an opening fill, 1 for none. A closing fill uses the position's.
     pub leverage: Decimal,
-    /// The stop that the whole position has from now on; absent keeps what it has.
+    /// The stop that the whole position gets; absent leaves it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Price>,
-    /// The target that the whole position has from now on; absent keeps what it has.
+    /// The target that the whole position gets; absent leaves it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Price>,
 }
 
-/// One thing that changes an account.
+/// An event that changes an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LedgerEvent {
-    /// Shares and money changed hands.
+    /// An executed trade.
     Fill(Fill),
     /// The shares of a position were exchanged.
     Split {
@@ -133,9 +133,9 @@ pub enum LedgerEvent {
         symbol: Symbol,
         /// New shares for one old share, above zero.
         ratio: Decimal,
-        /// The price of one new share: the previous close over the ratio. Pays for fractions.
+        /// The price of one new share: the previous close divided by the ratio. Fractions are paid out at it.
         price: Price,
-        /// Are fractions of a share turned into cash?
+        /// Whether fractions of a share are paid out in cash.
         whole_shares: bool,
     },
     /// A dividend was credited, or debited on a short position.
@@ -144,37 +144,37 @@ pub enum LedgerEvent {
         day: Date,
         /// The instrument.
         symbol: Symbol,
-        /// Cash for one share.
+        /// Cash per share.
         amount: Price,
     },
-    /// The cost of a loan or of borrowed shares was charged.
+    /// A charge for a loan or for borrowed shares.
     Financing {
-        /// The day on which it is charged.
+        /// The day of the charge.
         day: Date,
         /// The instrument whose position is financed.
         symbol: Symbol,
         /// The charge, zero or above.
         amount: Money,
-        /// The calendar nights that it pays for; absent in records of rules version 1.
+        /// The calendar nights it covers; absent in records of rules version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nights: Option<u32>,
-        /// The charge per unit held, of which `amount` is made; absent in records of rules version 1.
+        /// The charge per unit held, from which `amount` is computed; absent in records of rules version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<Price>,
     },
-    /// What is available fell below zero without an order of the agent. The call stands until what
-    /// is available is zero or above again.
+    /// The available amount fell below zero without an order of the agent. The call stays open until the
+    /// available amount is zero or above.
     MarginCall {
         /// The day.
         day: Date,
-        /// What is missing, above zero.
+        /// The shortfall, above zero.
         shortfall: Money,
     },
-    /// Nothing is left: the portfolio value is zero or below. From here on the account trades no more.
+    /// The portfolio value is zero or below. The account does not trade from here on.
     Insolvency {
         /// The day.
         day: Date,
-        /// The portfolio value at the previous close less the present one.
+        /// The portfolio value at the previous close minus the present one.
         loss: Money,
         /// How far the portfolio value is below zero.
         owed: Money,
@@ -185,17 +185,17 @@ pub enum LedgerEvent {
         day: Date,
         /// The instrument.
         symbol: Symbol,
-        /// The new stop; absent keeps what it has.
+        /// The new stop; absent leaves it unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stop: Option<Price>,
-        /// The new target; absent keeps what it has.
+        /// The new target; absent leaves it unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<Price>,
     },
 }
 
 impl LedgerEvent {
-    /// The trading day on which it happened.
+    /// The trading day of the event.
     #[must_use]
     pub fn day(&self) -> Date {
         match self {
@@ -209,7 +209,7 @@ impl LedgerEvent {
         }
     }
 
-    /// The instrument that it is about; `None` for what is about the account.
+    /// The instrument; `None` for events of the whole account.
     #[must_use]
     pub fn symbol(&self) -> Option<&Symbol> {
         match self {

@@ -1,21 +1,21 @@
-//! Checked decimal arithmetic: what does not fit is an error, never a panic.
+//! Checked decimal arithmetic: overflow is an error, never a panic.
 
 use super::LedgerError;
 use crate::money::{Money, Price, Quantity};
 use rust_decimal::{Decimal, RoundingStrategy};
 
-/// Decimals of money that comes from a rate or a share of something.
+/// Decimals of money computed from a rate or as a fraction of an amount.
 pub(crate) const MONEY_DP: u32 = 8;
-/// Decimals of a price that was computed.
+/// Decimals of a computed price.
 pub(crate) const PRICE_DP: u32 = 10;
-/// Decimals of a charge per unit, which for a cheap unit over one night is far below its price.
+/// Decimals of a charge per unit, which for a cheap unit over one night is far below the unit's price.
 pub(crate) const UNIT_CHARGE_DP: u32 = 16;
-/// Decimals of a quantity: the finest unit that can be traded.
+/// Decimals of a quantity: the smallest tradable unit.
 pub(crate) const QUANTITY_DP: u32 = 8;
 
 type Exact<T> = Result<T, LedgerError>;
 
-/// Half to even, without trailing zeros.
+/// Rounds half to even, without trailing zeros.
 pub(crate) fn round(value: Decimal, dp: u32) -> Decimal {
     value.round_dp_with_strategy(dp, RoundingStrategy::MidpointNearestEven).normalize()
 }
@@ -49,8 +49,7 @@ pub(crate) fn minus(a: Money, b: Money) -> Exact<Money> {
     sub(a.0, b.0).map(Money)
 }
 
-/// The share `part / whole` of an amount, rounded; all of it, to the last digit, where the part is
-/// the whole.
+/// The fraction `part / whole` of an amount, rounded; the exact amount when the part is the whole.
 pub(crate) fn share(amount: Money, part: Quantity, whole: Quantity) -> Exact<Money> {
     if part == whole {
         return Ok(amount);

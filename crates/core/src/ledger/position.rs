@@ -10,7 +10,7 @@ use rust_decimal::{Decimal, RoundingStrategy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A position's id, `<agent>-<n>`: n counts the positions that the account has opened.
+/// A position's ID, `<agent>-<n>`, where n counts the positions that the account has opened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PositionId(String);
@@ -20,7 +20,7 @@ impl PositionId {
         Self(format!("{owner}-{n}"))
     }
 
-    /// Wraps an id that was made before, as read from a record.
+    /// Wraps an existing ID, such as one read from a record.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -39,42 +39,41 @@ impl fmt::Display for PositionId {
     }
 }
 
-/// What was acquired on one day.
+/// The quantity acquired on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lot {
     /// The day.
     pub day: Date,
-    /// How much, above zero.
+    /// The quantity, above zero.
     pub quantity: Quantity,
 }
 
-/// One open position: everything held of one instrument, long or short.
+/// An open position: everything held of one instrument, long or short.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Its id, which no later position of the same instrument shares.
+    /// Its ID; a later position in the same instrument gets another.
     pub id: PositionId,
-    /// How much is held; below zero for a short position, never zero.
+    /// The quantity held; negative for a short position, never zero.
     pub quantity: Quantity,
-    /// What the quantity held was opened for: the sum of price x signed quantity, exact.
+    /// The cost of the quantity held: the sum of price x signed quantity, exact.
     pub cost: Money,
     /// `cost / quantity`, rounded to 10 decimals.
     pub avg_price: Price,
     /// The trader's own money set aside for it: `|cost| / leverage`.
     pub margin: Money,
-    /// 1 for none.
+    /// Its leverage, 1 for none.
     pub leverage: Decimal,
-    /// The day on which it was opened.
+    /// The day it was opened.
     pub opened_on: Date,
-    /// What was acquired on the newest day of acquisition: under T+1 the only part that may still
-    /// be locked.
+    /// The quantity acquired on the latest day of acquisition: the only part that T+1 can still lock.
     pub last_acquired: Lot,
-    /// Where it is closed at a loss.
+    /// The stop price.
     pub stop: Option<Price>,
-    /// Where it is closed at a gain.
+    /// The target price.
     pub target: Option<Price>,
-    /// Fees paid to open what is held.
+    /// Fees paid to open the quantity held.
     pub opening_fees: Money,
-    /// Dividends received (owed: below zero) less financing, of what is held.
+    /// Dividends received (owed: below zero) minus financing, for the quantity held.
     pub income: Money,
 }
 
@@ -94,16 +93,16 @@ impl Position {
         }
     }
 
-    /// How much of it may be closed on this day where what was acquired today may not.
+    /// How much of it may be closed on this day; under T+1 (`t_plus_one`), not what was acquired that day.
     #[must_use]
     pub fn closable(&self, day: Date, t_plus_one: bool) -> Quantity {
         let held = self.quantity.abs();
         if t_plus_one && self.last_acquired.day == day { held - self.last_acquired.quantity } else { held }
     }
 
-    /// The price at which its loss reaches its margin, `(cost - margin) / quantity`, rounded to 10
-    /// decimals so that the loss at it is never above the margin; `None` where no price does, as for a long
-    /// position without a loan.
+    /// The price at which its loss reaches its margin, `(cost - margin) / quantity`, rounded to 10 decimals
+    /// so that the loss at this price never exceeds the margin; `None` when there is no such price, as for a
+    /// long position without a loan.
     #[must_use]
     pub fn liquidation_price(&self) -> Option<Price> {
         let rest = exact::minus(self.cost, self.margin).ok()?;
@@ -130,7 +129,8 @@ impl Position {
         Ok(())
     }
 
-    /// Takes the share of `part` (above zero, at most what is held) out of the position.
+    /// Takes `part` (above zero, at most the quantity held) out of the position, with its share of every
+    /// amount.
     pub(super) fn take(&mut self, part: Quantity) -> Result<Part, LedgerError> {
         let held = self.quantity.abs();
         let taken = Part {
@@ -151,7 +151,7 @@ impl Position {
     }
 }
 
-/// What was taken out of a position.
+/// The part taken out of a position.
 pub(super) struct Part {
     pub(super) signed: Quantity,
     pub(super) cost: Money,

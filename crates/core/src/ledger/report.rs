@@ -1,4 +1,4 @@
-//! What applying an event says: what changed, what was earned, and why something is impossible.
+//! The result of applying an event: what changed, what was realized, or why the event is impossible.
 
 use super::event::FillCause;
 use super::position::PositionId;
@@ -8,7 +8,7 @@ use crate::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// The side of the market that a position stands on.
+/// The direction of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -23,22 +23,21 @@ pub enum Direction {
 pub struct Applied {
     /// The account's version after the event.
     pub version: u64,
-    /// What the event put into the cash (below zero: took from it).
+    /// What the event added to the cash (negative: took from it).
     pub cash_change: Money,
-    /// The position that the event is about, if it is about one.
+    /// The position that the event affects, if any.
     pub position: Option<PositionId>,
-    /// Did this event open the position?
+    /// Whether this event opened the position.
     pub opened: bool,
-    /// The position's quantity after the event, zero where it is closed; `None` without a position.
+    /// The position's quantity after the event, zero when it is closed; `None` without a position.
     pub quantity: Option<Quantity>,
-    /// What a closing fill (or the cash for a fraction of a share) realised.
+    /// The result of a closing fill, or of the cash paid for a fraction of a share.
     pub realised: Option<Realised>,
 }
 
 /// The result of closing a position or a part of it.
 ///
-/// Over all closings of a position that is closed in the end, the sum of `pnl` is exactly what the
-/// position did to the cash.
+/// For a position that is fully closed, `pnl` summed over all its closings is exactly its effect on the cash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Realised {
     /// The position.
@@ -47,15 +46,15 @@ pub struct Realised {
     pub symbol: Symbol,
     /// Long or short.
     pub direction: Direction,
-    /// Why it was closed; `None` where a split paid out a fraction.
+    /// Why it was closed; `None` when a split paid out a fraction.
     pub cause: Option<FillCause>,
-    /// How much was closed, above zero.
+    /// The quantity closed, above zero.
     pub quantity: Quantity,
-    /// The average price at which it was opened.
+    /// The average entry price.
     pub entry_price: Price,
-    /// The price at which it was closed.
+    /// The exit price.
     pub exit_price: Price,
-    /// Money at work: the absolute cost of what was closed.
+    /// Capital employed: the absolute cost of the closed part.
     pub notional: Money,
     /// The trader's own money in it: `notional / leverage`.
     pub margin: Money,
@@ -63,9 +62,9 @@ pub struct Realised {
     pub leverage: Decimal,
     /// `(exit - entry) x quantity` for a long position, the reverse for a short one.
     pub gross_pnl: Money,
-    /// Fees of this closing and its share of the fees of opening.
+    /// The fees of this closing and its share of the opening fees.
     pub fees: Money,
-    /// Its share of dividends received (owed on shorts: below zero) less financing.
+    /// Its share of dividends received (owed on shorts: below zero) minus financing.
     pub income: Money,
     /// `gross_pnl - fees + income`.
     pub pnl: Money,
@@ -77,15 +76,15 @@ pub struct Realised {
     pub opened_on: Date,
     /// When this part was closed.
     pub closed_on: Date,
-    /// Calendar days from the one to the other.
+    /// Calendar days from opening to closing.
     pub holding_days: i32,
-    /// Is nothing of the position left?
+    /// Whether the position is fully closed.
     pub position_closed: bool,
 }
 
 impl Realised {
-    /// The result against the trader's own money: `pnl / margin x 100`, in percent; `None` where
-    /// there was no margin or the figure does not fit.
+    /// The return on the trader's own money: `pnl / margin x 100`, in percent; `None` when there was no
+    /// margin or the result overflows.
     #[must_use]
     pub fn return_pct(&self) -> Option<Decimal> {
         let ratio = self.pnl.0.checked_div(self.margin.0)?;
@@ -93,34 +92,34 @@ impl Realised {
     }
 }
 
-/// An event that cannot be: it is a fault of the caller or of the data, and changes nothing.
+/// An impossible event. It indicates a bug in the caller or bad data, and changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
-    /// A number does not fit a decimal.
+    /// A number overflows a decimal.
     #[error("a number is too large for the books")]
     Overflow,
-    /// A number that must be above zero (or not below it) is not.
+    /// A number that must be positive (or non-negative) is not.
     #[error("{what} is out of range: {value}")]
     OutOfRange {
-        /// What the number is.
+        /// Which number.
         what: &'static str,
         /// The number.
         value: Decimal,
     },
-    /// The event needs a position that is not there, or stands on the other side.
+    /// The event needs a position that does not exist or has the other direction.
     #[error("the account has no such position in {symbol}")]
     NoPosition {
         /// The instrument.
         symbol: Symbol,
     },
-    /// More is closed than is held.
+    /// More would be closed than is held.
     #[error("{asked} {symbol} cannot be closed where {held} are held")]
     TooMuch {
         /// The instrument.
         symbol: Symbol,
-        /// What is held, as a magnitude.
+        /// The quantity held, as a magnitude.
         held: Quantity,
-        /// What was to be closed.
+        /// The quantity to close.
         asked: Quantity,
     },
     /// A position's leverage cannot change while it is open.
@@ -129,15 +128,15 @@ pub enum LedgerError {
         /// The instrument.
         symbol: Symbol,
     },
-    /// Days only go forward.
+    /// Events must be in order of their days.
     #[error("{day} comes too late: the books have reached {reached}")]
     DayGoesBack {
-        /// The day that was reached.
+        /// The day of the latest event.
         reached: Date,
         /// The event's day.
         day: Date,
     },
-    /// A position has no price to be valued at.
+    /// A position has no price to be marked at.
     #[error("there is no price for {symbol}")]
     NoMark {
         /// The instrument.

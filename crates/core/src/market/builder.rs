@@ -4,9 +4,10 @@ use super::calendar::{TradingDay, zone_named};
 use super::column::Bars;
 use super::dataset::{Dataset, Parts, Series};
 use super::error::BuildError;
-use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::facts::{Fundamental, Instrument, MacroPoint, Membership, News, Published};
 use super::interval::Interval;
 use super::known::{day_at, instant_of};
+use super::membership;
 use super::rows::{BarRest, BarRows, GIVEN_TWICE, IntradayBar, day_bars, impossible_bar, misplaced};
 use crate::id::Symbol;
 use crate::ledger::{CorporateAction, CorporateActionKind};
@@ -48,6 +49,7 @@ pub struct DatasetBuilder {
     news: Vec<Published<News>>,
     fundamentals: BTreeMap<Symbol, Vec<Published<Fundamental>>>,
     macros: BTreeMap<String, Vec<Published<MacroPoint>>>,
+    memberships: Vec<Membership>,
 }
 
 impl DatasetBuilder {
@@ -210,13 +212,19 @@ impl DatasetBuilder {
         Ok(())
     }
 
+    /// Adds a period of membership in an index.
+    pub fn membership(&mut self, period: Membership) {
+        self.memberships.push(period);
+    }
+
     /// Puts the rows in their order and makes the dataset.
     ///
     /// # Errors
     /// The first of: an unknown zone; a day given twice or days that overlap; an instrument given
     /// twice or missing; a bar or action given twice or not on a trading day; splits that multiply
     /// to more than a million; the open alone of a bar that is not the newest; bars within a day that
-    /// overlap or lie outside of its hours; the same news id, figure or macro point given twice.
+    /// overlap or lie outside of its hours; the same news id, figure or macro point given twice; a period of
+    /// membership that ends before it begins or overlaps another.
     pub fn build(mut self) -> Result<Dataset, BuildError> {
         let zone = zone_named(&self.zone)?;
         check_days(&mut self.days)?;
@@ -232,6 +240,9 @@ impl DatasetBuilder {
             let daily = self.bars.remove(&symbol).unwrap_or_default();
             let bars = pack_days(&symbol, daily, &within, &self.days)?;
             let mut actions = self.actions.remove(&symbol).unwrap_or_default();
+            if let Some(action) = actions.first().filter(|_| !instrument.instrument_type.is_tradable()) {
+                return Err(refused_action(action, "it is an index, which has no corporate actions"));
+            }
             check_actions(&mut actions, &self.days)?;
             let last = bars.opens_at.all().iter().last().map(|at| day_at(&self.days, at).date);
             check_delisting(&actions, last)?;
@@ -248,6 +259,7 @@ impl DatasetBuilder {
         for (name, list) in &mut self.macros {
             sort_published(list, &format!("macro/{name}"), |point| point.period.to_string())?;
         }
+        let memberships = membership::changes(self.memberships, &self.days, &zone)?;
         let parts = Parts {
             zone_name: self.zone,
             zone,
@@ -256,6 +268,7 @@ impl DatasetBuilder {
             news: self.news,
             fundamentals: self.fundamentals,
             macros: self.macros,
+            memberships,
         };
         Ok(Dataset::new(self.name, parts))
     }

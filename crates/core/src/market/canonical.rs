@@ -35,6 +35,7 @@ pub(super) fn hash(parts: &Parts) -> ContentHash {
     form.count(parts.macros.len());
     parts.macros.values().for_each(|list| form.published(list));
     form.within_days(parts);
+    form.memberships(parts);
     ContentHash::from_bytes(*form.0.finalize().as_bytes())
 }
 
@@ -93,6 +94,14 @@ impl Form {
                 self.count(interval.minutes().into());
                 self.bars(bars);
             }
+        }
+    }
+
+    /// Members of indexes come after everything else, and only where there are any, as bars within the day.
+    fn memberships(&mut self, parts: &Parts) {
+        if !parts.memberships.is_empty() {
+            self.text("memberships");
+            self.published(&parts.memberships);
         }
     }
 

@@ -14,12 +14,13 @@ pub const ST_METRIC: &str = "st";
 impl MarketView<'_> {
     /// What the market allows of an instrument today, from what was known at the open: the mean volume of the
     /// newest bars before today, and the price limits around the previous close. What is not known is absent:
-    /// volume where the bars carry none, limits where the board has none or there is no bar before today.
+    /// volume where the bars carry none, limits where the board has none or there is no bar before today. In a view
+    /// of a universe, it also says whether the instrument is outside of it.
     #[must_use]
     pub fn conditions(&self, profile: &MarketProfile, symbol: &Symbol) -> Conditions {
         let volume = profile.participation.and_then(|rule| self.known_volume(symbol, rule.bars));
         let band = if profile.price_limits.is_empty() { None } else { self.price_band(profile, symbol) };
-        Conditions { volume, band }
+        Conditions { volume, band, outside_universe: !self.is_in_universe(symbol) }
     }
 
     /// The mean volume of the newest complete bars before today, at most so many, in today's share units; `None`

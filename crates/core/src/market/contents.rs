@@ -3,9 +3,10 @@
 use super::calendar::TradingDay;
 use super::column::BarsSlice;
 use super::dataset::{Parts, Series};
-use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::facts::{Fundamental, Instrument, MacroPoint, Membership, News, Published};
 use super::interval::Interval;
 use super::known::{day_at, instant_of};
+use super::membership;
 use super::rows::{BarRest, IntradayBar, day_bars};
 use crate::id::Symbol;
 use crate::ledger::CorporateAction;
@@ -107,6 +108,12 @@ impl<'a> Contents<'a> {
     /// Values of macroeconomic series, by series and publication.
     pub fn macros(&self) -> impl Iterator<Item = &'a Published<MacroPoint>> {
         self.0.macros.values().flatten()
+    }
+
+    /// The periods of membership in indexes, by index, symbol and first day, each with when its changes became known.
+    #[must_use]
+    pub fn memberships(&self) -> Vec<Membership> {
+        membership::periods(self.0)
     }
 }
 

@@ -4,7 +4,7 @@ use super::calendar::{self, TradingDay};
 use super::canonical;
 use super::column::Bars;
 use super::contents::Contents;
-use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
 use super::interval::Interval;
 use super::view::MarketView;
 use crate::id::{ContentHash, Symbol};
@@ -34,6 +34,7 @@ pub(super) struct Parts {
     pub(super) news: Vec<Published<News>>,
     pub(super) fundamentals: BTreeMap<Symbol, Vec<Published<Fundamental>>>,
     pub(super) macros: BTreeMap<String, Vec<Published<MacroPoint>>>,
+    pub(super) memberships: Vec<Published<MembershipChange>>,
 }
 
 /// One symbol's bars and corporate actions.
@@ -109,10 +110,29 @@ impl Dataset {
         &self.parts.days
     }
 
-    /// Every symbol that it ever has, for a job's configuration to be checked against. What an agent
-    /// may know of them is the view's to say.
+    /// Every symbol that it ever has, indexes included. What an agent may know of them is the view's to say.
     pub fn all_symbols(&self) -> impl Iterator<Item = &Symbol> {
         self.parts.series.keys()
+    }
+
+    /// Every symbol that can be traded at some time: all but indexes.
+    pub fn tradable_symbols(&self) -> impl Iterator<Item = &Symbol> {
+        let series = self.parts.series.iter();
+        series.filter(|(_, series)| series.instrument.instrument_type.is_tradable()).map(|(symbol, _)| symbol)
+    }
+
+    /// The symbols of its indexes.
+    pub fn indexes(&self) -> impl Iterator<Item = &Symbol> {
+        let series = self.parts.series.iter();
+        series
+            .filter(|(_, series)| !series.instrument.instrument_type.is_tradable())
+            .map(|(symbol, _)| symbol)
+    }
+
+    /// The instrument of a symbol that it ever has, index or not.
+    #[must_use]
+    pub fn instrument(&self, symbol: &Symbol) -> Option<&Instrument> {
+        self.parts.series.get(symbol).map(|series| &series.instrument)
     }
 
     /// How many daily bars it holds.

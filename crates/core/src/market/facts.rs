@@ -5,7 +5,7 @@ use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Something that can be traded.
+/// Something that has bars: it can be traded, unless it is an index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Instrument {
     /// Its ticker symbol.
@@ -14,6 +14,37 @@ pub struct Instrument {
     pub name: String,
     /// The currency of its prices, ISO 4217.
     pub currency: String,
+    /// What it is. Omitted for a stock, so that datasets without indexes hash as they always did.
+    #[serde(rename = "type", default, skip_serializing_if = "InstrumentType::is_tradable")]
+    pub instrument_type: InstrumentType,
+}
+
+/// What an instrument is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InstrumentType {
+    /// A share, a fund, a coin: whatever an order can name.
+    #[default]
+    Stock,
+    /// A level, such as the S&P 500's. It cannot be traded and agents do not see it; results are compared with it.
+    Index,
+}
+
+impl InstrumentType {
+    /// `stock` or `index`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stock => "stock",
+            Self::Index => "index",
+        }
+    }
+
+    /// Can an order name it?
+    #[must_use]
+    pub fn is_tradable(&self) -> bool {
+        *self == Self::Stock
+    }
 }
 
 /// An item with the instant at which it became public.
@@ -71,4 +102,36 @@ pub struct MacroPoint {
     pub value: Decimal,
     /// Its unit, such as `percent`.
     pub unit: String,
+}
+
+/// A symbol joins or leaves an index. Known at the announcement; where none is given, at the open of the day on
+/// which it takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MembershipChange {
+    /// The index, such as `SP500`.
+    pub index: String,
+    /// Who joins or leaves.
+    pub symbol: Symbol,
+    /// The first day on which it holds.
+    pub date: Date,
+    /// Does it join? Otherwise it leaves. Of one date, leaving comes before joining.
+    pub joins: bool,
+}
+
+/// A period of membership in an index, as it is given: from its first day to the first one that is no longer part
+/// of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Membership {
+    /// The index, such as `SP500`.
+    pub index: String,
+    /// The member.
+    pub symbol: Symbol,
+    /// The first day as a member.
+    pub from: Date,
+    /// The first day no longer a member; `None` where it still is one.
+    pub until: Option<Date>,
+    /// When joining became known; `None`: at the open of the day on which it takes effect.
+    pub announced_at: Option<Timestamp>,
+    /// When leaving became known; `None`: at the open of the day on which it takes effect.
+    pub until_announced_at: Option<Timestamp>,
 }

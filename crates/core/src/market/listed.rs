@@ -23,6 +23,13 @@ impl Deref for Listed {
 }
 
 impl MarketView<'_> {
+    /// Every symbol that the view shows: those that have begun to trade, and of a [universe](Self::within) those that
+    /// are in it, or held or waited for.
+    #[must_use]
+    pub fn all_listed(&self) -> Listed {
+        Listed(self.series.keys().map(|&symbol| symbol.clone()).collect())
+    }
+
     /// The symbols of a universe that have begun to trade.
     #[must_use]
     pub fn listed<'s>(&self, universe: impl IntoIterator<Item = &'s Symbol>) -> Listed {

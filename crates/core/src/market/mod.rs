@@ -16,11 +16,14 @@
 //! | the open of a day made of bars within it | the opening of the first of them |
 //! | a split or a dividend | the open of its ex-date; a split is in effect from then on |
 //! | news, a fundamental, a macro point | its `published_at`; without one it is refused |
+//! | joining or leaving an index | its announcement; without one, the open of the day on which it takes effect |
 //! | a symbol | its first bar's open |
+//! | an index | never: no view has it |
 //!
 //! Series are given in the share units of the view's instant: bars before a split that is in effect
 //! have their prices divided and their volumes multiplied by its ratio. Dividends never adjust.
 
+mod benchmark;
 mod builder;
 mod calendar;
 mod canonical;
@@ -35,21 +38,26 @@ mod interval;
 mod keys;
 mod known;
 mod listed;
+mod membership;
 mod pack;
 mod read;
 mod rows;
 mod view;
 
+pub use benchmark::{BenchmarkSeries, BenchmarkStart, NoBenchmark};
 pub use builder::{DailyBar, DatasetBuilder};
 pub use calendar::{TradingDay, TradingHours};
 pub use conditions::ST_METRIC;
 pub use contents::{Contents, GivenBar};
 pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};
-pub use facts::{Fundamental, Instrument, MacroPoint, News, Published};
+pub use facts::{
+    Fundamental, Instrument, InstrumentType, MacroPoint, Membership, MembershipChange, News, Published,
+};
 pub use indicator::{Indicator, IndicatorColumn, IndicatorTable};
 pub use interval::Interval;
 pub use listed::Listed;
+pub use membership::GENERAL_NEWS;
 pub use pack::UnpackError;
 pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 pub use rows::{BarRest, BarRows, IntradayBar, impossible_bar};

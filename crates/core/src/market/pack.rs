@@ -55,7 +55,9 @@ impl Dataset {
         }
         json(to, &parts.news)?;
         json(to, &parts.fundamentals.values().collect::<Vec<_>>())?;
-        json(to, &parts.macros.values().collect::<Vec<_>>())
+        json(to, &parts.macros.values().collect::<Vec<_>>())?;
+        // A dataset without members of indexes has the bytes that it always had.
+        if parts.memberships.is_empty() { Ok(()) } else { json(to, &parts.memberships) }
     }
 
     /// Reads what [`pack`](Self::pack) wrote, under this name. Its hash is the one that was written.
@@ -91,6 +93,7 @@ impl Dataset {
         let news = un_json(from)?;
         let fundamentals: Vec<Vec<Published<Fundamental>>> = un_json(from)?;
         let macros: Vec<Vec<Published<MacroPoint>>> = un_json(from)?;
+        let memberships = if from.fill_buf()?.is_empty() { Vec::new() } else { un_json(from)? };
         let parts = Parts {
             zone_name,
             zone,
@@ -105,6 +108,7 @@ impl Dataset {
                 .into_iter()
                 .filter_map(|list| Some((list.first()?.item.series.clone(), list)))
                 .collect(),
+            memberships,
         };
         Ok(Self::known(name.to_owned(), ContentHash::from_bytes(hash), parts))
     }

@@ -5,10 +5,11 @@ use super::calendar::TradingDay;
 use super::column::BarsSlice;
 use super::dataset::{Parts, Series};
 use super::error::ReadError;
-use super::facts::{Fundamental, Instrument, MacroPoint, News, Published};
+use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
 use super::indicator::{Indicator, IndicatorTable};
 use super::interval::Interval;
 use super::known::{Known, day_at, ends_at, instant_of};
+use super::membership::Universe;
 use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
 use crate::id::{ContentHash, Symbol};
 use crate::ledger::CorporateAction;
@@ -32,24 +33,33 @@ pub struct MarketView<'a> {
     zone: &'a TimeZone,
     /// The days that have begun.
     days: &'a [TradingDay],
-    /// The symbols that have begun to trade.
-    series: BTreeMap<&'a Symbol, Known<'a>>,
+    /// The symbols that have begun to trade; no indexes.
+    pub(super) series: BTreeMap<&'a Symbol, Known<'a>>,
+    /// Indexes, which nothing here reads: a truncated dataset keeps them, so that its hash covers them.
+    indexes: BTreeMap<&'a Symbol, Known<'a>>,
     news: &'a [Published<News>],
-    fundamentals: BTreeMap<&'a Symbol, &'a [Published<Fundamental>]>,
+    pub(super) fundamentals: BTreeMap<&'a Symbol, &'a [Published<Fundamental>]>,
     macros: BTreeMap<&'a str, &'a [Published<MacroPoint>]>,
+    pub(super) memberships: &'a [Published<MembershipChange>],
+    /// `None`: every symbol may be seen and traded.
+    pub(super) universe: Option<Universe>,
 }
 
 impl<'a> MarketView<'a> {
     pub(super) fn new(parts: &'a Parts, dataset: ContentHash, instant: Timestamp) -> Self {
         let days = &parts.days[..parts.days.partition_point(|day| day.open <= instant)];
         let known = |(symbol, series)| Some((symbol, Known::new(series, days, instant)?));
+        let (series, indexes) = (parts.series.iter())
+            .filter_map(known)
+            .partition(|(_, known): &(_, Known<'_>)| known.instrument.instrument_type.is_tradable());
         Self {
             instant,
             dataset,
             zone_name: &parts.zone_name,
             zone: &parts.zone,
             days,
-            series: parts.series.iter().filter_map(known).collect(),
+            series,
+            indexes,
             news: published(&parts.news, instant),
             fundamentals: (parts.fundamentals.iter())
                 .map(|(symbol, list)| (symbol, published(list, instant)))
@@ -59,6 +69,8 @@ impl<'a> MarketView<'a> {
                 .map(|(name, list)| (name.as_str(), published(list, instant)))
                 .filter(|(_, list)| !list.is_empty())
                 .collect(),
+            memberships: published(&parts.memberships, instant),
+            universe: None,
         }
     }
 
@@ -293,12 +305,22 @@ impl<'a> MarketView<'a> {
         if let Some(symbol) = symbol {
             self.known(symbol)?;
         }
-        if self.news.is_empty() {
+        let is_shown = |news: &&Published<News>| self.shows(&news.item);
+        if !self.news.iter().any(|news| is_shown(&news)) {
             return Err(self.no_data("news".to_owned()));
         }
         let about = |news: &&Published<News>| symbol.is_none_or(|s| news.item.symbols.contains(s));
         let series = symbol.map_or("news".to_owned(), |symbol| format!("{symbol}/news"));
-        Ok(self.read_published(self.news.iter().rev().filter(about).take(limit).collect(), &series))
+        Ok(self.read_published(
+            self.news.iter().rev().filter(is_shown).filter(about).take(limit).collect(),
+            &series,
+        ))
+    }
+
+    /// With a universe, news that is about none of its symbols is not shown: it would tell of one that may join later.
+    fn shows(&self, news: &News) -> bool {
+        let Some(universe) = &self.universe else { return true };
+        news.symbols.is_empty() || news.symbols.iter().any(|symbol| universe.shown.contains(symbol))
     }
 
     /// A company's figures as last reported, by metric and period.
@@ -371,12 +393,13 @@ impl<'a> MarketView<'a> {
             zone_name: self.zone_name.to_owned(),
             zone: self.zone.clone(),
             days: self.days.to_vec(),
-            series: self.series.iter().map(series).collect(),
+            series: self.series.iter().chain(&self.indexes).map(series).collect(),
             news: self.news.to_vec(),
             fundamentals: (self.fundamentals.iter())
                 .map(|(&symbol, list)| (symbol.clone(), list.to_vec()))
                 .collect(),
             macros: (self.macros.iter()).map(|(&name, list)| (name.to_owned(), list.to_vec())).collect(),
+            memberships: self.memberships.to_vec(),
         }
     }
 
@@ -427,7 +450,11 @@ impl<'a> MarketView<'a> {
         Some(split.map_or(ends, |day| day.open.max(ends)))
     }
 
-    fn read_published<T>(&self, list: Vec<&'a Published<T>>, series: &str) -> Read<Vec<&'a Published<T>>> {
+    pub(super) fn read_published<'p, T>(
+        &self,
+        list: Vec<&'p Published<T>>,
+        series: &str,
+    ) -> Read<Vec<&'p Published<T>>> {
         let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
         instants.sort_unstable();
         let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
@@ -435,7 +462,7 @@ impl<'a> MarketView<'a> {
         self.read(list, series, &dates, rows, instants.last().copied())
     }
 
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         value: T,
         series: &str,

@@ -121,7 +121,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
 
 /// Sample standard deviation. Exactly zero for values that are all the same: their mean can differ
 /// from them in the last bit, and a ratio over that residue would be an arbitrary huge number.
-fn deviation(values: &[f64]) -> Option<f64> {
+pub(super) fn deviation(values: &[f64]) -> Option<f64> {
     let (&first, rest) = values.split_first()?;
     if rest.is_empty() {
         return None;

@@ -1,7 +1,7 @@
-//! Plans: a tree of tasks, what may be done to it, and when that is refused.
+//! Plans: a tree of tasks, the changes to it, and the rules that reject a change.
 //!
-//! [`Tree`] is where a change is decided: pure, on all tasks of one plan. Who keeps plans gives it the
-//! tasks that are there and writes what it has changed.
+//! [`Tree`] decides every change: pure, over all tasks of one plan. The store passes it the existing tasks
+//! and writes what changed.
 
 mod refusal;
 mod tree;
@@ -19,21 +19,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// The most tasks of a plan.
+/// Maximum tasks of a plan.
 pub const MOST_TASKS: usize = 1_000;
-/// The deepest that a task may stand; the tasks at the top stand at 0.
+/// Maximum depth of a task; top-level tasks have depth 0.
 pub const MOST_DEPTH: u32 = 15;
-/// The most characters of a name.
+/// Maximum characters of a name.
 pub const MOST_NAME_CHARS: usize = 200;
-/// The most characters of a goal or an instruction.
+/// Maximum characters of a goal or an instruction.
 pub const MOST_TEXT_CHARS: usize = 20_000;
 
-/// A plan's id: a small number, never given twice.
+/// A plan's ID: a small number, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanId(pub i64);
 
-/// A task's id: a small number, never given twice, not even in another plan.
+/// A task's ID: a small number, never reused, not even in another plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(pub i64);
@@ -53,37 +53,37 @@ impl fmt::Display for TaskId {
 /// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Its id.
+    /// Its ID.
     pub id: PlanId,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is to reach.
+    /// Its goal.
     pub goal: String,
-    /// How far it is: `partial` where some of its tasks failed.
+    /// Its status: `partial` when some of its tasks failed.
     pub status: JobStatus,
-    /// The conversation that it comes from.
+    /// The chat session it comes from.
     pub chat_session_id: Option<ChatId>,
     /// How many tasks it has.
     pub tasks: u64,
-    /// Where it was made; `None`: by a person.
+    /// Where it was created; `None`: by a user.
     pub origin: Option<Origin>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it or one of its tasks was last changed.
+    /// When it or one of its tasks last changed.
     pub updated_at: Timestamp,
 }
 
-/// How far a task is.
+/// A task's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// Not begun.
+    /// Not started.
     Queued,
-    /// Under way.
+    /// Running.
     Running,
     /// Done.
     Completed,
-    /// It failed, or something that it needs did.
+    /// It failed, or something that it depends on did.
     Failed,
     /// Not to be done.
     Skipped,
@@ -100,32 +100,32 @@ words!(TaskStatus {
 /// A task of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Task {
-    /// Its id.
+    /// Its ID.
     pub id: TaskId,
     /// The plan.
     pub plan_id: PlanId,
-    /// The task that it is a part of; `None`: it stands at the top.
+    /// Its parent task; `None` at the top level.
     pub parent_id: Option<TaskId>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How far it is.
+    /// Its status.
     pub status: TaskStatus,
-    /// What is to be done.
+    /// What to do.
     pub instruction: String,
-    /// Its place among its siblings, from 0, without gaps.
+    /// 0-based position among its siblings, without gaps.
     pub position: u32,
-    /// How deep it stands; 0 at the top.
+    /// Its depth; 0 at the top level.
     pub depth: u32,
-    /// The ids from the top down to itself, `/3/17`.
+    /// The IDs from the top-level task down to this one, `/3/17`.
     pub path: String,
-    /// Tasks of the plan that must be done before it and its children begin, by id.
+    /// Tasks of the plan that must end before it and its children start, by ID.
     pub dependencies: Vec<TaskId>,
-    /// What came of it.
+    /// Its result.
     pub execution_result: Option<Value>,
-    /// Where it was made; `None`: by a person.
+    /// Where it was created; `None`: by a user.
     pub origin: Option<Origin>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// When it last changed.
     pub updated_at: Timestamp,
 }

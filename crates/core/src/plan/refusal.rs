@@ -1,27 +1,27 @@
-//! Why a plan is not changed.
+//! Why a change to a plan is rejected.
 
 use super::{MOST_DEPTH, MOST_TASKS, PlanId, TaskId};
 use crate::id::JobId;
 
-/// A change that a plan's rules refuse. Nothing of it is done.
+/// A change that a plan's rules reject. Nothing of it is applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanRefusal {
-    /// There is no such plan.
+    /// The plan does not exist.
     #[error("there is no plan {0}")]
     NoPlan(PlanId),
-    /// The plan has no such task.
+    /// The plan has no task with this ID.
     #[error("the plan has no task {0}")]
     NoTask(TaskId),
-    /// The parent is no task of the plan.
+    /// The parent is not a task of the plan.
     #[error("{0} is no task of the plan")]
     NoParent(TaskId),
-    /// A dependency is no task of the plan.
+    /// A dependency is not a task of the plan.
     #[error("{0} is no task of the plan")]
     NoDependency(TaskId),
-    /// The tasks would wait for each other for ever.
+    /// The tasks would wait for each other forever.
     #[error("tasks would wait for each other: {}", chain(.0))]
     Cycle(Vec<TaskId>),
-    /// A task cannot be a part of itself.
+    /// A task cannot be its own descendant.
     #[error("a task cannot be moved below itself")]
     BelowItself,
     /// The plan is full.
@@ -30,13 +30,13 @@ pub enum PlanRefusal {
     /// The tree is too deep.
     #[error("tasks stand at most {MOST_DEPTH} levels below the top")]
     TooDeep,
-    /// A job works on it: nothing of it is taken away meanwhile.
+    /// A job is working on the plan; nothing can be removed until it ends.
     #[error("job {0} is at work on the plan: cancel that first")]
     Busy(JobId),
     /// A text must not be empty.
     #[error("the {0} is empty")]
     Empty(&'static str),
-    /// A text has a character that no text of a plan has.
+    /// A text contains a forbidden character.
     #[error("the {field} holds the control character U+{:04X}", u32::from(*found))]
     Control {
         /// Which text.
@@ -49,13 +49,13 @@ pub enum PlanRefusal {
     TooLong {
         /// Which text.
         field: &'static str,
-        /// How many characters it may have.
+        /// Its maximum number of characters.
         most: usize,
     },
 }
 
 impl PlanRefusal {
-    /// The same in Chinese.
+    /// The message in Chinese.
     #[must_use]
     pub fn in_chinese(&self) -> String {
         match self {
@@ -75,7 +75,7 @@ impl PlanRefusal {
         }
     }
 
-    /// Is it that something was not found, rather than that it may not be done?
+    /// Whether something was not found, as opposed to not allowed.
     #[must_use]
     pub const fn is_miss(&self) -> bool {
         matches!(self, Self::NoPlan(_) | Self::NoTask(_))

@@ -14,44 +14,45 @@ pub struct Tree {
     tasks: BTreeMap<TaskId, Task>,
 }
 
-/// What a change came to.
+/// The effect of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// The task that was asked for.
+    /// The task that the change was about.
     pub task: Option<TaskId>,
-    /// Tasks that are new or other than they were, that one's siblings included.
+    /// Tasks that are new or changed, renumbered siblings included.
     pub kept: BTreeSet<TaskId>,
-    /// Tasks that are gone.
+    /// Tasks that were removed.
     pub gone: BTreeSet<TaskId>,
 }
 
 impl Tree {
-    /// The tree of these tasks, which must be all that the plan has.
+    /// A tree of `tasks`, which must be all tasks of the plan.
     #[must_use]
     pub fn new(plan: PlanId, tasks: impl IntoIterator<Item = Task>) -> Self {
         Self { plan, tasks: tasks.into_iter().map(|task| (task.id, task)).collect() }
     }
 
-    /// A task.
+    /// The task with this ID.
     #[must_use]
     pub fn get(&self, task: TaskId) -> Option<&Task> {
         self.tasks.get(&task)
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Are there none?
+    /// Whether there are no tasks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// How far a plan with these tasks is when nobody works on it: completed where each is, or is skipped;
-    /// partial where some are; failed where none is and one has failed; else queued.
+    /// The status of a plan with these tasks when no job works on it: completed when each is completed or
+    /// skipped; partial when some are completed; failed when none is completed and one failed; otherwise
+    /// queued.
     #[must_use]
     pub fn standing(&self) -> JobStatus {
         let is = |status| self.tasks.values().any(|task| task.status == status);
@@ -65,7 +66,7 @@ impl Tree {
         }
     }
 
-    /// The children of a task (`None`: the tasks at the top), by position.
+    /// The children of a task (`None`: the top-level tasks), by position.
     #[must_use]
     pub fn children(&self, parent: Option<TaskId>) -> Vec<&Task> {
         let mut children: Vec<&Task> = self.tasks.values().filter(|task| task.parent_id == parent).collect();
@@ -81,7 +82,7 @@ impl Tree {
             below.entry(task.parent_id).or_default().push(task);
         }
         for siblings in below.values_mut() {
-            // The last is taken first.
+            // A stack: the last one pushed is popped first.
             siblings.sort_by_key(|task| std::cmp::Reverse((task.position, task.id)));
         }
         let mut open = below.remove(&None).unwrap_or_default();
@@ -93,11 +94,11 @@ impl Tree {
         order
     }
 
-    /// Does as it is asked, or leaves the tree as it is. `fresh` is the id of a task that is made without
+    /// Applies the change, or leaves the tree unchanged. `fresh` is the ID for a new task without a reserved
     /// one.
     ///
     /// # Errors
-    /// Why it is refused.
+    /// Why the change is rejected.
     pub fn apply(&mut self, write: &TaskWrite, fresh: TaskId, at: Timestamp) -> Result<Changed, PlanRefusal> {
         let before = self.clone();
         let applied = match write {
@@ -210,7 +211,7 @@ impl Tree {
         Ok(id)
     }
 
-    /// Puts a task of the tree in its place, and all that is below it.
+    /// Moves a task with its subtree to a parent and position.
     fn put(&mut self, id: TaskId, parent: Option<TaskId>, position: Option<u32>) -> Result<(), PlanRefusal> {
         let (path, depth) = match parent {
             None => (String::new(), 0),
@@ -228,7 +229,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Path and depth of a task and of all that is below it.
+    /// Sets path and depth of a task and of its subtree.
     fn place(&mut self, id: TaskId, above: &str, depth: u32) -> Result<(), PlanRefusal> {
         let mut open = vec![(id, above.to_owned(), depth)];
         while let Some((id, above, depth)) = open.pop() {
@@ -245,7 +246,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Numbers the children of a task from 0, with one of them put at a place of its own.
+    /// Renumbers the children of a task from 0, with one of them at a given position.
     fn number(&mut self, parent: Option<TaskId>, put: Option<(TaskId, Option<u32>)>) {
         let mut order: Vec<TaskId> = self.children(parent).iter().map(|task| task.id).collect();
         if let Some((id, position)) = put {
@@ -261,7 +262,7 @@ impl Tree {
         }
     }
 
-    /// A task with all that is below it.
+    /// A task and its descendants.
     fn subtree(&self, id: TaskId) -> BTreeSet<TaskId> {
         let mut found = BTreeSet::new();
         let mut open = vec![id];
@@ -273,7 +274,7 @@ impl Tree {
         found
     }
 
-    /// Dependencies, each once and by id.
+    /// Dependencies, deduplicated and sorted by ID.
     fn dependencies(&self, wanted: &[TaskId], of: TaskId) -> Result<Vec<TaskId>, PlanRefusal> {
         let wanted: BTreeSet<TaskId> = wanted.iter().copied().collect();
         for dependency in &wanted {
@@ -284,8 +285,8 @@ impl Tree {
         Ok(wanted.into_iter().collect())
     }
 
-    /// Can every task begin and end? A task begins when its parent has begun and all that it depends on
-    /// has ended; it ends when all its children have. Where some never do, they are named.
+    /// Checks that every task can start and end. A task starts when its parent has started and all its
+    /// dependencies have ended; it ends when all its children have. The error names the tasks that never can.
     fn waits_end(&self) -> Result<(), PlanRefusal> {
         let mut waits: BTreeMap<Moment, BTreeSet<Moment>> = BTreeMap::new();
         for task in self.tasks.values() {
@@ -319,7 +320,7 @@ impl Tree {
                 }
             }
         }
-        // Of what is left, each waits for something that is left: walking on comes round.
+        // Each remaining task waits for another remaining one, so following the waits finds a cycle.
         let Some(mut at) = left.keys().next().copied() else { return Ok(()) };
         let mut walked: Vec<Moment> = Vec::new();
         while !walked.contains(&at) {
@@ -337,7 +338,7 @@ impl Tree {
     }
 }
 
-/// When a task begins or ends.
+/// The start or the end of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Moment {
     Begin(TaskId),

@@ -1,4 +1,4 @@
-//! Changes to plans and tasks, as somebody wants them.
+//! Requested changes to plans and tasks.
 
 use super::{MOST_NAME_CHARS, MOST_TEXT_CHARS, PlanId, PlanRefusal, TaskId, TaskStatus};
 use crate::action::Origin;
@@ -10,129 +10,129 @@ use serde_json::Value;
 /// A change to a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanWrite {
-    /// A plan is made.
+    /// Creates a plan.
     Create(NewPlan),
-    /// A plan's own fields are changed.
+    /// Changes a plan's own fields.
     Update {
         /// The plan.
         plan: PlanId,
-        /// What of it.
+        /// What to change.
         changes: PlanChanges,
     },
-    /// A plan goes, with all its tasks. The log of its jobs stays.
+    /// Deletes a plan with all its tasks. The log of its jobs stays.
     Delete {
         /// The plan.
         plan: PlanId,
     },
-    /// A task of it is changed.
+    /// Changes a task of the plan.
     Task {
         /// The plan.
         plan: PlanId,
-        /// What is changed.
+        /// The change.
         write: TaskWrite,
     },
 }
 
-/// A plan to be made.
+/// A plan to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPlan {
-    /// Its id, reserved for its origin; `None`: the next.
+    /// Its ID, reserved for its origin; `None`: the next free one.
     pub id: Option<PlanId>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is to reach; may be empty.
+    /// Its goal; may be empty.
     pub goal: String,
-    /// The conversation that it comes from.
+    /// The chat session it comes from.
     pub chat_session: Option<ChatId>,
-    /// Where it is made. A plan of this origin that is there already is left as it is.
+    /// Where it is created. If a plan of this origin exists already, it stays unchanged.
     pub origin: Option<Origin>,
 }
 
-/// What of a plan is changed; `None`: stays.
+/// Changes to a plan's fields; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChanges {
     /// Its name.
     pub name: Option<String>,
     /// Its goal.
     pub goal: Option<String>,
-    /// How far it is.
+    /// Its status.
     pub status: Option<JobStatus>,
 }
 
 /// A change to a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskWrite {
-    /// A task is made.
+    /// Creates a task.
     Create(NewTask),
-    /// A task's own fields are changed.
+    /// Changes a task's own fields.
     Update {
         /// The task.
         task: TaskId,
-        /// What of it.
+        /// What to change.
         changes: TaskChanges,
     },
-    /// A task is moved, with all that is below it.
+    /// Moves a task with its subtree.
     Move {
         /// The task.
         task: TaskId,
-        /// Its new parent; `None`: the top.
+        /// Its new parent; `None`: the top level.
         parent: Option<TaskId>,
-        /// Its place among its new siblings, from 0; `None`, or beyond the end: last.
+        /// 0-based position among its new siblings; `None`, or beyond the end: last.
         position: Option<u32>,
     },
-    /// A task goes, with all that is below it. Others no longer depend on it.
+    /// Deletes a task with its subtree. It is removed from the dependencies of other tasks.
     Delete {
         /// The task.
         task: TaskId,
     },
 }
 
-/// A task to be made.
+/// A task to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTask {
-    /// Its id, reserved for its origin; `None`: the next.
+    /// Its ID, reserved for its origin; `None`: the next free one.
     pub id: Option<TaskId>,
-    /// The task that it is a part of; `None`: it stands at the top.
+    /// Its parent task; `None`: the top level.
     pub parent: Option<TaskId>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What is to be done; may be empty.
+    /// What to do; may be empty.
     pub instruction: String,
-    /// Its place among its siblings, from 0; `None`, or beyond the end: last.
+    /// 0-based position among its siblings; `None`, or beyond the end: last.
     pub position: Option<u32>,
-    /// Tasks that must be done before it.
+    /// Tasks that must end before it starts.
     pub dependencies: Vec<TaskId>,
-    /// Where it is made. A task of this origin that is there already is left as it is.
+    /// Where it is created. If a task of this origin exists already, it stays unchanged.
     pub origin: Option<Origin>,
 }
 
-/// What of a task is changed; `None`: stays.
+/// Changes to a task's fields; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskChanges {
     /// Its name.
     pub name: Option<String>,
-    /// What is to be done.
+    /// What to do.
     pub instruction: Option<String>,
-    /// How far it is.
+    /// Its status.
     pub status: Option<TaskStatus>,
-    /// Tasks that must be done before it, in place of those it had.
+    /// Tasks that must end before it starts; replaces the previous ones.
     pub dependencies: Option<Vec<TaskId>>,
-    /// What came of it; `Some(None)` takes it away.
+    /// Its result; `Some(None)` removes it.
     pub execution_result: Option<Option<Value>>,
 }
 
-/// What a change was made to.
+/// What a change was applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The plan.
     pub plan: PlanId,
-    /// The task, where it was one's.
+    /// The task, for a change to a task.
     pub task: Option<TaskId>,
 }
 
 impl NewPlan {
     /// # Errors
-    /// An empty or too long name, a too long goal, a control character in one of them.
+    /// An empty or too long name, a too long goal, or a control character in one of them.
     pub fn check(&self) -> Result<(), PlanRefusal> {
         name(&self.name)?;
         text("goal", &self.goal)
@@ -141,7 +141,7 @@ impl NewPlan {
 
 impl PlanChanges {
     /// # Errors
-    /// An empty or too long name, a too long goal, a control character in one of them.
+    /// An empty or too long name, a too long goal, or a control character in one of them.
     pub fn check(&self) -> Result<(), PlanRefusal> {
         self.name.as_deref().map_or(Ok(()), name)?;
         self.goal.as_deref().map_or(Ok(()), |goal| text("goal", goal))
@@ -175,8 +175,8 @@ fn text(field: &'static str, text: &str) -> Result<(), PlanRefusal> {
     at_most(field, text, MOST_TEXT_CHARS)
 }
 
-/// Control characters, and those that turn the direction of the text that follows: in a terminal or a list
-/// they would show something else than what is there.
+/// Whether it is a control character or changes the direction of the text after it: in a terminal or a list,
+/// such characters make a text look like another.
 fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

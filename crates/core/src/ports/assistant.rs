@@ -1,4 +1,4 @@
-//! What the assistant's work is kept by, and what it sees of jobs.
+//! What the assistant's work is stored with, and its access to jobs.
 
 use super::{BoxFuture, RecordError};
 use crate::action::{ActionEntry, ActionRow, IdKind, Language, LogFrom, LogPage, Origin, PlanJob, Removed};
@@ -17,9 +17,9 @@ use std::fmt;
 
 /// The action log.
 pub trait ActionLog: Send + Sync {
-    /// Adds a row in a transaction of its own, fenced by the lease, and gives its number in the job's
-    /// log, from 1 and without gaps. An action whose row cannot be written must not run. To commit a row
-    /// together with something else, use [`crate::record::Write::Action`].
+    /// Appends a row in its own transaction, fenced by the lease, and returns its number in the job's log,
+    /// from 1 and without gaps. An action whose row cannot be written must not run. To commit a row together
+    /// with other writes, use [`crate::record::Write::Action`].
     fn append_action_log<'a>(
         &'a self,
         lease: &'a Lease,
@@ -27,8 +27,8 @@ pub trait ActionLog: Send + Sync {
         at: Timestamp,
     ) -> BoxFuture<'a, Result<i64, RecordError>>;
 
-    /// A part of a job's log: at most `limit` rows (0: the usual number, and never over the most). No
-    /// row is dropped or repeated by following `cursor` or `before`, whatever is written meanwhile.
+    /// A page of a job's log: at most `limit` rows (0: the default; capped at the maximum). Following
+    /// `cursor` or `before` never drops or repeats a row, even while rows are written.
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,
@@ -36,10 +36,10 @@ pub trait ActionLog: Send + Sync {
         limit: u32,
     ) -> BoxFuture<'a, Result<LogPage, RecordError>>;
 
-    /// All rows of a job that are kept, for its summary: at most 10,000, the newest.
+    /// A job's stored rows, for its summary: the newest 10,000 at most.
     fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>>;
 
-    /// What the index says of a job; `None`: it is not in it.
+    /// A job's entry in the index; `None` when it has none.
     fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>>;
 
     /// The jobs of a plan, newest first.
@@ -49,8 +49,8 @@ pub trait ActionLog: Send + Sync {
         page: &'a PageRequest,
     ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>>;
 
-    /// Removes rows that were written before `older_than`, and of each job those beyond its newest
-    /// `most_rows`. Jobs that are queued or running keep theirs. Numbers are never given twice.
+    /// Removes rows written before `older_than`, and each job's rows beyond its newest `most_rows`. Queued
+    /// and running jobs keep all of theirs. Row numbers are never reused.
     fn cleanup_action_logs<'a>(
         &'a self,
         older_than: Timestamp,
@@ -61,8 +61,8 @@ pub trait ActionLog: Send + Sync {
 
 /// Plans and their tasks.
 pub trait Plans: Send + Sync {
-    /// The id that the thing made at `origin` has or will have: always the same one. One that is never
-    /// used is harmless.
+    /// The ID of the plan or task created at `origin`, now or later: always the same. Reserving an ID without
+    /// using it is harmless.
     fn reserve<'a>(
         &'a self,
         lease: &'a Lease,
@@ -70,15 +70,15 @@ pub trait Plans: Send + Sync {
         kind: IdKind,
     ) -> BoxFuture<'a, Result<i64, RecordError>>;
 
-    /// Changes by a person, all or none of them, in a transaction of their own; what each was made to. A
-    /// job's changes are [`crate::record::Write::Plan`].
+    /// Applies changes made by a user, all or none of them, in one transaction; returns what each was applied
+    /// to. A job writes its changes with [`crate::record::Write::Plan`].
     fn write_plans<'a>(
         &'a self,
         writes: Clean<Vec<PlanWrite>>,
         at: Timestamp,
     ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>>;
 
-    /// A plan; `None` where there is none.
+    /// A plan; `None` when it does not exist.
     fn plan<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Option<Plan>, RecordError>>;
 
     /// All plans, newest first.
@@ -88,35 +88,35 @@ pub trait Plans: Send + Sync {
     fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>>;
 
     /// All tasks of a plan, each before its children, siblings by position. A plan has at most
-    /// [`crate::plan::MOST_TASKS`]; one that is not there has none.
+    /// [`crate::plan::MOST_TASKS`]; the list is empty when the plan does not exist.
     fn tasks<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Vec<Task>, RecordError>>;
 }
 
-/// Conversations.
+/// Chat sessions.
 pub trait Chats: Send + Sync {
-    /// Adds what a person says, the place of the answer, and the job that will fill it, in one
-    /// transaction. `None`: there is no such conversation; [`RecordError::Busy`]: its last message is still
-    /// being answered.
+    /// Adds a user's message, the placeholder of its answer and the job that will fill it, in one
+    /// transaction. `None`: the chat session does not exist; [`RecordError::Busy`]: its previous message is
+    /// still being answered.
     fn ask<'a>(&'a self, turn: Clean<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
 
-    /// The turn that a job answers; `None` where it answers none.
+    /// The turn that a job answers; `None` when it answers none.
     fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
 
-    /// A conversation; `None` where there is none.
+    /// A chat session; `None` when it does not exist.
     fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>>;
 
-    /// All conversations, the one last opened first.
+    /// All chat sessions, most recently created first.
     fn sessions<'a>(&'a self, page: &'a PageRequest)
     -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>>;
 
-    /// A conversation's messages, newest first.
+    /// A chat session's messages, newest first.
     fn messages<'a>(
         &'a self,
         session: &'a ChatId,
         page: &'a PageRequest,
     ) -> BoxFuture<'a, Result<Page<ChatMessage>, RecordError>>;
 
-    /// The last `limit` messages before number `before`, oldest first: what a model is told of the past.
+    /// The last `limit` messages before number `before`, oldest first: the history for the model's prompt.
     fn history<'a>(
         &'a self,
         session: &'a ChatId,
@@ -125,31 +125,31 @@ pub trait Chats: Send + Sync {
     ) -> BoxFuture<'a, Result<Vec<ChatMessage>, RecordError>>;
 }
 
-/// What the assistant can do with jobs and data. Names are those of its tool operations.
+/// The assistant's tools for jobs and data. The names are those of its tool operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobTool {
-    /// Queue a simulation, by the request of `POST /simulate/trigger`.
+    /// Queue a simulation, with the request of `POST /simulate/trigger`.
     RunSimulation,
-    /// Where a job is, as `GET /simulate/status/{job_id}` says.
+    /// A job's status, as in `GET /simulate/status/{job_id}`.
     JobStatus,
-    /// What was decided and why, as `GET /reasoning` says.
+    /// Decisions and reasons, as in `GET /reasoning`.
     QueryReasoning,
-    /// What came of it, as `GET /results` says.
+    /// Results, as in `GET /results`.
     QueryResults,
-    /// The figures of several jobs beside each other; descriptive.
+    /// Compare the metrics of several jobs; descriptive.
     CompareRuns,
-    /// What traders remember.
+    /// Search the traders' memories.
     SearchMemory,
-    /// What a dataset holds.
+    /// Describe a dataset.
     MarketData,
-    /// Does a job replay, and what was it shown?
+    /// Check whether a job replays, and which data it read.
     AuditRun,
-    /// Ask a job to stop.
+    /// Request a job's cancellation.
     CancelJob,
-    /// The newest simulations.
+    /// List the newest simulations.
     ListRuns,
-    /// The datasets.
+    /// List the datasets.
     ListData,
 }
 
@@ -167,25 +167,25 @@ words!(JobTool {
     ListData = "list_data",
 });
 
-/// For whom a tool is used.
+/// The caller of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'a> {
-    /// Where it is used. What is started gets its id from here ([`Origin::job_id`]), so that using the tool
-    /// again finds the same job.
+    /// Where the tool is called. A job started by the call gets its ID from it ([`Origin::job_id`]), so a
+    /// repeated call finds the same job.
     pub origin: &'a Origin,
-    /// The language of an answer's `message`, and of what is said of a miss.
+    /// The language of a result's `message` and of the message when something is not found.
     pub language: Language,
-    /// The most that a job that is started may use.
+    /// The budget limit of a job that is started.
     pub bound: Limit,
 }
 
-/// What the assistant sees of jobs.
+/// The assistant's access to jobs.
 pub trait JobControl: Send + Sync {
-    /// The JSON schema of a tool's arguments, an object.
+    /// The JSON Schema of a tool's arguments, an object.
     fn parameters(&self, tool: JobTool) -> Value;
 
-    /// Uses a tool. Arguments that make no sense are a failure of the kind `BadRequest` that names the
-    /// field, a miss one of the kind `ToolError`.
+    /// Calls a tool. Invalid arguments fail with `BadRequest` and name the field; something not found fails
+    /// with `ToolError`.
     fn call<'a>(
         &'a self,
         tool: JobTool,

@@ -1,22 +1,23 @@
-//! How a model-day came about, in the few words that every reader shows.
+//! The quality of a model-day in a word and a reason, the same for every reader.
 
 use super::{QualityState, extract};
 use crate::record::DayStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a model-day came about. Every reader (results, jobs, conversations, the command line, the pages) has
-/// these facts from here.
+/// The quality of a model-day. Every reader (results, jobs, chat sessions, the command line, the pages) gets
+/// it from here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayQuality {
-    /// In a word.
+    /// The state.
     pub state: QualityState,
-    /// The first reason in the order of the graph, or why the day failed; `None` of a day that is `ok`.
+    /// The first reason in graph order, or why the day failed; `None` for a day that is `ok`.
     pub reason: Option<String>,
 }
 
 impl DayQuality {
-    /// Of a model-day with its session's status, error and metadata. `None` while it is not over.
+    /// The quality of a model-day, from its session's status, error and metadata. `None` while the day has
+    /// not ended.
     #[must_use]
     pub fn of(status: DayStatus, error: Option<&str>, metadata: Option<&Value>) -> Option<Self> {
         let known = metadata.map(extract);
@@ -30,22 +31,23 @@ impl DayQuality {
         let reason = reason.or_else(|| known.research.as_ref()?.degraded_reason.clone());
         let reason = reason.or_else(|| known.degradations.first().map(|first| first.reason.clone()));
         let state = match known.data_quality.state {
-            // A document that calls itself whole and is not.
+            // The document claims to be complete and is not.
             QualityState::Ok if known.is_degraded() => QualityState::NodeDegraded,
-            // One that calls itself failed, of a day that did not fail: its orders count, so it has a result.
+            // The document claims to be failed, but the day did not fail: its orders count, so it has a
+            // result.
             QualityState::Failed => QualityState::NodeDegraded,
             state => state,
         };
         Some(Self { reason: reason.filter(|_| state != QualityState::Ok), state })
     }
 
-    /// Did the day fail?
+    /// Whether the day failed.
     #[must_use]
     pub fn is_failed(&self) -> bool {
         self.state == QualityState::Failed
     }
 
-    /// Is the day over, and less than it was to be?
+    /// Whether the day ended, but degraded or without a decision.
     #[must_use]
     pub fn is_degraded(&self) -> bool {
         !matches!(self.state, QualityState::Ok | QualityState::Failed)

@@ -1,41 +1,41 @@
-//! What a result rests on, in a word.
+//! The quality of the data and nodes behind a result.
 
 use super::{Degradation, Research};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the data and the nodes behind a result were like.
+/// The quality of the data and the nodes behind a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataQuality {
-    /// In a word.
+    /// The state.
     pub state: QualityState,
-    /// The reasons of all degradations in path order, each once.
+    /// The reasons of all degradations in path order, deduplicated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reason_codes: Vec<String>,
-    /// Sources that were asked and were not there, each with the reason. They degrade nothing.
+    /// Requested sources that were not available, each with the reason. They do not count as degradations.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources_missing: BTreeMap<String, String>,
 }
 
-/// [`DataQuality`] in a word.
+/// The state of [`DataQuality`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QualityState {
-    /// Every node gave what it was asked for.
+    /// Every node returned what was requested.
     #[default]
     Ok,
-    /// A node of the research gave nothing, and maybe others.
+    /// A research node returned nothing; other nodes may be degraded too.
     ResearchDegraded,
-    /// A node outside of the research gave nothing.
+    /// A node outside the research returned nothing.
     NodeDegraded,
-    /// A solo trader read nothing, ordered nothing and never said that it was done.
+    /// A solo trader read nothing, ordered nothing and never declared that it was done.
     NoDecision,
     /// There is no result.
     Failed,
 }
 
 impl QualityState {
-    /// As documents spell it.
+    /// The spelling in documents.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,13 +48,13 @@ impl QualityState {
     }
 }
 
-/// Is a result a sample of full research?
+/// Whether a result is a sample of full research.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleQuality {
-    /// Yes: no node was degraded.
+    /// No node was degraded.
     FullResearch,
-    /// No.
+    /// A node was degraded.
     DegradedResearch,
 }
 

@@ -4,36 +4,36 @@ use super::{Degradation, DegradationKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The reason of research whose provenance cannot be read.
+/// The reason for research whose provenance cannot be read.
 pub const UNREADABLE: &str = "unreadable_provenance";
 
-/// The confidence of a manager who had the whole debate.
+/// The confidence of a manager with a complete debate.
 const WHOLE: f64 = 1.0;
-/// The confidence of a manager whose debate was degraded.
+/// The confidence of a manager with a degraded debate.
 const HALF: f64 = 0.5;
-/// The confidence where the manager gave nothing.
+/// The confidence when the manager returned nothing.
 const NONE: f64 = 0.0;
 
-/// Was the research whole?
+/// Whether the research was complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResearchStatus {
-    /// Every node gave what it was asked for.
+    /// Every node returned what was requested.
     #[default]
     Full,
-    /// A node gave nothing. `failed`, which others write, reads as this.
+    /// A node returned nothing. `failed`, which other tools write, is read as this.
     #[serde(alias = "failed")]
     Degraded,
 }
 
-/// How the research was done.
+/// The form of the research.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResearchMode {
-    /// In a debate.
+    /// A debate.
     #[default]
     Debate,
-    /// From what was left of one.
+    /// A synthesis of an incomplete debate.
     DegradedSynthesis,
 }
 
@@ -48,44 +48,44 @@ impl ResearchStatus {
     }
 }
 
-/// Provenance of one symbol's research.
+/// The provenance of one symbol's research.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Research {
-    /// Was it whole?
+    /// Whether it was complete.
     pub research_status: ResearchStatus,
-    /// How it was done.
+    /// Its form.
     #[serde(default)]
     pub research_mode: ResearchMode,
-    /// Nodes whose deadline passed, each once, in path order.
+    /// Nodes whose deadline passed, deduplicated, in path order.
     #[serde(default)]
     pub timed_out_nodes: Vec<String>,
     /// Why it is degraded, the first reason in path order: `bull_researcher_timeout`.
     #[serde(default)]
     pub degraded_reason: Option<String>,
-    /// The dimensions that were covered, each once: `bull`, `bear`, `manager`.
+    /// The dimensions that were covered, deduplicated: `bull`, `bear`, `manager`.
     #[serde(default)]
     pub covered_dimensions: Vec<String>,
-    /// 1.0 after a whole debate, 0.5 after a degraded one, 0.0 where the manager gave nothing;
-    /// `None` until then.
+    /// 1.0 after a complete debate, 0.5 after a degraded one, 0.0 when the manager returned nothing; `None`
+    /// until then.
     #[serde(default)]
     pub manager_confidence: Option<f64>,
 }
 
 impl Research {
-    /// Is it anything but whole?
+    /// Whether it is less than complete.
     #[must_use]
     pub fn is_degraded(&self) -> bool {
         self.research_status == ResearchStatus::Degraded
     }
 
-    /// A side of the debate has spoken.
+    /// Records that a side of the debate has contributed.
     pub fn cover(&mut self, dimension: &str) {
         if !self.covered_dimensions.iter().any(|covered| covered == dimension) {
             self.covered_dimensions.push(dimension.to_owned());
         }
     }
 
-    /// A node of the research gave nothing.
+    /// Records that a research node returned nothing.
     pub fn degrade(&mut self, degradation: &Degradation) {
         self.research_status = ResearchStatus::Degraded;
         self.research_mode = ResearchMode::DegradedSynthesis;
@@ -96,20 +96,20 @@ impl Research {
         }
     }
 
-    /// The manager has judged.
+    /// Records that the manager has decided.
     pub fn judge(&mut self) {
         self.cover("manager");
         self.manager_confidence = Some(if self.is_degraded() { HALF } else { WHOLE });
     }
 
-    /// The manager gave nothing.
+    /// Records that the manager returned nothing.
     pub fn leave_unjudged(&mut self, degradation: &Degradation) {
         self.degrade(degradation);
         self.manager_confidence = Some(NONE);
     }
 
-    /// Reads the fields out of any document that has them. What cannot be read is no proof of whole
-    /// research: it counts as degraded.
+    /// Reads the six fields from any document that has them. Unreadable fields do not prove complete
+    /// research: they count as degraded.
     #[must_use]
     pub fn read(document: &Value) -> Self {
         serde_json::from_value(document.clone()).unwrap_or_else(|_| Self {

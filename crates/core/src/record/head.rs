@@ -1,4 +1,4 @@
-//! A job's head: what somebody publishes to be able to show later that nothing was rewritten.
+//! A job's head: publish it to be able to show later that nothing was rewritten.
 
 use super::JobStatus;
 use crate::id::{AgentName, ContentHash, JobId};
@@ -7,17 +7,17 @@ use crate::time::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The heads of a job's chains. Its hash commits to all that the record says of the job.
+/// The heads of a job's chains. Its hash commits to the job's whole record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobHead {
     /// The job.
     pub job: JobId,
-    /// The rules that it was recorded under.
+    /// The rules version it was recorded under.
     pub rules_version: u32,
-    /// Hash of what it was to do: config, expected days, and what it continues or branched from.
+    /// Hash of the job's inputs: config, expected days, and what it continues or branched from.
     pub anchor: ContentHash,
-    /// Its status then.
+    /// Its status when the head was taken.
     pub status: JobStatus,
     /// Its agents' chains.
     pub agents: BTreeMap<AgentName, AgentHead>,
@@ -27,11 +27,11 @@ pub struct JobHead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentHead {
-    /// How many days it has: skipped and closed ones.
+    /// Number of days in the chain, skipped and closed ones.
     pub days: u64,
-    /// Its newest link.
+    /// Its latest link.
     pub head: ContentHash,
-    /// The day under way.
+    /// The day in progress.
     pub open: Option<OpenSessionHead>,
 }
 
@@ -41,9 +41,9 @@ pub struct AgentHead {
 pub struct OpenSessionHead {
     /// The trading day.
     pub date: Date,
-    /// How many links its chain has.
+    /// Number of links in its chain.
     pub length: u64,
-    /// The newest one.
+    /// The latest link.
     pub head: ContentHash,
 }
 

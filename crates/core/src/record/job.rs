@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// A session's row id in `trading_sessions`.
+/// A session's row ID in `trading_sessions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub i64);
@@ -19,12 +19,12 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// The right to write for a job: good as long as the job's epoch in the database is this one.
+/// The right to write for a job, valid while the job's epoch in the database equals `epoch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The job.
     pub job: JobId,
-    /// Counted up at each claim.
+    /// Incremented by each claim.
     pub epoch: i64,
 }
 
@@ -32,17 +32,17 @@ pub struct Lease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
-    /// Waits for a worker.
+    /// Waiting for a worker.
     Queued,
-    /// A worker has it.
+    /// Claimed by a worker.
     Running,
     /// All of it is done.
     Completed,
-    /// Some of it is done; what is not has its reason. Can be resumed.
+    /// Some of it is done; each unfinished part has its reason. Can be resumed.
     Partial,
-    /// None of it could be done. Can be resumed.
+    /// Nothing could be done. Can be resumed.
     Failed,
-    /// Someone stopped it. Can be resumed.
+    /// Canceled on request. Can be resumed.
     Cancelled,
 }
 
@@ -50,15 +50,15 @@ pub enum JobStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayStatus {
-    /// Not begun.
+    /// Not started.
     Queued,
-    /// Under way.
+    /// Running.
     Running,
-    /// The agent ended its day of its own accord.
+    /// The agent finished its day.
     Completed,
-    /// The agent's day broke off, with an error; the books went on all the same.
+    /// The agent's day ended with an error; fills and marks were booked nevertheless.
     Failed,
-    /// Done already by an earlier job, or nothing to do.
+    /// Already done by an earlier job, or there was nothing to do.
     Skipped,
 }
 
@@ -79,81 +79,81 @@ words!(DayStatus {
 });
 
 impl JobStatus {
-    /// Will nothing more happen unless somebody resumes it?
+    /// Whether nothing more happens until someone resumes it.
     #[must_use]
     pub const fn is_stopped(self) -> bool {
         matches!(self, Self::Completed | Self::Partial | Self::Failed | Self::Cancelled)
     }
 }
 
-/// The kind of jobs that answer a person's message.
+/// The kind of jobs that answer a user's message.
 pub const CHAT_ACTION: &str = "chat_action";
-/// The kind of jobs that break a plan into tasks.
+/// The kind of jobs that decompose a plan into tasks.
 pub const PLAN_DECOMPOSE: &str = "plan_decompose";
 /// The kind of jobs that run a plan's tasks.
 pub const PLAN_EXECUTE: &str = "plan_execute";
-/// The assistant's kinds: they wait for other jobs, and are not to be kept waiting by them.
+/// The assistant's kinds: they wait for other jobs, so other jobs must not keep them waiting.
 pub const ASSISTANTS: [&str; 3] = [CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
-/// Kinds of which one at a time works on a plan.
+/// Kinds of which a plan can have only one running job.
 pub const ONE_A_PLAN: [&str; 2] = [PLAN_DECOMPOSE, PLAN_EXECUTE];
 
-/// A job to be queued.
+/// A job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewJob {
-    /// Its id.
+    /// Its ID.
     pub id: JobId,
     /// `simulate`, `profile`, `chat_action`, `plan_decompose` or `plan_execute`.
     pub kind: String,
-    /// The whole of what it is to do.
+    /// Its complete config.
     pub config: Value,
-    /// Hash of what decides its outcome: config, prompts, dataset, formats; not budgets, URLs,
+    /// Hash of everything that determines its outcome: config, prompts, dataset, formats; not budgets, URLs,
     /// concurrency or deadlines.
     pub fingerprint: ContentHash,
-    /// What the one who started it should know.
+    /// Warnings for the user who started it.
     pub warnings: Vec<String>,
-    /// Its model-days: `queued`, or `skipped` with where they are done.
+    /// Its model-days: `queued`, or `skipped` with a reference to where they were done.
     pub days: Vec<NewDay>,
     /// The job that it branched from.
     pub parent: Option<JobId>,
-    /// The plan that it works for, where that is known from the start.
+    /// The plan it works for, if known from the start.
     pub plan: Option<PlanId>,
-    /// The agents' days in other jobs that this one replaces; nothing of them is deleted.
+    /// The agents' days in other jobs that this job replaces; nothing of them is deleted.
     pub supersedes: Vec<Supersession>,
     /// The earlier jobs whose accounts its agents continue.
     pub continues: Vec<Continuation>,
-    /// Texts that the config refers to (imported states, prompts).
+    /// Texts referenced by the config (imported states, prompts).
     pub texts: Vec<Text>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
 }
 
-/// One model-day of a job to be queued.
+/// A model-day of a job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewDay {
     /// The trading day.
     pub date: Date,
     /// The agent.
     pub agent: AgentName,
-    /// Hash of all that decides what the agent does on a day: a day that is done under an equal hash
-    /// need not be done again.
+    /// Hash of everything that determines what the agent does on a day: a day completed under the same hash
+    /// need not run again.
     pub agent_hash: ContentHash,
-    /// Where the day is done already: it will be skipped.
+    /// Where the day was already done; if set, the day is skipped.
     pub skipped: Option<SkippedDay>,
 }
 
-/// Where a skipped day is done.
+/// Where a skipped day was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedDay {
-    /// The job that ran it, never one that skipped it too.
+    /// The job that ran it; never a job that skipped it too.
     pub job: JobId,
-    /// The day's session there.
+    /// The day's session in that job.
     pub session: SessionId,
 }
 
-/// One agent's days of another job, which a job replaces.
+/// One agent's days in another job, replaced by this job.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Supersession {
-    /// The agent; the job's other agents are left as they are.
+    /// The agent; other agents of that job are not affected.
     pub agent: AgentName,
     /// The job whose days no longer count.
     pub job: JobId,
@@ -166,40 +166,40 @@ pub struct Continuation {
     pub agent: AgentName,
     /// The earlier job.
     pub job: JobId,
-    /// The last day that counts of it.
+    /// The last day of that job that counts.
     pub date: Date,
 }
 
-/// A job as the queue keeps it.
+/// A job as stored in the queue.
 #[derive(Clone, Debug)]
 pub struct JobRow {
-    /// Its id.
+    /// Its ID.
     pub id: JobId,
     /// Its kind.
     pub kind: String,
-    /// What it is to do.
+    /// Its config.
     pub config: Value,
     /// See [`NewJob::fingerprint`].
     pub fingerprint: ContentHash,
-    /// The version of the rules that it runs under: [`RULES_VERSION`](crate::RULES_VERSION) of the program that
-    /// queued it.
+    /// The rules version it runs under: [`RULES_VERSION`](crate::RULES_VERSION) of the program that queued
+    /// it.
     pub rules_version: u32,
     /// Its status.
     pub status: JobStatus,
     /// Why it stopped.
     pub error: Option<String>,
-    /// What the one who started it should know.
+    /// Warnings for the user who started it.
     pub warnings: Vec<String>,
     /// The job that it branched from.
     pub parent: Option<JobId>,
-    /// The job that replaced the last of its agents; `None` while one of them still counts.
+    /// The job that replaced the last of its agents; `None` while any of them still counts.
     pub superseded_by: Option<JobId>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
-    /// When a worker first took it.
+    /// When a worker first claimed it.
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
-    /// How many times in a row its process has died without any progress of the job.
+    /// How many times in a row its process died before the job made progress.
     pub crashes: u32,
 }

@@ -1,4 +1,4 @@
-//! The rows of the trader's memory. Texts in them were redacted when they entered the session.
+//! The rows of the trader's memory. Their texts were redacted when they entered the session.
 
 use super::words;
 use crate::id::{JobId, Symbol};
@@ -9,55 +9,56 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a memory's words come from.
+/// Where a memory's text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The trader's model, at the first asking.
+    /// The trader's model, on the first request.
     Model,
-    /// The trader's model, asked once more.
+    /// The trader's model, after a repair request.
     Repaired,
-    /// A template, in whole or in part, from the facts of the books.
+    /// A template filled from the books, completely or in part.
     Template,
 }
 
 words!(Source { Model = "model", Repaired = "repaired", Template = "template" });
 
-/// A row of `trader_round_memory`: what one round comes to, for the rounds after it.
+/// A row of `trader_round_memory`: the summary of one round, read by later rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRow {
-    /// Counts up by one per agent and job; goes on where the memory was taken over from another job.
+    /// Increments by one per agent and job; continues the count when the memory was carried over from another
+    /// job.
     pub round_id: u64,
-    /// What was concluded, and the key prices and positions.
+    /// The conclusion, with the key prices and positions.
     pub situation: String,
-    /// The four parts, at most 600 characters.
+    /// The four parts of the summary, at most 600 characters together.
     pub summary: String,
     /// Where the summary comes from.
     pub source: Source,
     /// Why it does not come from the model's first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What was decided of each instrument.
+    /// The decision on each instrument.
     pub assets: Vec<AssetNote>,
-    /// Did this round open a position?
+    /// Whether this round opened a position.
     pub is_open_entry: bool,
-    /// Did the trader's answer fall back, or break off?
+    /// Whether the trader's answer was a fallback or broke off.
     pub degraded: bool,
     /// When it became known: the close of its day.
     pub known_at: Timestamp,
-    /// Rounds up to this one are pruned by this row; `None`: none.
+    /// This row prunes all rounds up to this one; `None`: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prunes_through: Option<u64>,
 }
 
-/// What a round decided of one instrument.
+/// A round's decision on one instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssetNote {
     /// The instrument.
     pub symbol: Symbol,
-    /// What was decided, or what happened.
+    /// The decision, or what happened.
     pub decision: Decision,
-    /// Average price of entry, where it is held.
+    /// Average entry price, if a position is held.
     pub entry_price: Option<Price>,
     /// The stop in force.
     pub stop_loss: Option<Price>,
@@ -69,27 +70,27 @@ pub struct AssetNote {
     pub position_id: Option<String>,
 }
 
-/// What became of an instrument in a round.
+/// What happened to an instrument in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// A position was opened.
     Open,
-    /// One was added to.
+    /// A position was increased.
     Add,
-    /// One was reduced.
+    /// A position was reduced.
     Reduce,
-    /// One was closed.
+    /// A position was closed.
     Close,
-    /// One was closed and another opened.
+    /// A position was closed and another one opened.
     Reverse,
-    /// A stop, a target or a liquidation closed one.
+    /// A stop, a target or a liquidation closed a position.
     Forced,
-    /// An order was refused and nothing else happened.
+    /// An order was rejected and nothing else happened.
     Refused,
-    /// A position was kept as it is.
+    /// A position was left unchanged.
     Hold,
-    /// Nothing is held and nothing was done.
+    /// No position is held and nothing was done.
     Wait,
 }
 
@@ -105,13 +106,13 @@ words!(Decision {
     Wait = "wait",
 });
 
-/// Where an open position's context stands.
+/// The state of an open position's context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextState {
     /// The position was opened: the thesis at entry.
     Open,
-    /// A split converted its figures. The thesis is as it was.
+    /// A split converted its figures. The thesis is unchanged.
     Converted,
     /// The position is closed; the thesis is archived in its reflection.
     Closed,
@@ -119,7 +120,7 @@ pub enum ContextState {
 
 words!(ContextState { Open = "open", Converted = "converted", Closed = "closed" });
 
-/// A row of `open_position_contexts`. Rows are added, never changed: a position's newest one holds.
+/// A row of `open_position_contexts`. Rows are appended, never changed: a position's latest one is valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContextRow {
     /// The position.
@@ -128,9 +129,9 @@ pub struct ContextRow {
     pub symbol: Symbol,
     /// Long or short.
     pub side: Direction,
-    /// Where it stands.
+    /// Its state.
     pub state: ContextState,
-    /// The round whose summary is the thesis; `None` where there was none.
+    /// The round whose summary is the thesis; `None` when there was none.
     pub round_id: Option<u64>,
     /// The thesis at entry: that round's summary.
     pub summary: String,
@@ -140,28 +141,29 @@ pub struct ContextRow {
     pub entry_price: Price,
     /// Units of the opening fill, in today's share units; above zero.
     pub quantity: Quantity,
-    /// The stop that it was opened with, in today's share units.
+    /// The stop at entry, in today's share units.
     pub stop_loss: Option<Price>,
-    /// The target that it was opened with, in today's share units.
+    /// The target at entry, in today's share units.
     pub take_profit: Option<Price>,
     /// Leverage, 1 for none.
     pub leverage: Decimal,
-    /// New shares for one old share by the splits since; prices in the thesis are to be divided by it.
+    /// New shares per old share, over all splits since entry; divide prices in the thesis by it.
     pub split_ratio: Decimal,
     /// When this row became known.
     pub known_at: Timestamp,
 }
 
-/// A row of `trade_reflections`: what one closing, whole or partial, teaches.
+/// A row of `trade_reflections`: the lessons of one closing, full or partial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReflectionRow {
-    /// Counts up by one per agent and job; goes on where the memory was taken over from another job.
+    /// Increments by one per agent and job; continues the count when the memory was carried over from another
+    /// job.
     pub trade_id: u64,
     /// The position.
     pub position_id: String,
-    /// The how-manieth closing of the position it is, from 1.
+    /// 1-based number of this closing within the position.
     pub part: u32,
-    /// Is nothing of the position left?
+    /// Whether the position is fully closed.
     pub position_closed: bool,
     /// What closed it: `sell`, `cover`, `stop`, `target` or `liquidation`.
     pub cause: String,
@@ -171,57 +173,57 @@ pub struct ReflectionRow {
     pub side: Direction,
     /// When the position was opened.
     pub entry_time: Timestamp,
-    /// When this part of it was closed, as exactly as the data say.
+    /// When this part was closed, as precisely as the data allow.
     pub exit_time: Timestamp,
-    /// Calendar days from the one to the other.
+    /// Calendar days from entry to exit.
     pub holding_days: i32,
     /// Units closed, above zero.
     pub quantity: Quantity,
-    /// Average price of entry.
+    /// Average entry price.
     pub entry_price: Price,
-    /// Price of the exit.
+    /// Exit price.
     pub exit_price: Price,
-    /// The ledger's result, fees and income included.
+    /// The realized result from the ledger, fees and income included.
     pub pnl: Money,
-    /// `pnl / margin x 100`; `None` where there was no margin.
+    /// `pnl / margin x 100`; `None` when there was no margin.
     pub return_pct: Option<Decimal>,
     /// Leverage, 1 for none.
     pub leverage: Decimal,
-    /// Money at work: the absolute cost of what was closed.
+    /// Capital employed: the absolute cost of the closed part.
     pub notional: Money,
     /// At most 120 characters.
     pub summary: String,
-    /// What was planned, and what came.
+    /// Planned against actual figures.
     pub execution_deviation: Deviation,
-    /// What became of each claim of the open context.
+    /// The result of each claim in the open context.
     pub hypothesis_check: Vec<ClaimCheck>,
-    /// What went wrong, of a fixed list.
+    /// What went wrong, from a fixed list.
     pub error_tags: Vec<ErrorTag>,
-    /// How much there is to learn from it.
+    /// How much the trade teaches.
     pub value_assessment: Assessment,
-    /// Rules for next time.
+    /// Rules for future trades.
     pub next_rules: Vec<String>,
     /// The thesis at entry, archived here.
     pub thesis: Option<String>,
-    /// Where the words come from.
+    /// Where the text comes from.
     pub source: Source,
-    /// Why they do not come from the model's first answer.
+    /// Why it does not come from the model's first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// When it may be read from: the close of the day of the exit.
+    /// When it may first be read: the close of the exit day.
     pub known_at: Timestamp,
 }
 
-/// Planned against actual, from the books; the comment is the model's.
+/// Planned against actual figures from the books; the comment is the model's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deviation {
     /// The price at which the opening order was checked, before slippage.
     pub planned_entry: Option<Price>,
-    /// The average price that was paid or received.
+    /// The average price paid or received.
     pub actual_entry: Option<Price>,
     /// Units of the opening order.
     pub planned_size: Option<Quantity>,
-    /// The most units that were held.
+    /// The largest quantity held.
     pub actual_size: Option<Quantity>,
     /// The stop at entry.
     pub planned_stop: Option<Price>,
@@ -229,13 +231,13 @@ pub struct Deviation {
     pub actual_stop: Option<Price>,
     /// The target at entry.
     pub planned_exit: Option<Price>,
-    /// The price of the exit.
+    /// The exit price.
     pub actual_exit: Option<Price>,
-    /// What the trader says of it.
+    /// The trader's comment.
     pub comment: String,
 }
 
-/// What became of a claim.
+/// The check of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimCheck {
     /// The claim.
@@ -244,29 +246,29 @@ pub struct ClaimCheck {
     pub result: ClaimResult,
 }
 
-/// What became of a claim, in a word.
+/// The result of a claim's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimResult {
-    /// It came as claimed.
+    /// The claim came true.
     Held,
-    /// It did not.
+    /// The claim did not come true.
     Failed,
-    /// Nothing happened that would tell.
+    /// Nothing happened that tests the claim.
     Untested,
 }
 
 words!(ClaimResult { Held = "held", Failed = "failed", Untested = "untested" });
 
-/// How much there is to learn from a trade.
+/// How much a trade teaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assessment {
-    /// Little.
+    /// Little to learn.
     Low,
-    /// Some.
+    /// Something to learn.
     Medium,
-    /// Much.
+    /// Much to learn.
     High,
 }
 
@@ -304,25 +306,25 @@ words!(ErrorTag {
     Luck = "luck",
 });
 
-/// A row of `reflection_vectors`: what a reflection means, as a sentence model has it. Made anew from the
-/// reflection whenever that is wished, so no chain covers it.
+/// A row of `reflection_vectors`: a reflection's embedding. It can be recomputed from the reflection at any
+/// time, so no chain covers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorRow {
-    /// The reflection's number, of the session's job and agent.
+    /// The reflection's number within the session's job and agent.
     pub trade_id: u64,
-    /// The model that made it, `provider::model`.
+    /// The model that computed it, `provider::model`.
     pub model: String,
     /// A unit vector of little-endian 32-bit floats.
     pub vector: Vec<u8>,
 }
 
-/// What kind of memory a trader was given.
+/// The kind of a memory recalled for a trader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GivenKind {
     /// The thesis at entry of an open position.
     OpenPositionContext,
-    /// A round before.
+    /// An earlier round.
     TraderRound,
     /// A reflection on a closed trade.
     Trade,
@@ -334,15 +336,15 @@ words!(GivenKind {
     Trade = "trade",
 });
 
-/// A row of `session_memory`: one memory that this session's trader was given. Its text is in the
-/// outcome of its step.
+/// A row of `session_memory`: one memory recalled for this session's trader. Its text is in its step's
+/// outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenRow {
-    /// What kind.
+    /// The kind.
     pub kind: GivenKind,
-    /// The round's, the position's or the trade's id.
+    /// The ID of the round, the position or the trade.
     pub memory_id: String,
-    /// The job whose memory it was, where it was taken over from another.
+    /// The job the memory comes from, if it was carried over from another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
     /// When it became known.

@@ -1,5 +1,5 @@
-//! The rows that a running job writes, as data. Who keeps them, and how, is the store's business;
-//! ids that a database gives and instants of writing are not known here.
+//! The rows that a running job writes, as data. The store decides where and how they are stored; database IDs
+//! and write timestamps are not part of them.
 
 mod head;
 mod job;
@@ -28,7 +28,7 @@ pub use write::{
 macro_rules! words {
     ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $name {
-            /// As the record and the API spell it.
+            /// The spelling in the record and the API.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }

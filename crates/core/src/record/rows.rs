@@ -1,4 +1,4 @@
-//! Rows that steps imply, and what a session leaves.
+//! Rows derived from steps, and the final rows of a session.
 
 use super::{ContextRow, DayStatus, GivenRow, ReflectionRow, RoundRow, Text};
 use crate::id::{ContentHash, Symbol};
@@ -9,13 +9,13 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A row that exists because of a step.
+/// A row derived from a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "row", rename_all = "snake_case")]
 pub enum Implied {
     /// `reasoning_logs`.
     Message(MessageRow),
-    /// The exposure record: what of the market was read.
+    /// The exposure record: the market data that was read.
     Exposure(ExposureRow),
     /// `positions`.
     Position(PositionRow),
@@ -29,102 +29,102 @@ pub enum Implied {
     Context(Box<ContextRow>),
     /// `trade_reflections`.
     Reflection(Box<ReflectionRow>),
-    /// `session_memory`: what the trader was given.
+    /// `session_memory`: a memory recalled for the trader.
     Given(GivenRow),
 }
 
 /// A row of `reasoning_logs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRow {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// Hash of the text, which is in the same commit or there already.
+    /// Hash of the text, which is part of the same commit or already stored.
     pub content: ContentHash,
-    /// The tool that answers.
+    /// The tool that returned it.
     pub tool_name: Option<String>,
-    /// The arguments that it was called with.
+    /// The arguments of the tool call.
     pub tool_input: Option<Value>,
 }
 
-/// A row of `positions`: one action and what it left.
+/// A row of `positions`: one action and its effect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PositionRow {
-    /// From 1 in a session.
+    /// Its number in the session, from 1.
     pub action_id: u64,
     /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `split`, `dividend`,
     /// `financing` or `no_trade`.
     pub action_type: String,
     /// The instrument; `None` for `no_trade`.
     pub symbol: Option<Symbol>,
-    /// Units traded; of a split the units held after it, of a dividend and of financing the units held,
-    /// below zero for a short position.
+    /// Units traded. For a split: the units held after it. For a dividend or financing: the units held,
+    /// negative for a short position.
     pub amount: Quantity,
-    /// Price of one unit, the dividend of one share, the charge per unit, or what one share is worth after
-    /// a split; `None` for `no_trade`.
+    /// Price per unit, dividend per share, charge per unit, or value of a share after a split; `None` for
+    /// `no_trade`.
     pub price: Option<Price>,
-    /// Cash after it.
+    /// Cash after the action.
     pub cash: Money,
-    /// Cash + sum of quantity x price then.
+    /// Cash + sum of quantity x price, after the action.
     pub portfolio_value: Money,
-    /// On the session's last row: this close against the previous session's.
+    /// On the session's last row: value at this close minus value at the previous session's close.
     pub daily_profit: Option<Money>,
     /// The same in percent.
     pub daily_return_pct: Option<Decimal>,
-    /// What else a recomputation needs.
+    /// Further data for a recomputation.
     #[serde(flatten)]
     pub terms: ActionTerms,
 }
 
-/// What an action was, besides its amount and price. Records of rules version 1 have none of it.
+/// Details of an action besides its amount and price. Records of rules version 1 have none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActionTerms {
-    /// The order that a fill belongs to; `None` of a stop, a target and a liquidation.
+    /// The order of a fill; `None` for a stop, a target and a liquidation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_id: Option<String>,
-    /// Fee of a fill.
+    /// The fill's fee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fee: Option<Money>,
-    /// Cost of a fill's slippage, which is in the price already.
+    /// Cost of a fill's slippage, already included in the price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slippage: Option<Money>,
-    /// What a closing fill, or the cash for a fraction of a share, realised.
+    /// Realized result of a closing fill, or of the cash paid for a fraction of a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub realised_pnl: Option<Money>,
-    /// Leverage of the position that a fill is about, 1 for none.
+    /// Leverage of the fill's position, 1 for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leverage: Option<Decimal>,
-    /// The stop in force after a fill; of one that closes, the stop that it had.
+    /// The stop in force after a fill; for a closing fill, the stop that the position had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Price>,
-    /// The target in force after a fill; of one that closes, the target that it had.
+    /// The target in force after a fill; for a closing fill, the target that the position had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Price>,
-    /// New shares for one old share, of a split.
+    /// New shares per old share in a split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Decimal>,
-    /// The calendar nights that financing pays for.
+    /// The calendar nights that the financing charge covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nights: Option<u32>,
 }
 
-/// A row of `orders`: what became of an order.
+/// A row of `orders`: the outcome of an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderRow {
     /// Unique within job and agent.
     pub order_id: String,
-    /// The instrument as it was asked for.
+    /// The instrument as requested.
     pub symbol: Symbol,
     /// `buy`, `sell`, `short` or `cover`.
     pub side: String,
-    /// Units asked for.
+    /// Units requested.
     pub quantity: Quantity,
     /// `filled`, `rejected`, `pending` or `expired`.
     pub status: String,
-    /// Reason code of a rejection or an expiry.
+    /// Reason code of a rejection or expiry.
     pub code: Option<String>,
     /// The reason as a sentence.
     pub message: Option<String>,
-    /// The numbers that decided.
+    /// The numbers behind the decision.
     pub numbers: Option<Value>,
     /// Price of the fill, slippage included.
     pub price: Option<Price>,
@@ -132,13 +132,13 @@ pub struct OrderRow {
     pub fee: Option<Money>,
     /// Cost of the slippage, in money.
     pub slippage: Option<Money>,
-    /// What the fill realised.
+    /// Realized result of the fill.
     pub realised_pnl: Option<Money>,
-    /// Stop that goes with it.
+    /// The stop requested with it.
     pub stop: Option<Price>,
-    /// Target that goes with it.
+    /// The target requested with it.
     pub target: Option<Price>,
-    /// Leverage asked for.
+    /// Leverage requested.
     pub leverage: Option<Decimal>,
 }
 
@@ -149,9 +149,9 @@ pub struct SnapshotRow {
     pub symbol: Symbol,
     /// The position.
     pub position_id: String,
-    /// Units, below zero when short.
+    /// Units, negative when short.
     pub quantity: Quantity,
-    /// Average price of entry.
+    /// Average entry price.
     pub avg_price: Price,
     /// The mark.
     pub close: Price,
@@ -163,50 +163,50 @@ pub struct SnapshotRow {
     pub leverage: Decimal,
 }
 
-/// A row of `holdings`: what is held at a session's end, marked at the close.
+/// A row of `holdings`: a holding at the end of a session, marked at the close.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HoldingRow {
     /// The instrument.
     pub symbol: Symbol,
-    /// Units, below zero when short.
+    /// Units, negative when short.
     pub quantity: Quantity,
     /// The mark.
     pub price: Price,
 }
 
-/// What a session leaves.
+/// The final rows of a session.
 #[derive(Clone, Debug)]
 pub struct CloseSession {
     /// `completed` or `failed`.
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// `metadata`, `provenance` and whatever else readers are told of it.
+    /// `metadata`, `provenance` and other data for readers.
     pub metadata: Value,
-    /// Hash and body of the state that the next day starts from.
+    /// Hash and body of the state that the next day starts with.
     pub state: Text,
-    /// What is held.
+    /// The holdings at the close.
     pub holdings: Vec<HoldingRow>,
-    /// What was held, the cash and the value before the day.
+    /// Holdings, cash and value before the day.
     pub starting: StartingPosition,
     /// Cash at the close.
     pub cash: Money,
     /// Value at the close.
     pub portfolio_value: Money,
-    /// Value against the previous session's close; goes to the session's last row of `positions`
-    /// (outside of the chain, which has it in `metadata.books`).
+    /// Value minus the value at the previous session's close. Written to the session's last row of
+    /// `positions` (outside the chain, which has it in `metadata.books`).
     pub daily_profit: Money,
-    /// The same in percent; `None` where the previous value was not above zero.
+    /// The same in percent; `None` when the previous value was not above zero.
     pub daily_return_pct: Option<Decimal>,
 }
 
 /// An agent's position before a day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StartingPosition {
-    /// What is held.
+    /// The holdings.
     pub holdings: Vec<(Symbol, Quantity)>,
     /// Cash.
     pub cash: Money,
-    /// Value at the previous session's close (the first: the initial cash).
+    /// Value at the previous session's close (for the first: the initial cash).
     pub portfolio_value: Money,
 }

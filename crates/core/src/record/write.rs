@@ -1,4 +1,4 @@
-//! What a session commits, and what it finds again.
+//! What a session writes and reads back.
 
 use super::{CloseSession, DayStatus, Implied, Lease, SessionId, VectorRow};
 use crate::action::ActionEntry;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// A session to be opened.
+/// A session to open.
 #[derive(Clone, Debug)]
 pub struct NewSession {
     /// The agent.
@@ -25,50 +25,50 @@ pub struct NewSession {
     pub at: Timestamp,
 }
 
-/// A session that was found or made.
+/// A session that was found or created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedSession {
-    /// Its id.
+    /// Its ID.
     pub id: SessionId,
-    /// How it ended, and so its tape is whole; `None` while it has not.
+    /// How it ended, which means that its tape is complete; `None` while it has not.
     pub ended: Option<DayStatus>,
 }
 
-/// A step as the tape keeps it, read back for a re-run.
+/// A stored step of the tape, read back for a re-run.
 #[derive(Clone, Debug)]
 pub struct TapeRow {
-    /// Where it stands.
+    /// Its path.
     pub path: StepPath,
     /// Its class.
     pub class: Class,
     /// Its digest.
     pub digest: ContentHash,
-    /// Hash of the document that says what was asked.
+    /// Hash of the request document.
     pub request_ref: Option<ContentHash>,
     /// Its state.
     pub state: State,
-    /// The outcome's document, as stored (long strings lifted); for external steps and guards, whose
-    /// outcomes are returned. Expanded by the reader.
+    /// The outcome's document, as stored (long strings extracted); for external steps and guards, whose
+    /// outcomes are returned. The reader expands it.
     pub outcome: Option<Value>,
     /// Hash of the outcome's document.
     pub outcome_ref: Option<ContentHash>,
-    /// How many attempts have been sent.
+    /// How many attempts were sent.
     pub attempts: u32,
-    /// Its link of the session's chain; `None` while it is open.
+    /// Its link of the session's chain; `None` while the step is open.
     pub hash: Option<ContentHash>,
-    /// Of an open step: how many of these a crash has cut off, the last one left out.
+    /// For an open step: how many of these attempts a crash cut off, not counting the last.
     pub interrupted: u32,
-    /// Has the last of them ended?
+    /// Whether the last attempt has ended.
     pub has_ended: bool,
-    /// Rows that it implies; given where a branch may copy them ([`crate::ports::Record::implied`]),
-    /// empty elsewhere.
+    /// The rows derived from it; set where a branch may copy them ([`crate::ports::Record::implied`]), empty
+    /// elsewhere.
     pub implied: Vec<Implied>,
 }
 
-/// The state that an agent's next day starts from.
+/// The state that an agent's next day starts with.
 #[derive(Clone, Debug)]
 pub struct AgentState {
-    /// The day after whose end it was stored; `None`: before the first.
+    /// The day at whose end it was stored; `None`: before the first day.
     pub after: Option<Date>,
     /// Hash of the document.
     pub hash: ContentHash,
@@ -76,7 +76,7 @@ pub struct AgentState {
     pub state: Value,
 }
 
-/// A session that has ended and has neither a summary nor a reason for having none.
+/// An ended session with neither a summary nor a reason for not having one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsummarised {
     /// The session.
@@ -87,85 +87,84 @@ pub struct Unsummarised {
     pub date: Date,
 }
 
-/// What one agent has used on one day.
+/// One agent's usage on one day.
 #[derive(Clone, Debug)]
 pub struct Spent {
     /// The agent.
     pub agent: AgentName,
     /// The trading day.
     pub date: Date,
-    /// For summaries, which have a budget line of their own.
+    /// For summaries, which have their own budget line.
     pub detached: bool,
     /// Tokens.
     pub usage: Usage,
-    /// USD, of the calls whose price is known.
+    /// USD, for the calls whose price is known.
     pub cost_usd: Decimal,
-    /// Calls that are in these sums by an estimate.
+    /// Calls that these sums count by an estimate.
     pub estimated_calls: u64,
-    /// Calls that used tokens and whose price nobody knows.
+    /// Calls that used tokens and have no known price.
     pub unpriced_calls: u64,
 }
 
-/// Content, stored once by its hash.
+/// A text, stored once per hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Its hash: of the text itself, or of the whole document before long strings were lifted.
+    /// Hash of the text itself, or of the whole document before long strings were extracted.
     pub hash: ContentHash,
-    /// The text; for a document, canonical JSON with long strings lifted.
+    /// The text; for a document, canonical JSON with long strings extracted.
     pub body: String,
 }
 
 /// One transaction of a session.
 #[derive(Clone, Debug)]
 pub struct Commit {
-    /// The fence.
+    /// The lease that fences the write.
     pub lease: Lease,
     /// The session.
     pub session: SessionId,
-    /// The worker's instant of writing; stamps every row.
+    /// When the worker writes; the timestamp of every row.
     pub at: Timestamp,
-    /// Summaries' steps: a tape of their own, outside equality.
+    /// Whether it is for the summaries' steps: a tape of their own, excluded from comparisons.
     pub detached: bool,
-    /// What to write, in order.
+    /// The writes, in order.
     pub writes: Vec<Write>,
 }
 
 /// One write of a commit.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// Content; storing it twice is storing it once.
+    /// A text; storing it again has no effect.
     Text(Text),
-    /// An external step is about to be performed: its row in state `intent`, and its first attempt.
+    /// Announces an external step: its row in state `intent`, and its first attempt.
     Intent(Intent),
-    /// An attempt of an open step has ended and, where `next` is set, another is about to be sent.
+    /// An attempt of an open step has ended; when `next` is set, another is about to be sent.
     Attempt {
         /// The step.
         path: StepPath,
         /// The attempt that ended.
         ended: AttemptEnd,
-        /// Number of the attempt that follows at once.
+        /// Number of the attempt that follows immediately.
         next: Option<u32>,
     },
-    /// An open step none of whose attempts is under way is about to be sent again: the session had stopped
-    /// on how the last one ended.
+    /// Sends an open step again that has no attempt in progress: the session had stopped because of how the
+    /// last one ended.
     SendAgain {
         /// The step.
         path: StepPath,
         /// Number of the attempt.
         attempt: u32,
     },
-    /// The session stops before its end, and somebody has to fix something before it can be resumed: its
-    /// model-day counts as failed until then.
+    /// The session stops early, and something must be fixed before it can be resumed: until then its
+    /// model-day counts as failed.
     FailDay {
-        /// What to fix.
+        /// What must be fixed.
         error: String,
     },
-    /// A step is done: an open intent ends, or a local, order or guard step is added as done. Where
-    /// an external step is no longer open (its guard closed meanwhile), only the attempt's cost is
-    /// kept.
+    /// Completes a step: closes an open intent, or adds a local, order or guard step as done. If an external
+    /// step is no longer open (its guard closed in the meantime), only the attempt's cost is recorded.
     End(StepEnd),
-    /// A step that a branch copies together with the verdict that closed on it: abandoned from the start,
-    /// without an attempt of its own.
+    /// A step that a branch copies together with the verdict of its guard: abandoned from the start, without
+    /// an attempt of its own.
     Abandoned {
         /// The step.
         step: Intent,
@@ -184,43 +183,43 @@ pub enum Write {
         /// Hash of the text.
         hash: ContentHash,
     },
-    /// A message's or (`path` absent) the session's summary, or why there is none.
+    /// The summary of a message or (`path` absent) of the session, or why there is none.
     Summary {
         /// The message's step.
         path: Option<StepPath>,
-        /// The summary, or the reason that stands in `summary_error`.
+        /// The summary, or the reason for `summary_error`.
         summary: Result<String, String>,
     },
-    /// What a reflection of the session's job and agent means; takes the place of what was there.
+    /// The embedding of a reflection of the session's job and agent; replaces the previous one.
     Vector(VectorRow),
-    /// A row of the action log. It belongs to the job and is no part of the session's chain.
+    /// A row of the action log. It belongs to the job and is not part of the session's chain.
     Action(Box<ActionEntry>),
-    /// A change to a plan or its tasks, in the order of the writes. One that the plan's rules refuse takes
-    /// the whole commit back: [`crate::ports::RecordError::Refused`].
+    /// A change to a plan or its tasks, in the order of the writes. A change that the plan's rules reject
+    /// rolls back the whole commit: [`crate::ports::RecordError::Refused`].
     Plan(Box<Clean<PlanWrite>>),
-    /// A change to a conversation.
+    /// A change to a chat session.
     Chat(Box<Clean<ChatWrite>>),
-    /// The session is over.
+    /// Ends the session.
     CloseSession(Box<CloseSession>),
 }
 
-/// An external step about to be performed.
+/// An external step about to run.
 #[derive(Clone, Debug)]
 pub struct Intent {
-    /// Where it stands.
+    /// Its path.
     pub path: StepPath,
     /// Its digest.
     pub digest: ContentHash,
-    /// Hash of the document that says what is asked.
+    /// Hash of the request document.
     pub request_ref: ContentHash,
 }
 
-/// What an attempt is thought to have used, where its provider reports nothing that can be.
+/// The estimated usage of an attempt whose provider reports none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Tokens.
     pub usage: Usage,
-    /// What these cost in USD; `None` where no price is known.
+    /// Their cost in USD; `None` when no price is known.
     pub cost_usd: Option<Decimal>,
 }
 
@@ -229,18 +228,18 @@ pub struct Estimate {
 pub struct AttemptEnd {
     /// Its number, from 1.
     pub number: u32,
-    /// Why it failed; `None`: it did not.
+    /// Why it failed; `None` if it did not.
     pub error: Option<String>,
-    /// What it used.
+    /// Its token usage.
     pub usage: Option<Usage>,
-    /// What that cost; `None` where no price is known.
+    /// Its cost in USD; `None` when no price is known.
     pub cost_usd: Option<Decimal>,
-    /// What counts in its place for sums and budgets, where the usage is not known.
+    /// Counts for sums and budgets when the usage is unknown.
     pub estimate: Option<Estimate>,
 }
 
 impl AttemptEnd {
-    /// Did it use tokens whose price nobody knows?
+    /// Whether it used tokens and has no known price.
     #[must_use]
     pub fn is_unpriced(&self) -> bool {
         let counted = match (self.usage, self.estimate) {
@@ -263,7 +262,7 @@ pub struct ReusedSession {
 }
 
 impl ReusedSession {
-    /// A step of it.
+    /// The origin of one of its steps.
     #[must_use]
     pub fn step(&self, row: &TapeRow) -> ReusedFrom {
         let Self { job, agent, date } = self.clone();
@@ -271,10 +270,10 @@ impl ReusedSession {
     }
 }
 
-/// The step that another was copied from. Nothing in it depends on the database that holds it.
+/// The step that another was copied from. It contains nothing that depends on the database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReusedFrom {
-    /// The parent.
+    /// The parent job.
     pub job: JobId,
     /// The agent.
     pub agent: AgentName,
@@ -282,7 +281,7 @@ pub struct ReusedFrom {
     pub date: Date,
     /// The step's path.
     pub path: StepPath,
-    /// Its link of its session's chain; `None` for one that was still open.
+    /// Its link of its session's chain; `None` for a step that was still open.
     pub hash: Option<ContentHash>,
 }
 
@@ -292,31 +291,31 @@ impl fmt::Display for ReusedFrom {
     }
 }
 
-/// A step that is done.
+/// A completed step.
 #[derive(Clone, Debug)]
 pub struct StepEnd {
-    /// Where it stands.
+    /// Its path.
     pub path: StepPath,
     /// Its class.
     pub class: Class,
     /// Its digest.
     pub digest: ContentHash,
-    /// Hash of the document that says what was asked.
+    /// Hash of the request document.
     pub request_ref: ContentHash,
     /// How it ended.
     pub outcome_kind: OutcomeKind,
     /// Hash of the outcome's document.
     pub outcome_ref: ContentHash,
-    /// The last attempt; `None` for local and order steps, guards and reused steps.
+    /// The last attempt; `None` for local and order steps, guards and copied steps.
     pub attempt: Option<AttemptEnd>,
     /// The step that it was copied from.
     pub reused_from: Option<ReusedFrom>,
-    /// Rows that the step implies.
+    /// The rows derived from the step.
     pub implied: Vec<Implied>,
 }
 
 impl StepEnd {
-    /// Hash of the implied rows' canonical JSON, part of the session's chain.
+    /// Hash of the derived rows' canonical JSON, part of the session's chain.
     #[must_use]
     pub fn implied_hash(&self) -> ContentHash {
         crate::json::hash(&crate::json::to_value(&self.implied))

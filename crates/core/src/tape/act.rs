@@ -1,8 +1,8 @@
-//! Actions: external steps that a person follows in the action log, and that may write to our own tables.
+//! Actions: external steps that a user can follow in the action log, and that may write to our own tables.
 //!
 //! An action's `running` row is committed with its intent, its `completed` or `failed` row with its outcome
-//! and with what it writes. So an action whose row cannot be kept does not run, and one whose outcome is
-//! kept never runs again.
+//! and its writes. So an action whose row cannot be written does not run, and an action with a recorded
+//! outcome never runs again.
 
 use super::ask::{Asked, Effect};
 use super::ctx::{Ctx, Session, ToolNote};
@@ -20,68 +20,67 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// An action that is to be done.
+/// A requested action.
 #[derive(Clone, Debug)]
 pub struct ActionAsk {
-    /// What is to be done: who does it, its name there, its arguments.
+    /// The call: the server, the action's name there, the arguments.
     pub call: ExternalCall,
-    /// Its row in the action log; status and message are set here, and its path is put into the details.
-    /// `None`: something that no person follows, as reading what the work is about. It has no row and is
-    /// no message.
+    /// Its row in the action log; status and message are set here, and its path is added to the details.
+    /// `None`: an action that users do not follow, such as reading data for the work. It has no row and is
+    /// not a message.
     pub row: Option<ActionDraft>,
-    /// Why it is not to be done.
+    /// Why it must not run.
     pub hold: Option<ActionHold>,
-    /// How it is done.
+    /// How to run it.
     pub options: ActionOptions,
 }
 
-/// Why an action is not done.
+/// Why an action does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActionHold {
-    /// It cannot be: it is unknown, badly formed or not allowed.
+    /// It is unknown, malformed or not allowed.
     Refused(String),
-    /// A person has to be asked first.
+    /// A user must confirm it first.
     Waits(String),
 }
 
-/// How an action is done; nothing of it reaches a digest.
+/// How to run an action; no digest covers these options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionOptions {
-    /// After so long one attempt is given up.
+    /// The deadline of one attempt.
     pub timeout: Duration,
-    /// So many attempts follow a failed one.
+    /// Maximum retries after a failed attempt.
     pub retries: u32,
-    /// Before each of them.
+    /// The delay before each retry.
     pub backoff: Duration,
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActionReply {
-    /// In a sentence.
+    /// The result in a sentence.
     pub message: String,
-    /// The whole.
+    /// The complete result.
     pub data: Value,
-    /// The plan that it belongs to, where that shows only now.
+    /// The plan it belongs to, if that is known only now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
 }
 
-/// What came of an action, with what it writes: kept in one transaction with its outcome.
+/// The result of an action and its writes, which are committed in one transaction with the outcome.
 #[derive(Clone, Debug, Default)]
 pub struct Acted {
-    /// What came of it.
+    /// The result.
     pub reply: ActionReply,
-    /// What it writes.
+    /// The writes.
     pub effects: Vec<Write>,
 }
 
 impl Ctx {
-    /// Does an action. Its place in the program is taken when this is called, so that several may be under
-    /// way at once; what it gives is what is kept, redacted. The answer is a message of the conversation.
+    /// Runs an action. Its position in the program's order is fixed by the call, so several can run at once;
+    /// the returned result is the recorded, redacted one. The result is a message of the conversation.
     ///
-    /// An action must be such that doing it again does it once: one whose outcome was not kept is done
-    /// again after a crash.
+    /// Actions must be idempotent: an action without a recorded outcome runs again after a crash.
     ///
     /// # Errors
     /// A stop.

@@ -1,4 +1,4 @@
-//! The life of an external step: looked up, or announced, performed and kept.
+//! The lifecycle of an external step: found on the tape, or announced, performed and recorded.
 
 use super::ctx::{Session, ToolNote, message_row};
 use super::host::{CallOptions, Host, Performed};
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 impl Session {
-    /// The life of an external step.
+    /// Runs an external step through its lifecycle.
     pub(super) async fn ask<E: Effect>(
         &self,
         asked: Asked,
@@ -49,7 +49,7 @@ impl Session {
                 return Ok(result);
             }
             found @ (Lookup::Open { .. } | Lookup::Absent) if held.is_some() => {
-                // Nothing is sent, so it is announced and ended in one transaction.
+                // Nothing is sent, so intent and outcome go into one transaction.
                 let failure = held.unwrap_or_else(nothing);
                 let number = match found {
                     Lookup::Open { attempts, has_ended, .. } => attempts + u32::from(has_ended),
@@ -70,7 +70,7 @@ impl Session {
                 return Ok(result);
             }
             Lookup::Open { attempts, has_ended: true, .. } => {
-                // The session stopped on how the last attempt ended: no process died with it.
+                // The session stopped because of how the last attempt ended; the process did not crash.
                 session.host().admit(&path, effect.model_request()).await?;
                 let next = attempts + 1;
                 session.commit(vec![Write::SendAgain { path: path.clone(), attempt: next }]).await?;
@@ -107,7 +107,7 @@ impl Session {
             end
         };
         match session.commit(ending(&result, effects)).await {
-            // Somebody has changed meanwhile what it was to change; that is its outcome.
+            // What it was to change has changed in the meantime; that is its outcome.
             Err(Stop::Refused(why)) if changes => {
                 let refused = redacted(
                     session.redactor(),
@@ -122,21 +122,21 @@ impl Session {
     }
 }
 
-/// Something that only the host can do.
+/// An effect that only the host can perform.
 pub(super) trait Effect: Sync {
-    /// What it gives.
+    /// The type of its reply.
     type Reply: serde::Serialize + DeserializeOwned + Send + Sync;
 
-    /// The field of a reply that must stay as it came, but for configured credentials.
+    /// The field of a reply that must stay unchanged apart from configured credentials.
     const OPAQUE: Option<&'static str>;
 
-    /// What is asked, for telling what differs.
+    /// The request, for reporting differences.
     fn request(&self) -> Value;
 
-    /// The request to a model, whose budget has to be reserved.
+    /// The model request whose budget must be reserved, if it is one.
     fn model_request(&self) -> Option<&ModelRequest>;
 
-    /// Does it, from attempt number `first` on. Gives what it writes with it.
+    /// Performs it, starting with attempt number `first`. Returns the writes to commit with the outcome.
     fn perform<'a>(
         &'a self,
         host: &'a dyn Host,
@@ -144,22 +144,22 @@ pub(super) trait Effect: Sync {
         first: u32,
     ) -> BoxFuture<'a, Result<Performed<Self::Reply>, Stop>>;
 
-    /// Why it is not done at all.
+    /// Why it must not be performed.
     fn held(&self) -> Option<CallFailure> {
         None
     }
 
-    /// What is written with its intent.
+    /// Writes to commit with its intent.
     fn announced(&self, _: &Redactor) -> Vec<Write> {
         Vec::new()
     }
 
-    /// What is written with its outcome.
+    /// Writes to commit with its outcome.
     fn ended(&self, _: &Redactor, _: &Result<Self::Reply, CallFailure>) -> Vec<Write> {
         Vec::new()
     }
 
-    /// The reply's text, as a message.
+    /// The reply's text for the conversation.
     fn content(reply: &Self::Reply) -> String;
 }
 
@@ -225,19 +225,19 @@ impl Effect for OutsideCall<'_> {
     }
 }
 
-/// What a held effect says that gives no reason.
+/// The failure of a blocked effect that gives no reason.
 fn nothing() -> CallFailure {
     CallFailure { kind: FailureKind::BadRequest, message: "it is not done".to_owned() }
 }
 
-/// An external step about to be looked up.
+/// An external step before its lookup.
 pub(super) struct Asked {
     pub(super) step: Step,
     pub(super) request_ref: ContentHash,
     pub(super) texts: Vec<Text>,
-    /// May it be sent again where nobody knows what became of it?
+    /// Whether it may be sent again when its outcome is unknown.
     pub(super) repeatable: bool,
-    /// `Some(None)`: the assistant speaks; `Some(Some(tool))`: a tool does; `None`: no message.
+    /// `Some(None)`: a message of the assistant; `Some(Some(tool))`: a message of a tool; `None`: no message.
     pub(super) show: Option<Option<ToolNote>>,
 }
 
@@ -265,7 +265,7 @@ impl Asked {
             (Err(failure), Some(Some(tool))) => Some((Role::Tool, text(failure.to_string()), Some(tool))),
             (Err(_), Some(None)) | (_, None) => None,
         };
-        // A reused step's request was never written by this run.
+        // The request of a copied step has not been written by this run.
         let mut texts = if reused_from.is_some() { self.texts.clone() } else { Vec::new() };
         texts.extend(outcome.texts);
         let mut implied = Vec::new();
@@ -289,12 +289,12 @@ impl Asked {
     }
 }
 
-/// What enters is redacted before anything sees it, and is given in the form in which the record keeps
-/// it (keys in canonical order, say), so that a resumed session goes on with the very same. What
-/// redaction leaves no answer of is a failure of its own: the call was made, and is not made again.
+/// Everything that enters is redacted before it is used, and returned in its stored form (keys in canonical
+/// order, for example), so that a resumed session continues with identical data. If redaction leaves no valid
+/// reply, that is a failure: the call was made and is not repeated.
 ///
-/// The field `opaque` goes back to where it came from, which would refuse it changed: signatures look
-/// like secrets. Only configured credentials are taken out of it.
+/// The field `opaque` is sent back to the provider, which would reject it if it changed: signatures look like
+/// secrets. So only configured credentials are removed from it.
 fn redacted<T: serde::Serialize + DeserializeOwned>(
     redactor: &Redactor,
     result: Result<T, CallFailure>,
@@ -319,12 +319,12 @@ fn redacted<T: serde::Serialize + DeserializeOwned>(
     }
 }
 
-/// An attempt's error may repeat what a provider said.
+/// An attempt's error may contain text from the provider.
 fn redacted_attempt(redactor: &Redactor, attempt: AttemptEnd) -> AttemptEnd {
     AttemptEnd { error: attempt.error.map(|error| redactor.redact_text(&error).value), ..attempt }
 }
 
-/// How an attempt ended whose process went away.
+/// The end of an attempt whose process crashed.
 fn interrupted(number: u32) -> AttemptEnd {
     AttemptEnd { number, error: Some("interrupted".to_owned()), ..AttemptEnd::default() }
 }

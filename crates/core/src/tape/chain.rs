@@ -1,5 +1,4 @@
-//! Requests of one conversation, each kept as the previous one plus what was added: N turns take
-//! O(N) bytes.
+//! The requests of one conversation, each stored as the previous one plus additions: N turns take O(N) bytes.
 
 use super::doc::{Doc, Missing, expand};
 use crate::digest::Digesting;
@@ -9,23 +8,23 @@ use crate::message::ModelRequest;
 use crate::record::Text;
 use serde_json::{Value, json};
 
-/// Where a conversation's chain of requests stands.
+/// The latest request of a conversation's chain.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    /// The newest request: what of it comes again in the next need not be read again.
+    /// The latest request; the part that the next one repeats need not be hashed again.
     request: ModelRequest,
     head: ContentHash,
     digesting: Box<Digesting>,
-    /// Hash of the newest link, the request's `request_ref`.
+    /// Hash of the latest link, the request's `request_ref`.
     pub at: ContentHash,
-    /// The newest request's digest.
+    /// The latest request's digest.
     pub digest: ContentHash,
 }
 
 impl Chain {
-    /// Adds a request. It follows the previous one where it has the same head and begins with the
-    /// same messages, and starts a chain of its own otherwise. Gives the texts to keep, those of the
-    /// requests that it follows left out.
+    /// Adds a request. It extends the previous one when both have the same head and it begins with the same
+    /// messages; otherwise it starts a new chain. Returns the texts to store, without those of the previous
+    /// requests.
     #[must_use]
     pub fn link(previous: Option<Self>, request: &ModelRequest) -> (Self, Vec<Text>) {
         let follows = previous.filter(|chain| {
@@ -57,11 +56,11 @@ impl Chain {
     }
 }
 
-/// Reads a request back as the JSON that [`ModelRequest::to_json`] gave. Takes documents that are no
-/// request as they are: a local step's arguments, say.
+/// Restores a request as the JSON from [`ModelRequest::to_json`]. Documents that are not requests, such as a
+/// local step's arguments, are returned unchanged.
 ///
 /// # Errors
-/// The first text that `lookup` does not have.
+/// The first text that `lookup` does not find.
 pub fn expand_request(
     at: ContentHash,
     lookup: &dyn Fn(ContentHash) -> Option<String>,

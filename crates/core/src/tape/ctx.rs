@@ -1,4 +1,5 @@
-//! The session's only way out, and the order in which things are looked up, performed and kept.
+//! The session's only access to the outside. It fixes the order in which steps are looked up, performed and
+//! recorded.
 
 use super::ask::{Asked, ModelCall, OutsideCall};
 use super::host::{CallOptions, Host};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One session's run: its tape, what waits to be written, and its host.
+/// One run of a session: its tape, its pending writes and its host.
 pub struct Session {
     host: Arc<dyn Host>,
     tape: Mutex<Tape>,
@@ -28,7 +29,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A run on `tape`. The seed is the job's and the agent-day's.
+    /// A run on `tape`. The seed combines the job's and the agent-day's.
     #[must_use]
     pub fn new(host: Arc<dyn Host>, tape: Tape, redactor: Arc<Redactor>, seed: ContentHash) -> Arc<Self> {
         Arc::new(Self {
@@ -55,11 +56,11 @@ impl Session {
         }
     }
 
-    /// Ends the run: every step of the tape must have been asked for; what waits is written with
-    /// `closing` in one transaction. A replay writes nothing.
+    /// Ends the run. Every step of the tape must have been used; pending writes and `closing` go into one
+    /// transaction. A replay writes nothing.
     ///
     /// # Errors
-    /// [`Stop::Unread`], or what the host's commit says.
+    /// [`Stop::Unread`], or the error of the host's commit.
     pub async fn finish(&self, closing: Vec<Write>) -> Result<(), Stop> {
         let unread = self.tape().unread();
         if !unread.is_empty() {
@@ -90,7 +91,7 @@ impl Session {
         NodeFailure { message, ..failure }
     }
 
-    /// Writes what waits, then `writes`.
+    /// Commits the pending writes, then `writes`.
     pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), Stop> {
         let mut batch = std::mem::take(&mut *lock(&self.riders));
         let waiting = batch.len();
@@ -98,7 +99,7 @@ impl Session {
         if batch.is_empty() {
             return Ok(());
         }
-        // A refused transaction is followed by another one, which needs what waited and the texts.
+        // After a rejected transaction comes another one, which needs the pending writes and the texts.
         let refusable = batch.iter().any(|write| matches!(write, Write::Plan(_)));
         let kept = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
         match (self.host.commit(batch).await, kept) {
@@ -139,7 +140,7 @@ impl Session {
     }
 }
 
-/// A tool's answer that enters the conversation: which tool, and what it was asked.
+/// A tool call whose result enters the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolNote {
     /// The tool.
@@ -148,33 +149,33 @@ pub struct ToolNote {
     pub input: Value,
 }
 
-/// A local or order step: something that our own pure code has done.
+/// A local or order step: an effect of our own pure code.
 #[derive(Debug)]
 pub struct Entry {
-    /// The step's kind, as `read` or `order`.
+    /// The step's kind, such as `read` or `order`.
     pub kind: &'static str,
     /// [`Class::Local`] or [`Class::Order`].
     pub class: Class,
-    /// What was asked.
+    /// The arguments.
     pub arguments: Value,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Value,
     /// How it ended.
     pub outcome_kind: OutcomeKind,
-    /// The message that it is in the conversation.
+    /// Its message in the conversation.
     pub said: Option<Shown>,
-    /// Rows that it implies.
+    /// The rows derived from it.
     pub implied: Vec<Implied>,
 }
 
-/// A message to be kept with a step.
+/// A message to record with a step.
 #[derive(Debug)]
 pub struct Shown {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub content: String,
-    /// The tool, where one speaks.
+    /// The tool call, for a tool's result.
     pub tool: Option<ToolNote>,
 }
 
@@ -190,10 +191,10 @@ pub struct Ctx {
 }
 
 impl Ctx {
-    /// A scope below this one.
+    /// A child scope.
     ///
     /// # Errors
-    /// [`Stop::Misuse`] where a sibling has the key already.
+    /// [`Stop::Misuse`] when a sibling already has the key.
     pub fn child(&self, key: Key) -> Result<Self, Stop> {
         if !lock(&self.children).insert(key.to_string()) {
             return Err(Stop::Misuse(format!("the scope {}/{key} is there already", self.scope)));
@@ -216,15 +217,15 @@ impl Ctx {
         &self.scope
     }
 
-    /// Randomness of the job's seed, this scope and how often it has been asked for here.
+    /// Random numbers seeded by the job's seed, this scope and the number of earlier calls here.
     pub fn rng(&mut self) -> ChaCha8Rng {
         self.draws += 1;
         let seed = format!("{}\n{}\n{}", self.session.seed, self.scope, self.draws);
         ChaCha8Rng::from_seed(*ContentHash::of(seed.as_bytes()).as_bytes())
     }
 
-    /// Asks a model. The answer is a message of the conversation, kept in the transaction of its
-    /// outcome. What is returned is what is kept, redacted.
+    /// Calls a model. The response is a message of the conversation, recorded in the transaction of its
+    /// outcome. The returned response is the recorded, redacted one.
     ///
     /// # Errors
     /// A stop.
@@ -236,7 +237,8 @@ impl Ctx {
         self.ask_model(request, options, Some(None)).await
     }
 
-    /// Asks a model beside the conversation, as for a summary: the answer is no message of it.
+    /// Calls a model outside the conversation, for example for a summary: the response is not a message of
+    /// it.
     ///
     /// # Errors
     /// A stop.
@@ -262,9 +264,9 @@ impl Ctx {
         self.session.ask(asked, &ModelCall { request, options }).await
     }
 
-    /// Asks a tool outside of the process. `repeatable`: a call whose outcome is unknown after a crash
-    /// may be sent again; otherwise the session is told that it is unknown. `note` puts the answer
-    /// into the conversation.
+    /// Calls an external tool. `repeatable`: a call whose outcome is unknown after a crash may be sent again;
+    /// otherwise its outcome is reported to the session as unknown. `note` adds the result to the
+    /// conversation.
     ///
     /// # Errors
     /// A stop.
@@ -283,11 +285,12 @@ impl Ctx {
         self.session.ask(asked, &OutsideCall { call, options }).await
     }
 
-    /// Keeps what our own pure code has done; it rides in the next transaction of the session. Gives
-    /// the outcome as it is kept, redacted. On a run on the tape it is compared with what is there.
+    /// Records an effect of our own pure code as a deferred write, committed with the session's next
+    /// transaction. Returns the recorded, redacted outcome. When running on a tape, the outcome is compared
+    /// with the recorded one.
     ///
     /// # Errors
-    /// A stop; [`Stop::Misuse`] for an order inside of a guard.
+    /// A stop; [`Stop::Misuse`] for an order inside a guard.
     pub async fn local(&mut self, entry: Entry) -> Result<Value, Stop> {
         if entry.class == Class::Order && self.guarded {
             return Err(Stop::Misuse(format!("an order inside of a guard, at {}", self.scope)));
@@ -337,7 +340,7 @@ impl Ctx {
         Ok(outcome)
     }
 
-    /// Puts a text to the model: a message of the conversation. Gives it as it is kept.
+    /// Adds a user message to the conversation. Returns it as recorded.
     ///
     /// # Errors
     /// A stop.
@@ -345,7 +348,7 @@ impl Ctx {
         self.say_showing(content, Vec::new()).await
     }
 
-    /// As [`Self::say`], with the rows that the text implies: what of the market it shows.
+    /// Like [`Self::say`], with the rows derived from the text: the market data it contains.
     ///
     /// # Errors
     /// A stop.
@@ -364,7 +367,7 @@ impl Ctx {
         Ok(kept.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Keeps the instructions that this scope's model is given. Gives them as they are kept.
+    /// Records the system prompt of this scope's model. Returns it as recorded.
     pub fn instruct(&mut self, instructions: &str) -> String {
         let kept = text(self.session.redactor.redact_text(instructions).value);
         let body = kept.body.clone();
@@ -378,7 +381,7 @@ impl Ctx {
         body
     }
 
-    /// Writes what waits. For the end of a phase, so that a crash later does not do it again.
+    /// Commits the pending writes. Called at the end of a phase, so that a later crash does not repeat it.
     ///
     /// # Errors
     /// A stop.
@@ -395,7 +398,7 @@ impl Ctx {
         self
     }
 
-    /// The nth step of its kind in this scope: the program's order.
+    /// The path of the nth step of its kind in this scope, in the program's order.
     pub(super) fn next(&mut self, kind: &str) -> StepPath {
         let n = self.counters.entry(kind.to_owned()).or_insert(0);
         *n += 1;
@@ -403,7 +406,7 @@ impl Ctx {
     }
 }
 
-/// The hashes of the texts that these writes hold.
+/// The hashes of the texts in these writes.
 fn texts_of(writes: &[Write]) -> Vec<ContentHash> {
     let text = |write: &Write| if let Write::Text(text) = write { Some(text.hash) } else { None };
     writes.iter().filter_map(text).collect()
@@ -418,7 +421,8 @@ pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolNo
     })
 }
 
-/// A lock that a panicking thread held guards data that is still whole: every change here is one call.
+/// Ignores poisoning: every change under the lock is a single call, so the data is intact even if its holder
+/// panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

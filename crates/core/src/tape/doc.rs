@@ -1,33 +1,33 @@
-//! Content-addressed documents. A long string inside of a document is stored on its own, so that a
-//! prompt, an answer and a message that hold the same text hold it once.
+//! Content-addressed documents. A long string inside a document is stored separately, so a prompt, a response
+//! and a message with the same text store it once.
 
 use crate::id::ContentHash;
 use crate::json;
 use crate::record::Text;
 use serde_json::{Map, Value};
 
-/// Strings of at least this many bytes are lifted out of a document.
+/// Strings of at least this many bytes are extracted from a document.
 const LIFT_BYTES: usize = 96;
-/// The only key of an object that stands for a lifted string.
+/// The only key of an object that replaces an extracted string.
 const TEXT: &str = "$text";
-/// The only key of an object that stands for an object whose keys could be taken for ours.
+/// The only key of an object that wraps an object whose keys could be mistaken for ours.
 const LITERAL: &str = "$literal";
 
-/// A document with the texts that keep it.
+/// A document with the texts to store for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doc {
     /// Hash of the whole document.
     pub hash: ContentHash,
-    /// The document's own text and those of its long strings.
+    /// The document's own text and its extracted strings.
     pub texts: Vec<Text>,
 }
 
-/// A text that a document refers to is not there.
+/// A text that a document references is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the text {0} is not in the record")]
 pub struct Missing(pub ContentHash);
 
-/// A plain text under its own hash.
+/// A plain text, stored under its own hash.
 #[must_use]
 pub fn text(body: impl Into<String>) -> Text {
     let body = body.into();
@@ -35,8 +35,8 @@ pub fn text(body: impl Into<String>) -> Text {
 }
 
 impl Doc {
-    /// Makes the document of a value. Its hash lives apart from those of plain texts: a document may
-    /// read like a text and be kept otherwise.
+    /// Makes the document of a value. Its hash differs from that of a plain text: a document and a text with
+    /// equal content are stored differently.
     #[must_use]
     pub fn of(value: &Value) -> Self {
         let mut whole = b"json\n".to_vec();
@@ -49,7 +49,7 @@ impl Doc {
         Self { hash, texts }
     }
 
-    /// The document's own text, and the texts that it refers to.
+    /// The document's own text, and the texts it references.
     #[must_use]
     pub fn into_parts(mut self) -> (Text, Vec<Text>) {
         let own = self.texts.pop().unwrap_or_else(|| text(""));
@@ -57,10 +57,10 @@ impl Doc {
     }
 }
 
-/// Puts the lifted strings back.
+/// Puts the extracted strings back.
 ///
 /// # Errors
-/// The first text that `lookup` does not have.
+/// The first text that `lookup` does not find.
 pub fn expand(stored: &Value, lookup: &dyn Fn(ContentHash) -> Option<String>) -> Result<Value, Missing> {
     Ok(match stored {
         Value::Object(map) => match reference(map) {
@@ -75,7 +75,7 @@ pub fn expand(stored: &Value, lookup: &dyn Fn(ContentHash) -> Option<String>) ->
     })
 }
 
-/// The hashes of all strings that were lifted out of a stored document.
+/// The hashes of all strings extracted from a stored document.
 #[must_use]
 pub fn references(stored: &Value) -> Vec<ContentHash> {
     match stored {
@@ -112,7 +112,7 @@ fn expand_all(
     map.iter().map(|(key, value)| Ok((key.clone(), expand(value, lookup)?))).collect()
 }
 
-/// Adds the value's canonical JSON with its long strings lifted.
+/// Appends the value's canonical JSON with its long strings extracted.
 fn lift(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<Text>) {
     match value {
         Value::String(long) if long.len() >= LIFT_BYTES => {

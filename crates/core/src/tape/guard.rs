@@ -1,4 +1,4 @@
-//! Deadlines around a part of a session, and parts side by side.
+//! Guards: deadlines around parts of a session, and parts that run concurrently.
 
 use super::ctx::{Ctx, Session};
 use super::stop::Stop;
@@ -14,53 +14,52 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The least time that a guard gives back at once.
+/// The shortest extension that a deadline timer grants at once.
 const LEAST_PATIENCE: Duration = Duration::from_millis(10);
 
-/// A part of a session: takes the scope that it works in.
+/// A part of a session: a function of its scope.
 pub type Branch<'a, T> = Box<dyn FnOnce(Ctx) -> BoxFuture<'a, Result<T, Stop>> + Send + 'a>;
 
-/// A part of a session that may fail, and that a guard watches.
+/// A part of a session that may fail and runs under a guard.
 pub type GuardedBranch<'a, T> = Branch<'a, Result<T, NodeFailure>>;
 
-/// A branch that was called with its scope.
+/// A branch that has been called with its scope.
 type Running<'a, T> = BoxFuture<'a, Result<T, Stop>>;
 
-/// Why a guarded node gave nothing.
+/// Why a guarded node returned nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFailure {
     /// Machine-readable: `rate_limited`, `unparseable`, …
     pub kind: String,
-    /// A sentence.
+    /// The reason in a sentence.
     pub message: String,
 }
 
-/// What a guard saw.
+/// The outcome of a guarded body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<T> {
     /// The body ended in time.
     Ok(T),
-    /// The deadline passed first; nothing of the body goes on.
+    /// The deadline passed first; the body was dropped.
     TimedOut,
     /// The body failed.
     Failed(NodeFailure),
 }
 
 impl Ctx {
-    /// Runs the branches side by side, each in a child scope of its own; results come in the order of
-    /// the keys given. The first stop ends them all.
+    /// Runs the branches concurrently, each in its own child scope; results come in the order of the keys.
+    /// The first stop ends all of them.
     ///
     /// # Errors
-    /// A stop; a key that a sibling has already.
+    /// A stop; a duplicate key.
     pub async fn all<T: Send>(&mut self, branches: Vec<(Key, Branch<'_, T>)>) -> Result<Vec<T>, Stop> {
         try_join_all(self.fork(branches)?).await
     }
 
-    /// As [`Self::all`], with at most `limit` branches under way at once. The limit shows nowhere on
-    /// the tape.
+    /// Like [`Self::all`], with at most `limit` branches running at once. The limit does not affect the tape.
     ///
     /// # Errors
-    /// A stop; a key that a sibling has already.
+    /// A stop; a duplicate key.
     pub async fn all_bounded<T: Send>(
         &mut self,
         limit: usize,
@@ -74,11 +73,11 @@ impl Ctx {
         Ok(results.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// Guarded bodies side by side, each under its own deadline as by [`Self::guard`]; verdicts come in
-    /// the order of the keys given. The first stop ends them all.
+    /// Runs guarded bodies concurrently, each under its own deadline as in [`Self::guard`]; verdicts come in
+    /// the order of the keys. The first stop ends all of them.
     ///
     /// # Errors
-    /// A stop; a key that a sibling has already.
+    /// A stop; a duplicate key.
     pub async fn guard_all<T: Send>(
         &mut self,
         bodies: Vec<(Key, Duration, GuardedBranch<'_, T>)>,
@@ -90,20 +89,19 @@ impl Ctx {
         try_join_all(guards).await
     }
 
-    /// Calls each branch with its scope. All keys are taken before anything runs.
+    /// Calls each branch with its scope. All keys are registered before anything runs.
     fn fork<'b, T>(&self, branches: Vec<(Key, Branch<'b, T>)>) -> Result<Vec<Running<'b, T>>, Stop> {
         branches.into_iter().map(|(key, branch)| Ok(branch(self.child(key)?))).collect()
     }
 
-    /// Runs the body in a child scope under a deadline, which does not count for how long its calls wait for
-    /// their turn to be sent. At the deadline the body is dropped, which
-    /// cancels its calls. A timeout or a failure is committed as the scope's verdict; a run on the tape
-    /// returns a recorded verdict without running the body, and a branch copies its parent's, with what
-    /// the body did. A resumed, unfinished body gets the whole
-    /// deadline anew.
+    /// Runs the body in a child scope under a deadline. Time that its calls spend in our queue does not
+    /// count. At the deadline the body is dropped, which cancels its calls. A timeout or failure is committed
+    /// as the scope's verdict. A run on the tape returns a recorded verdict without running the body; a
+    /// branch copies its parent's verdict with the steps of the body. When a session is resumed, an
+    /// unfinished body gets the full deadline again.
     ///
     /// # Errors
-    /// A stop, which is never a verdict; a key that a sibling has already.
+    /// A stop, which is never a verdict; a duplicate key.
     pub async fn guard<T: Send>(
         &mut self,
         key: Key,
@@ -122,7 +120,7 @@ impl Ctx {
         let session = self.shared();
         let scope = self.scope().to_owned();
         let step = Step::new(StepPath::of(&scope, "guard", 1), Class::Guard, &json!({}));
-        // Looked up in a statement of its own: the lock must not be held across the body.
+        // A separate statement: the lock must not be held while the body runs.
         let found = session.tape().verdict(&step, &scope);
         match found {
             Lookup::Done { kind, outcome, .. } => return recorded(&step.path, kind, outcome),
@@ -142,7 +140,7 @@ impl Ctx {
         match select(body(self), patience).await {
             Either::Left((ended, _)) => match ended? {
                 Ok(value) => Ok(Verdict::Ok(value)),
-                // The tape of a replay has every verdict that there was.
+                // A replay's tape has every verdict, so a missing one is an error.
                 Err(_) if session.tape().is_sealed() => Err(Stop::Missing(step.path)),
                 Err(failure) => {
                     let failure = session.redact_failure(failure);
@@ -160,7 +158,7 @@ impl Ctx {
     }
 }
 
-/// Resolves when the time is up; the time for which the scope's calls waited to be sent comes on top.
+/// Resolves when the deadline has passed, extended by the time that the scope's calls spent in the queue.
 async fn patience(session: Arc<Session>, scope: String, deadline: Duration) {
     let mut given = deadline;
     session.host().sleep(deadline).await;
@@ -169,15 +167,15 @@ async fn patience(session: Arc<Session>, scope: String, deadline: Duration) {
         if due <= given {
             return;
         }
-        // One that has just begun to wait is not asked after at every tick.
+        // A call that has just been queued must not wake this timer at every tick.
         let more = (due - given).max(LEAST_PATIENCE);
         given = given.saturating_add(more);
         session.host().sleep(more).await;
     }
 }
 
-/// One transaction: the verdict, and the end of everything that is open below it; for a verdict of a
-/// branch's parent, its origin and what its body did there.
+/// One transaction: the verdict, and the end of everything that is open below it. For a verdict copied from a
+/// branch's parent, also its origin and the steps of its body.
 async fn close(
     session: &Session,
     step: Step,
@@ -206,8 +204,8 @@ async fn close(
     session.commit(writes).await
 }
 
-/// A step of the parent's body as a step of the branch: done as it was there, or abandoned, for its
-/// guard closed on it. What it cost stands with the parent, where its origin leads.
+/// A step of the parent's body as a step of the branch: done as recorded there, or abandoned because its
+/// guard closed. Its cost is counted with the parent, which the origin references.
 fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, Stop> {
     let path = row.path;
     let torn = |what: &str| Stop::Record(format!("the step {path} of the parent has no {what}"));

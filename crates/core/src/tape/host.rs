@@ -1,4 +1,4 @@
-//! What a session asks of its host.
+//! What a session needs from its host.
 
 use super::act::{ActionOptions, ActionReply};
 use super::{StepPath, Stop};
@@ -9,40 +9,41 @@ use crate::record::{AttemptEnd, Estimate, Write};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How a call is to be made; nothing of it reaches a digest.
+/// How to make a call; no digest covers these options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallOptions {
-    /// After so long one attempt is cancelled.
+    /// The deadline of one attempt.
     pub timeout: Duration,
-    /// So many attempts are made in all, at least one.
+    /// Maximum attempts, at least one.
     pub max_attempts: u32,
 }
 
-/// What a call came to, with its last attempt.
+/// The outcome of a call, with its last attempt.
 #[derive(Clone, Debug)]
 pub struct Called<T> {
-    /// The answer, or why there is none.
+    /// The response, or the failure.
     pub result: Result<T, CallFailure>,
-    /// The attempt that brought it.
+    /// The attempt that returned it.
     pub attempt: AttemptEnd,
 }
 
-/// What a call came to, with what it writes beside its outcome.
+/// The outcome of a call, with further writes for the outcome's transaction.
 pub type Performed<T> = (Called<T>, Vec<Write>);
 
-/// What performs and keeps a session's effects: the runtime's, the replayer's, or a test's.
+/// Performs and records a session's effects: the runtime, the replayer, or a test.
 ///
-/// It takes no decisions about the tape; those are [`Ctx`](super::Ctx)'s.
+/// It makes no decisions about the tape; those are [`Ctx`](super::Ctx)'s.
 pub trait Host: Send + Sync {
-    /// May another external step be performed? Reserves its budget. Called before its intent.
+    /// Checks whether another external step may run, and reserves its budget. Called before the step's
+    /// intent.
     fn admit<'a>(
         &'a self,
         path: &'a StepPath,
         request: Option<&'a ModelRequest>,
     ) -> BoxFuture<'a, Result<(), Stop>>;
 
-    /// Says that the step is sent again after so many crashes of its process, the last of them new. Gives what
-    /// the attempt that was cut off is thought to have used. Called before the step is admitted.
+    /// Reports that the step is sent again after `times` crashes of its process, the last of them new.
+    /// Returns the estimated usage of the attempt that was cut off. Called before the step is admitted.
     fn interrupted(
         &self,
         _path: &StepPath,
@@ -52,7 +53,7 @@ pub trait Host: Send + Sync {
         None
     }
 
-    /// Calls the model, with retries, from attempt number `first` on. Keeps every attempt but the
+    /// Calls the model, with retries, starting with attempt number `first`. Records every attempt but the
     /// last, which it returns.
     fn model<'a>(
         &'a self,
@@ -62,7 +63,7 @@ pub trait Host: Send + Sync {
         first: u32,
     ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>>;
 
-    /// Calls an outside tool.
+    /// Calls an external tool.
     fn external<'a>(
         &'a self,
         path: &'a StepPath,
@@ -71,8 +72,8 @@ pub trait Host: Send + Sync {
         first: u32,
     ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>>;
 
-    /// Does an action, and gives what it writes with it: kept with its outcome. A host that performs
-    /// none says so.
+    /// Performs an action, and returns its writes for the outcome's transaction. The default rejects every
+    /// action.
     fn action<'a>(
         &'a self,
         path: &'a StepPath,
@@ -84,19 +85,19 @@ pub trait Host: Send + Sync {
         Box::pin(async move { Err(Stop::Misuse(message)) })
     }
 
-    /// Keeps the writes in one transaction and returns when they are durable. Dropping the future
-    /// does not take them back.
+    /// Commits the writes in one transaction and returns when they are durable. Dropping the future does not
+    /// undo them.
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>>;
 
-    /// Resolves after the duration: a guard's deadline. Never, on a replay.
+    /// Resolves after the duration: a guard's deadline. On a replay it never resolves.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
-    /// For how long, up to now, some call in the scope or below it has waited for its turn to be sent. A
-    /// guard's deadline does not count it: who waits in our own queue has not been slow.
+    /// How long, so far, a call in the scope or below has waited in our queue. A guard's deadline excludes
+    /// this time: a node is not slow because we queue its calls.
     fn waited(&self, _scope: &str) -> Duration {
         Duration::ZERO
     }
 
-    /// The recorded document that a step asked with; `None` where it cannot be had.
+    /// The recorded request document of a step; `None` when it is not available.
     fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>>;
 }

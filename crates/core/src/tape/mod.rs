@@ -1,8 +1,8 @@
-//! The tape: what a session did to the outside, in a form that it can be run on again.
+//! The tape: the recorded effects of a session, on which the session can run again.
 //!
-//! A session is a plain async function of its config, its start state, a market view and a
-//! [`Ctx`]. Every effect goes through the `Ctx`, which looks on the [`Tape`] first: what stands
-//! there with an equal [digest](Step) is returned, what differs is a [`Divergence`], what is absent is
+//! A session is a plain async function of its config, its start state, a market view and a [`Ctx`]. Every
+//! effect goes through the `Ctx`, which first looks it up on the [`Tape`]: a step with an equal
+//! [digest](Step) returns its recorded outcome, a different one is a [`Divergence`], and an absent one is
 //! performed by the [`Host`] and committed before its result is used.
 
 mod act;

@@ -1,5 +1,5 @@
-//! Where a step stands: `[symbol/]node#round/kind#n`, by the program's order and never by the order
-//! of arrival.
+//! A step's path: `[symbol/]node#round/kind#n`, numbered in the program's order, never in the order of
+//! arrival.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub enum Key {
     /// One instrument's part of a day.
     Symbol(String),
-    /// A node of the graph or a phase of the day, and the how-manieth time it runs, from 1.
+    /// A node of the graph or a phase of the day, with its 1-based round.
     Node(String, u32),
 }
 
@@ -25,7 +25,7 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `/` and `#` are the path's own punctuation; escaped, so that two names stay two names.
+        // `/` and `#` structure the path; they are escaped so that different names stay different.
         let clean = |name: &str| name.replace('%', "%25").replace('/', "%2F").replace('#', "%23");
         match self {
             Self::Symbol(symbol) => f.write_str(&clean(symbol)),
@@ -34,13 +34,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// A step's path. Ordered segment by segment, numbers by their value.
+/// A step's path. Ordered by segments, numbers by value.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StepPath(Arc<str>);
 
 impl StepPath {
-    /// Reads a path as the record has it.
+    /// Wraps a path read from the record.
     #[must_use]
     pub fn new(text: impl AsRef<str>) -> Self {
         Self(Arc::from(text.as_ref()))
@@ -66,19 +66,19 @@ impl StepPath {
         last.split('#').next().unwrap_or_default()
     }
 
-    /// The scope that it stands in, empty at the root.
+    /// The step's scope, empty at the root.
     #[must_use]
     pub fn scope(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(scope, _)| scope)
     }
 
-    /// The node that it belongs to (`Bull Researcher#1`), without the symbol.
+    /// The step's node (`Bull Researcher#1`), without the symbol.
     #[must_use]
     pub fn node(&self) -> &str {
         self.scope().rsplit('/').next().unwrap_or_default()
     }
 
-    /// Does it stand in this scope or below?
+    /// Whether it is in this scope or below.
     #[must_use]
     pub fn is_within(&self, scope: &str) -> bool {
         scope.is_empty() || self.0.strip_prefix(scope).is_some_and(|rest| rest.starts_with('/'))

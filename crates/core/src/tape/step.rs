@@ -8,33 +8,33 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Who answers for a step.
+/// Where a step's outcome comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// The outside: a model, a tool. Its outcome is returned from the tape.
+    /// From outside: a model, a tool. Re-runs return the recorded outcome.
     External,
-    /// Our own pure code: recomputed on a re-run, and compared.
+    /// From our own pure code: recomputed on a re-run, and compared.
     Local,
-    /// The books: recomputed on a re-run, and compared.
+    /// From the books: recomputed on a re-run, and compared.
     Order,
-    /// A guard that closed: its verdict stands for its whole body.
+    /// From a guard that closed: its verdict replaces its whole body.
     Guard,
 }
 
-/// How a step that is done ended.
+/// How a completed step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
-    /// It gave what was asked.
+    /// It succeeded.
     Ok,
-    /// It failed for good.
+    /// It failed after all retries.
     Failed,
-    /// It met its deadline.
+    /// Its deadline passed.
     TimedOut,
-    /// The broker refused an order, or a model to answer.
+    /// The broker rejected an order, or the provider rejected a request.
     Refused,
-    /// It was sent, and nobody knows what became of it.
+    /// It was sent and its outcome is unknown.
     Unknown,
 }
 
@@ -47,30 +47,30 @@ words!(OutcomeKind {
     Unknown = "unknown",
 });
 
-/// Where a step stands in its life.
+/// A step's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Committed, and perhaps sent.
     Intent,
     /// Its outcome is committed.
     Done(OutcomeKind),
-    /// Its guard closed before the outcome came.
+    /// Its guard closed before the outcome arrived.
     Abandoned,
 }
 
-/// What a step asks, with the hash that identifies it.
+/// A step's request, with the hash that identifies it.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Where it stands.
+    /// Its path.
     pub path: StepPath,
     /// Its class.
     pub class: Class,
-    /// blake3 of the canonical JSON of what is asked.
+    /// blake3 of the request's canonical JSON.
     pub digest: ContentHash,
 }
 
 impl Step {
-    /// A step whose digest is made of its kind and arguments.
+    /// A step whose digest covers its kind and arguments.
     #[must_use]
     pub fn new(path: StepPath, class: Class, arguments: &Value) -> Self {
         let digest = json::hash(&json!({ "kind": path.kind(), "arguments": arguments }));

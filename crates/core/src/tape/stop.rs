@@ -1,5 +1,5 @@
-//! Why a session ends before its end. A stop is no outcome: it records nothing, is passed up, and is
-//! never a degradation.
+//! Why a session stops early. A stop is not an outcome: it records nothing, is passed up, and is never a
+//! degradation.
 
 use super::StepPath;
 use crate::json::Difference;
@@ -7,19 +7,19 @@ use crate::message::{CallFailure, ModelName};
 use serde_json::Value;
 use std::fmt;
 
-/// A session must end here; it can be resumed, unless the tape itself is at fault.
+/// The session must stop; it can be resumed, unless the tape itself is at fault.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Stop {
-    /// Somebody cancelled the job.
+    /// The job was canceled.
     #[error("the job was cancelled")]
     Cancelled,
-    /// The process is going down.
+    /// The process is shutting down.
     #[error("the process is shutting down")]
     Shutdown,
-    /// Another worker has the job.
+    /// Another worker now holds the job.
     #[error("the job's lease was lost")]
     LostLease,
-    /// A budget would be overdrawn by the next call.
+    /// The next call would exceed a budget.
     #[error("budget exhausted: {0}")]
     Budget(String),
     /// The provider denies every call of this model. The step stays open, and a resumed session sends it
@@ -28,46 +28,46 @@ pub enum Stop {
     Denied {
         /// The model that was called.
         model: ModelName,
-        /// With the provider's status and code.
+        /// The failure, with the provider's status and code.
         failure: CallFailure,
     },
-    /// The record failed: nothing can be done that cannot be kept.
+    /// Writing the record failed, so nothing more can be done.
     #[error("the record failed: {0}")]
     Record(String),
-    /// A rule of what was to be written refuses it; nothing of its transaction was kept.
+    /// A write was rejected by a rule; nothing of its transaction was stored.
     #[error("refused: {0}")]
     Refused(String),
-    /// A step is not what the tape has at its path.
+    /// A step differs from the tape's step at its path.
     #[error("{0}")]
     Diverged(Box<Divergence>),
-    /// A replay needs a step that the tape does not have.
+    /// A replay needs a step that is missing from the tape.
     #[error("missing step {0}: the tape ends before it")]
     Missing(StepPath),
-    /// The session ended and left steps of the tape unread.
+    /// The session ended without using these steps of the tape.
     #[error("{} step(s) of the tape were not asked for, the first is {}", .0.len(), .0[0])]
     Unread(Vec<StepPath>),
-    /// The program broke a rule of the tape.
+    /// The program violated the tape's contract.
     #[error("the session broke a rule of the tape: {0}")]
     Misuse(String),
 }
 
 impl Stop {
-    /// Is it the tape that does not fit, so that trying again cannot help?
+    /// Whether the tape does not match, so that retrying cannot help.
     #[must_use]
     pub const fn is_fault(&self) -> bool {
         matches!(self, Self::Diverged(_) | Self::Missing(_) | Self::Unread(_) | Self::Misuse(_))
     }
 }
 
-/// A step of a re-run that is not the recorded one.
+/// A step of a re-run that differs from the recorded one.
 #[derive(Clone, Debug)]
 pub struct Divergence {
-    /// Which step.
+    /// The step's path.
     pub path: StepPath,
     /// `request` or `outcome`.
     pub part: &'static str,
-    /// The first place where they differ (left: on the tape, right: now); `None` where the tape's
-    /// side can no longer be read.
+    /// The first difference (left: the tape, right: this run); `None` when the tape's side can no longer be
+    /// read.
     pub difference: Option<Difference>,
 }
 
@@ -86,16 +86,16 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// The most characters of a value in a line of text; the whole stands in the values themselves.
+/// Maximum characters of a value in a message; the values themselves are complete.
 const SHOWN_CHARS: usize = 200;
-/// How much of a text before its first differing character is shown.
+/// Maximum characters shown before the first differing one.
 const BEFORE_CHARS: usize = 60;
 
 fn side(value: Option<&Value>) -> String {
     value.map_or_else(|| "nothing".to_owned(), |value| cut(&value.to_string(), 0))
 }
 
-/// Two texts around the first character in which they differ, as JSON strings. Short texts whole.
+/// Two texts around their first differing character, as JSON strings. Short texts are shown in full.
 fn neighbourhood(left: &str, right: &str) -> (String, String) {
     let is_short = |text: &str| text.chars().nth(SHOWN_CHARS).is_none();
     let from = if is_short(left) && is_short(right) {
@@ -111,7 +111,7 @@ fn neighbourhood(left: &str, right: &str) -> (String, String) {
     }
 }
 
-/// At most so many characters from this one on, with marks where something is left out.
+/// A bounded number of characters starting at `from`, with marks where text is left out.
 fn cut(text: &str, from: usize) -> String {
     let at = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
     let start = at(from).unwrap_or(text.len());

@@ -6,7 +6,7 @@ use crate::record::{ReusedFrom, ReusedSession, TapeRow};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// The steps that a session has recorded, and which of them this run has read.
+/// The recorded steps of a session, and which of them this run has used.
 #[derive(Debug, Default)]
 pub struct Tape {
     rows: HashMap<StepPath, TapeRow>,
@@ -25,55 +25,54 @@ struct Inherited {
     order: Vec<StepPath>,
 }
 
-/// What the tape says about a step.
+/// The result of looking up a step.
 #[derive(Debug)]
 pub(super) enum Lookup {
-    /// Nothing: perform it.
+    /// Not on the tape: perform it.
     Absent,
-    /// It was sent, and its outcome never came.
+    /// It was sent and has no outcome.
     Open {
         /// How many attempts were sent.
         attempts: u32,
-        /// How many of them a crash has cut off, the last one left out.
+        /// How many of them a crash cut off, not counting the last.
         interrupted: u32,
-        /// Has the last of them ended? Then the session stopped on how it did.
+        /// Whether the last one has ended; if so, the session stopped because of how it ended.
         has_ended: bool,
     },
-    /// Here is its outcome.
+    /// It has an outcome.
     Done { kind: OutcomeKind, outcome_ref: Option<ContentHash>, outcome: Option<Value> },
     /// A branch's parent has its outcome.
     Inherited { kind: OutcomeKind, outcome: Value, origin: ReusedFrom },
-    /// Something else stands there.
+    /// A different step is recorded at its path.
     Differs { request_ref: Option<ContentHash> },
-    /// A replay needs it, and it is not there.
+    /// A replay needs it, and it is missing.
     Missing,
 }
 
 impl Tape {
-    /// A tape of these rows, whose outcomes are expanded. A session that runs on it goes on where it
-    /// ends.
+    /// A tape of these rows, whose outcomes are expanded. A session continues where the tape ends.
     #[must_use]
     pub fn new(rows: Vec<TapeRow>) -> Self {
         Self { rows: by_path(rows), ..Self::default() }
     }
 
-    /// Ends the tape for good: a step that it does not have is an error (replay).
+    /// Makes the tape replay-only: a missing step is an error.
     #[must_use]
     pub fn sealed(mut self) -> Self {
         self.sealed = true;
         self
     }
 
-    /// For an audit over other data: local and order steps, whose digests name the data, are compared
-    /// by their outcomes alone.
+    /// For an audit over other data: local and order steps, whose digests identify the data, are compared by
+    /// their outcomes only.
     #[must_use]
     pub fn over_other_data(mut self) -> Self {
         self.other_data = true;
         self
     }
 
-    /// Lets a branch copy outcomes of external steps from its parent, wherever digests are equal.
-    /// `origin` names the parent's session.
+    /// Lets a branch copy outcomes of external steps from its parent where digests are equal. `origin`
+    /// identifies the parent's session.
     #[must_use]
     pub fn inheriting(mut self, origin: ReusedSession, rows: Vec<TapeRow>) -> Self {
         let order = rows.iter().map(|row| row.path.clone()).collect();
@@ -81,19 +80,19 @@ impl Tape {
         self
     }
 
-    /// How many steps it has.
+    /// The number of steps.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Has it none?
+    /// Whether it has no steps.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Is it a replay's?
+    /// Whether the tape is replay-only.
     pub(super) fn is_sealed(&self) -> bool {
         self.sealed
     }
@@ -114,8 +113,8 @@ impl Tape {
                 interrupted: row.interrupted,
                 has_ended: row.has_ended,
             },
-            // Only a guard that closed abandons, and it is looked up before its body: this row's
-            // guard is gone from the tape.
+            // Only a guard that closed abandons steps, and it is looked up before its body: this row's guard
+            // is missing from the tape.
             State::Abandoned => Lookup::Differs { request_ref: row.request_ref },
             State::Done(kind) => {
                 Lookup::Done { kind, outcome_ref: row.outcome_ref, outcome: row.outcome.clone() }
@@ -123,7 +122,7 @@ impl Tape {
         }
     }
 
-    /// The verdict of a guard that closed, with everything below its scope marked as read.
+    /// The verdict of a guard that closed; marks everything below its scope as used.
     pub(super) fn verdict(&mut self, step: &Step, scope: &str) -> Lookup {
         let found = self.look_up(step);
         if matches!(found, Lookup::Done { .. }) {
@@ -131,14 +130,14 @@ impl Tape {
             self.read.extend(below.collect::<Vec<_>>());
         }
         match found {
-            // No row is a guard that never closed: its body is run on the tape.
+            // Without a row the guard never closed: its body runs on the tape.
             Lookup::Missing => Lookup::Absent,
             found => found,
         }
     }
 
-    /// The parent's steps below the scope of a verdict that is copied, in their recorded order, each with
-    /// its origin. The body does not run again, so nobody else copies them.
+    /// The parent's steps below the scope of a copied verdict, in their recorded order, each with its origin.
+    /// The body does not run again, so this is the only place that copies them.
     pub(super) fn inherited_below(&self, scope: &str, verdict: &StepPath) -> Vec<(TapeRow, ReusedFrom)> {
         let Some(inherited) = &self.inherited else { return Vec::new() };
         let below = inherited.order.iter().filter(|path| path.is_within(scope) && *path != verdict);
@@ -148,7 +147,7 @@ impl Tape {
             .collect()
     }
 
-    /// Steps that nobody asked for, in path order.
+    /// Steps that the session did not use, in path order.
     pub(super) fn unread(&self) -> Vec<StepPath> {
         let mut unread: Vec<StepPath> =
             self.rows.keys().filter(|path| !self.read.contains(*path)).cloned().collect();

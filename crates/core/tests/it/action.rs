@@ -10,8 +10,8 @@ fn row(name: &str, status: ActionStatus, action: &str) -> ActionDraft {
     ActionDraft::of(ActionKind::PlanOperation, name, status, action)
 }
 
-/// Goal: whatever field a secret stands in, no row holds it; what was removed is counted; long texts are
-/// cut only after that; and an action that has not ended is neither a success nor a failure.
+/// Goal: no row contains a secret, whichever field it was in; redactions are counted; long texts are
+/// truncated only afterwards; an action that has not ended is neither a success nor a failure.
 #[test]
 fn a_row_is_redacted_counted_and_cut() {
     let redactor =
@@ -34,8 +34,8 @@ fn a_row_is_redacted_counted_and_cut() {
     assert_eq!((ended(ActionStatus::Completed), ended(ActionStatus::Failed)), (Some(true), Some(false)));
 }
 
-/// Goal: a reply lists each action once, in the order in which they began and in its last state, also
-/// where two of the same name ran side by side.
+/// Goal: a reply lists each action once, in starting order and in its last state, even when two of the same
+/// name ran concurrently.
 #[test]
 fn a_summary_has_each_action_once() {
     let failed = ActionDraft {
@@ -65,7 +65,7 @@ fn a_summary_has_each_action_once() {
     assert_eq!(en[1].display, "plan_operation/create_plan → succeeded");
 }
 
-/// Goal: rows that name no action, as those of older files, are paired by what they are about.
+/// Goal: rows without an action key, as in older files, are paired by kind and name.
 #[test]
 fn rows_without_a_key_are_paired_by_name() {
     let plain = |status| ActionDraft { details: None, ..row("show_tasks", status, "") };

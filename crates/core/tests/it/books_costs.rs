@@ -1,4 +1,4 @@
-//! Known answers of what trading costs, by profile and date, worked out by hand.
+//! Known trading costs by profile and date, worked out by hand.
 
 use crate::books_support::{bars, close, day, dec, money, order, pre_day, price, prices, trade};
 use papertape_core::broker::{
@@ -8,7 +8,7 @@ use papertape_core::id::Symbol;
 use papertape_core::ledger::LedgerEvent;
 use papertape_core::money::Money;
 
-/// The parts of a fill's fee at the price with the profile's slippage for `open`, by name.
+/// The parts of a fill's fee, by name, at the price including the profile's slippage for `open`.
 fn parts(
     profile: &MarketProfile,
     on: &str,
@@ -47,8 +47,8 @@ fn named(pairs: &[(&str, &str)]) -> Vec<(String, Money)> {
     named.map(|(name, amount)| ((*name).to_owned(), money(amount))).collect()
 }
 
-/// Goal: 10,000 shares of 100.00, sold at 99.90 for 999,000, pay 0.005 a share of commission, and the SEC's and
-/// FINRA's fees of the day, rounded up to the cent; bought they pay the commission alone.
+/// Goal: 10,000 shares of 100.00, sold at 99.90 for 999,000, pay a commission of 0.005 per share and the
+/// day's SEC and FINRA fees, rounded up to the cent; a purchase pays only the commission.
 #[test]
 fn us_shares_pay_the_fees_of_their_day() {
     let us = MarketProfile::us_equity();
@@ -113,25 +113,25 @@ fn us_shares_pay_the_fees_of_their_day() {
     }
 }
 
-/// Goal: a commission is at least 1.00 and at most 1 % of the value, which decides where the two collide; the
-/// activity fee has its cap per trade.
+/// Goal: a commission is at least 1.00 and at most 1 % of the value, and the maximum wins when the two
+/// conflict; the activity fee has its cap per trade.
 #[test]
 fn minimums_and_maximums_hold() {
     let us = MarketProfile::us_equity();
     let bought = |amount, at| parts(&us, "2025-06-02", Side::Buy, "X", amount, at);
-    // 100 x 50.05 = 5,005: 0.50 by the share, raised to 1.
+    // 100 x 50.05 = 5,005: 0.50 per share, raised to 1.
     assert_eq!(bought("100", "50"), named(&[("commission", "1")]));
-    // 1,000 x 0.2002 = 200.20: 5.00 by the share, cut to 2.002, in cents 2.
+    // 1,000 x 0.2002 = 200.20: 5.00 per share, capped at 2.002, in cents 2.
     assert_eq!(bought("1000", "0.2"), named(&[("commission", "2")]));
     // 10 x 5.005 = 50.05: the minimum of 1 is above 1 % of the value, 0.5005.
     assert_eq!(bought("10", "5"), named(&[("commission", "0.5")]));
-    // 100,000 shares: 0.000166 each would be 16.60.
+    // 100,000 shares: 0.000166 per share would be 16.60.
     let sold = parts(&us, "2025-06-02", Side::Sell, "X", "100000", "10");
     assert_eq!(sold, named(&[("commission", "500"), ("finra_taf", "8.3")]));
 }
 
-/// Goal: 10,000 A shares of 10.00, bought at 10.01 for 100,100 and sold at 9.99 for 99,900, pay commission, stamp
-/// duty and transfer fee by the bands of their day; a fund pays the commission alone.
+/// Goal: 10,000 A shares of 10.00, bought at 10.01 for 100,100 and sold at 9.99 for 99,900, pay commission,
+/// stamp duty and transfer fee by the bands of their day; a fund pays only the commission.
 #[test]
 fn a_shares_pay_the_duties_of_their_day() {
     let cn = MarketProfile::cn_a_share();
@@ -169,13 +169,13 @@ fn a_shares_pay_the_duties_of_their_day() {
             named(&[("commission", "29.97")])
         );
     }
-    // 200 x 10.01 = 2,002: the commission's minimum, and 0.02 of transfer fee.
+    // 200 x 10.01 = 2,002: the minimum commission, and 0.02 of transfer fee.
     let small = parts(&cn, "2024-01-02", Side::Buy, "600519.SH", "200", "10");
     assert_eq!(small, named(&[("commission", "5"), ("transfer_fee", "0.02")]));
 }
 
-/// Goal: crypto pays a taker's 10 basis points, 5 on a perpetual; bitcoin and ether slip by 2 basis points, the
-/// rest by 10.
+/// Goal: crypto pays a taker fee of 10 basis points, 5 on a perpetual; bitcoin and ether slip by 2 basis
+/// points, the rest by 10.
 #[test]
 fn crypto_pays_a_taker() {
     let crypto = MarketProfile::crypto();
@@ -184,7 +184,7 @@ fn crypto_pays_a_taker() {
         ("ETHUSDT", "50000", "50.01"),
         ("SOLUSDT", "100", "0.1001"), // 100.10
         ("BTC-PERP", "50000", "25.005"),
-        ("BTCDOM", "100", "0.1001"), // no bitcoin
+        ("BTCDOM", "100", "0.1001"), // not bitcoin
         ("WBTC", "100", "0.1001"),
     ] {
         let bought = parts(&crypto, "2024-01-02", Side::Buy, symbol, "1", at);
@@ -193,7 +193,7 @@ fn crypto_pays_a_taker() {
     assert!(InstrumentClass::Perpetual.has(&Symbol::new("ETH-USDT-SWAP")));
 }
 
-/// Goal: the shown open costs twice the slippage of an executable fill, and so does nothing else.
+/// Goal: a fill at the shown open has twice the slippage of an executable fill; nothing else does.
 #[test]
 fn slippage_depends_on_the_fill() {
     for profile in [MarketProfile::us_equity(), MarketProfile::cn_a_share()] {
@@ -222,8 +222,8 @@ fn slippage_depends_on_the_fill() {
     assert_eq!((fill.price, fill.slippage), (price("110.055"), money("5.5")));
 }
 
-/// Goal: a short position pays 50 basis points a year of its market value for borrowed shares, by the calendar
-/// night, and owes dividends; a long one pays neither. 100 shares at a close of 100, over one night:
+/// Goal: a short position pays 50 basis points per year of its market value for borrowed shares, by the
+/// calendar night, and owes dividends; a long one pays neither. 100 shares at a close of 100, over one night:
 /// 10,000 x 0.005 / 365 = 0.13698630.
 #[test]
 fn a_short_pays_for_its_shares() {
@@ -252,7 +252,7 @@ fn a_short_pays_for_its_shares() {
     assert!(end.entries.is_empty(), "nothing is borrowed");
 }
 
-/// Goal: what is withheld of dividends is a share of those on long positions alone.
+/// Goal: tax is withheld only from dividends on long positions.
 #[test]
 fn dividends_are_withheld_on_long_positions() {
     for (side, expected) in [(Side::Buy, "90070"), (Side::Short, "109900")] {
@@ -271,7 +271,7 @@ fn dividends_are_withheld_on_long_positions() {
     }
 }
 
-/// Goal: a frictionless market is one in which nothing costs anything, and no other is called so.
+/// Goal: a market is called frictionless exactly when nothing costs anything.
 #[test]
 fn frictionless_is_named() {
     for preset in ["us_equity", "cn_a_share", "crypto"] {
@@ -286,7 +286,7 @@ fn frictionless_is_named() {
     assert!(!profile.is_frictionless());
 }
 
-/// Goal: a profile of before there was a schedule reads as it was, and is stored with the same bytes.
+/// Goal: a profile from before fee schedules parses unchanged and is stored with the same bytes.
 #[test]
 fn an_older_profile_keeps_its_bytes() {
     let text = r#"{"name":"us_equity","lot":"1","fractional":false,"t_plus_one":false,"shorting":true,"min_leverage":"1","max_leverage":"1","lends":false,"fees":{"bps":"0","minimum":"0"},"slippage_bps":"0","financing_bps_a_year":"0","fill_model":"open"}"#;
@@ -296,7 +296,7 @@ fn an_older_profile_keeps_its_bytes() {
     assert_eq!(profile.short_borrow_bps(), dec("0"));
 }
 
-/// Goal: every figure of every preset has a source in its file, and none in what a job stores.
+/// Goal: every number of every preset has a source in its file; sources are not stored with a job.
 #[test]
 fn every_figure_has_a_source() {
     for file in MarketProfile::PRESET_FILES {
@@ -311,7 +311,7 @@ fn every_figure_has_a_source() {
     }
 }
 
-/// Goal: bands out of order, negative rates and a fee above the value are named.
+/// Goal: bands out of order, negative rates and a fee above the value are errors that name the field.
 #[test]
 fn nonsense_in_a_schedule_is_named() {
     let problem = |change: fn(&mut FeeSchedule)| {

@@ -1,4 +1,4 @@
-//! What a delisting does to the books.
+//! The effect of a delisting on the books.
 
 use crate::books_support::{close, day, lender, money, order, price, prices, trade, us};
 use papertape_core::broker::{ActionType, Books, FillModel, MarketProfile, RejectCode, Side, pre, submit};
@@ -47,13 +47,13 @@ fn a_delisted_position_is_settled_by_its_terms() {
             "{side} {pays:?}"
         );
         assert!(books.account().positions().is_empty());
-        // It happens once.
+        // It is settled only once.
         let again = pre(&mut books, day(D3), &prices(&[]), &prices(&[]), &[delisting(pays)]).expect("a day");
         assert!(again.entries.is_empty());
     }
 }
 
-// Goal: what waits for a price that will never come is refused, with the reason.
+// Goal: an order waiting for a price that will never come is rejected, with the reason.
 #[test]
 fn a_waiting_order_is_refused() {
     let profile = MarketProfile { fill_model: FillModel::NextOpen, ..us("1").profile().clone() };
@@ -67,7 +67,7 @@ fn a_waiting_order_is_refused() {
     assert_eq!(books.account().cash(), money("10000"));
 }
 
-// Goal: where margin is isolated, a worthless share costs the margin and nothing more.
+// Goal: with isolated margin, a worthless share costs the margin and nothing more.
 #[test]
 fn isolated_margin_bounds_the_loss() {
     let mut books = lender("1000");

@@ -1,4 +1,4 @@
-//! Known answers: numbers worked out by hand or known from elsewhere.
+//! Known results: numbers worked out by hand or taken from other sources.
 
 use crate::books_support::{close, day, dec, money, order, price, prices, quantity, trade, us};
 use papertape_core::broker::{ActionType, Books, MarketProfile, Side, pre};
@@ -24,7 +24,7 @@ fn a_holding_of_spy_is_worth_what_it_must_be() {
     assert_eq!(end.daily_return_pct, Some(dec("4.4862183145")));
 }
 
-/// A buyer of one day holds through a split; at the previous close over the ratio nothing changes.
+/// A one-day buyer holds through a split; at the previous close divided by the ratio nothing changes.
 fn check_split(symbol: &str, [before, ex]: [&str; 2], last_close: &str, open: &str, halved: &str) {
     let mut books = us("100000");
     pre(&mut books, day(before), &prices(&[(symbol, last_close)]), &prices(&[]), &[]).expect("a day");
@@ -57,8 +57,8 @@ fn known_splits_leave_the_holders_value_unchanged() {
     check_split("MSFT", ["2003-02-14", "2003-02-18"], "48.3", "24.62", "24.15");
 }
 
-/// The special dividend of Microsoft arrives as cash at the open of its ex-date, and is owed by who
-/// is short.
+/// The special dividend of Microsoft is paid in cash at the open of its ex-date, and owed by a short
+/// position.
 #[test]
 fn a_known_dividend_arrives_as_cash() {
     for (side, cash) in [(Side::Buy, "7311"), (Side::Short, "12689")] {
@@ -79,7 +79,7 @@ fn a_known_dividend_arrives_as_cash() {
     }
 }
 
-/// A position's life with every kind of cost: what it realised is what it did to the cash.
+/// A position with every kind of cost: its realized result equals its effect on the cash.
 #[test]
 fn realised_results_carry_fees_dividends_and_days() {
     let mut profile = MarketProfile::us_equity().frictionless();
@@ -101,7 +101,7 @@ fn realised_results_carry_fees_dividends_and_days() {
     let part = order(&mut books, Side::Sell, "IBM", "10");
     let part = trade(&mut books, day("2010-01-06"), "110", part);
     let first = part.realised().expect("a closing fill");
-    // Cost 4,200 for 40: average 105. Fees: 2 for this fill, a quarter of 4 for opening.
+    // Cost 4,200 for 40: average 105. Fees: 2 for this fill, a quarter of the 4 paid at opening.
     assert_eq!((first.entry_price, first.exit_price), (price("105"), price("110")));
     assert_eq!((first.gross_pnl, first.fees, first.income), (money("50"), money("3"), money("5")));
     assert_eq!((first.pnl, first.holding_days, first.position_closed), (money("52"), 2, false));
@@ -117,7 +117,7 @@ fn realised_results_carry_fees_dividends_and_days() {
     assert_eq!(position.id.as_str(), "ada-2", "a new position has an id of its own");
 }
 
-/// Events read back from JSON make the same account; an impossible one changes nothing.
+/// Events parsed from JSON give the same account; an impossible event changes nothing.
 #[test]
 fn an_account_is_a_fold_over_its_events() {
     let mut books = us("1000");

@@ -1,4 +1,4 @@
-//! Known answers of what can be filled: participation, price limits and lots.
+//! Known results for limits on fills: participation, price limits and lots.
 
 use crate::books_support::{
     bars, check, close, day, dec, money, order, pre_day, price, prices, quantity, trade,
@@ -15,15 +15,15 @@ const D1: &str = "2024-01-02";
 const D2: &str = "2024-01-03";
 
 fn volume(mean: &str, bars: u16) -> Conditions {
-    Conditions { volume: Some(KnownVolume { mean: quantity(mean), bars }), band: None }
+    Conditions { volume: Some(KnownVolume { mean: quantity(mean), bars }), ..Conditions::default() }
 }
 
 fn limits(previous: &str, percent: &str) -> Conditions {
     let band = PriceBand::around(price(previous), dec(percent)).expect("fits");
-    Conditions { volume: None, band: Some(band) }
+    Conditions { band: Some(band), ..Conditions::default() }
 }
 
-/// A market without costs that has its cap all the same.
+/// A market without costs that has the participation cap.
 fn capped(name: &str) -> MarketProfile {
     let preset = MarketProfile::preset(name).expect("a preset");
     MarketProfile { participation: preset.participation, ..preset.frictionless() }
@@ -40,8 +40,8 @@ fn filled(books: &mut Books, on: &str, at: &str, under: Conditions, order: Order
     submit(books, approved).expect("fresh");
 }
 
-/// Goal: 1 % of a mean volume of 12,345 is 123.45: 123 shares are bought, 124 are not, and what was traded on the
-/// day counts, both ways; the next day begins anew.
+/// Goal: 1 % of a mean volume of 12,345 is 123.45: 123 shares are bought, 124 are not; what was already
+/// traded that day counts, both ways; the next day starts again.
 #[test]
 fn a_capped_order_is_rejected_with_what_is_admissible() {
     let mut books = Books::new("ada", capped("us_equity"), money("100000"));
@@ -65,7 +65,7 @@ fn a_capped_order_is_rejected_with_what_is_admissible() {
     filled(&mut books, D1, "10", volume("12345", 20), other);
     let tomorrow = order(&mut books, Side::Buy, "X", "123");
     filled(&mut books, D2, "10", volume("12345", 20), tomorrow);
-    // Without a cap, or without a known volume, any quantity.
+    // Without a cap, or without a known volume, any quantity is allowed.
     let all = order(&mut books, Side::Sell, "X", "223");
     filled(&mut books, "2024-01-04", "10", Conditions::default(), all);
     let mut free = Books::new("ada", MarketProfile::us_equity().frictionless(), money("100000"));
@@ -73,8 +73,8 @@ fn a_capped_order_is_rejected_with_what_is_admissible() {
     filled(&mut free, D1, "10", volume("10", 20), many);
 }
 
-/// Goal: the cap of lots of 100: 1 % of 25,000 is 250, of which 200 are admissible; an odd holding within the cap is
-/// closed whole.
+/// Goal: the cap with lots of 100: 1 % of 25,000 is 250, of which 200 are allowed; an odd holding within the
+/// cap can be closed whole.
 #[test]
 fn what_is_admissible_is_whole_lots() {
     let mut books = Books::new("ada", capped("cn_a_share"), money("100000"));
@@ -84,7 +84,7 @@ fn what_is_admissible_is_whole_lots() {
     assert_eq!(refused(&books, D1, "10", volume("9900", 20), none).numbers["largest"], dec("0"));
 }
 
-/// Goal: stops fill whatever the volume is, and count for the day.
+/// Goal: stops fill at any volume, and count towards the day's.
 #[test]
 fn forced_closes_are_exempt_and_count() {
     let mut books = Books::new("ada", capped("us_equity"), money("100000"));
@@ -97,8 +97,8 @@ fn forced_closes_are_exempt_and_count() {
     assert_eq!(books.account().traded_on(day(D1), &Symbol::new("X")), quantity("200"));
 }
 
-/// Goal: an order for the next open is judged again there, by the volume that is known then; in books that reduce
-/// it fills with what is admissible.
+/// Goal: an order for the next open is checked again there against the volume known then; in books that
+/// reduce orders it fills with the allowed quantity.
 #[test]
 fn waiting_orders_are_capped_where_they_fill() {
     for reduces in [false, true] {
@@ -122,8 +122,8 @@ fn waiting_orders_are_capped_where_they_fill() {
     }
 }
 
-/// Goal: where books reduce, cash that does not suffice buys what it can, fees included, and a sale of more than is
-/// held sells what is.
+/// Goal: in books that reduce orders, insufficient cash buys what it can, fees included, and a sale of more
+/// than is held sells the holding.
 #[test]
 fn reduced_orders_are_covered() {
     let mut books = Books::new("ada", MarketProfile::us_equity(), money("1000")).reducing();
@@ -157,7 +157,7 @@ fn limits_are_rounded_half_up() {
     }
 }
 
-/// Goal: nobody buys at limit up or sells at limit down; the other way is free.
+/// Goal: no buys at limit up and no sells at limit down; the opposite side is allowed.
 #[test]
 fn nobody_buys_at_limit_up_or_sells_at_limit_down() {
     let mut books = Books::new("ada", MarketProfile::cn_a_share().frictionless(), money("100000"));
@@ -174,8 +174,8 @@ fn nobody_buys_at_limit_up_or_sells_at_limit_down() {
     filled(&mut books, D2, "9.05", under, buy);
 }
 
-/// Goal: slippage takes no fill beyond a price limit, bought or sold, nor a stop that the open has gapped below; it
-/// costs only as far as the limit.
+/// Goal: slippage takes no fill beyond a price limit, neither a buy, a sell nor a stop that the open has
+/// gapped below; its cost ends at the limit.
 #[test]
 fn slippage_ends_at_the_price_limit() {
     let profile = MarketProfile { slippage_bps: dec("100"), ..MarketProfile::cn_a_share().frictionless() };
@@ -198,7 +198,7 @@ fn slippage_ends_at_the_price_limit() {
     assert_eq!(stopped.entries[0].fill().map(|fill| fill.price), Some(price("9")));
 }
 
-/// Goal: a bar that is locked at limit down triggers no stop, neither at its open nor inside; one that opens there
+/// Goal: a bar locked at limit down triggers no stop, neither at its open nor intraday; one that opens there
 /// and trades higher does.
 #[test]
 fn a_locked_bar_triggers_no_stop() {
@@ -217,7 +217,7 @@ fn a_locked_bar_triggers_no_stop() {
     assert_eq!(out.entries[0].fill().map(|fill| fill.price), Some(price("9")));
 }
 
-/// Goal: each board has its limit by date, ST too, and a new listing has none on its first days.
+/// Goal: each board has its limit by date, also for ST shares, and a new listing has none on its first days.
 #[test]
 fn boards_have_their_limits_by_date() {
     let cn = MarketProfile::cn_a_share();
@@ -258,7 +258,7 @@ fn boards_have_their_limits_by_date() {
     assert_eq!(us.price_limit(&Symbol::new("600519"), day(D1), false, None), None);
 }
 
-/// Goal: symbols say their board, with or without their exchange, and nothing else does.
+/// Goal: the board follows from the symbol, with or without its exchange; other symbols have no board.
 #[test]
 fn symbols_say_their_board() {
     for (symbol, board) in [
@@ -279,8 +279,8 @@ fn symbols_say_their_board() {
     }
 }
 
-/// Goal: STAR takes 200 and more in steps of 1, Beijing 100 and more, the other boards lots of 100; an odd rest is
-/// sold whole alone.
+/// Goal: STAR takes 200 and more in steps of 1, Beijing 100 and more, the other boards lots of 100; an odd
+/// remainder can only be sold whole.
 #[test]
 fn boards_have_their_lots() {
     let mut books = Books::new("ada", MarketProfile::cn_a_share().frictionless(), money("1000000"));
@@ -311,7 +311,8 @@ fn boards_have_their_lots() {
     assert_eq!(check(&books, day(D2), "10", odd).expect_err("odd").code, RejectCode::LotSize);
     let rest = order(&mut books, Side::Sell, "688111", "100");
     trade(&mut books, day(D2), "10", rest);
-    // A split of 3 for 2 of a waiting order of 250 STAR shares leaves 375, of one of 100 on the main board 100.
+    // A 3-for-2 split turns a waiting order of 250 STAR shares into 375, and one of 100 on the main board
+    // stays at 100.
     let mut later = MarketProfile::cn_a_share().frictionless();
     later.fill_model = FillModel::NextOpen;
     let mut books = Books::new("ada", later, money("1000000"));
@@ -330,7 +331,7 @@ fn boards_have_their_lots() {
     assert_eq!(amounts, [quantity("375"), quantity("100")]);
 }
 
-/// Goal: nonsense in a profile's conditions is named.
+/// Goal: invalid conditions in a profile are errors that name the field.
 #[test]
 fn nonsense_in_conditions_is_named() {
     type Change = fn(&mut MarketProfile);

@@ -1,5 +1,5 @@
-//! Properties of what is borrowed and of what can be lost: every night is paid for once, an isolated position
-//! loses its margin at most, and an account of which nothing is left says so and trades no more.
+//! Properties of borrowing and losses: every night is paid for once, an isolated position loses at most its
+//! margin, and an account with nothing left records its insolvency and stops trading.
 
 use crate::books_support::{dec, lender, money, prices, us};
 use papertape_core::broker::{
@@ -67,9 +67,10 @@ fn charges(entries: &[BookEntry]) -> Vec<(u32, Decimal, Decimal)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Goal: who holds a position through a night pays for it, once, whatever the calendar was thought to be:
-    /// the nights charged are those between the opening and the day of the close-out. A charge is units x
-    /// charge per unit, and the charge per unit follows from the loan, or the value of what is short.
+    /// Goal: a position held through a night pays for it, once, even when the calendar turned out different
+    /// from expected: the nights charged are those between the opening and the day of the close-out. A charge
+    /// is units x charge per unit, and the charge per unit follows from the loan, or from the market value of
+    /// a short position.
     #[test]
     fn every_night_is_paid_for_once(
         short in any::<bool>(),
@@ -108,7 +109,7 @@ proptest! {
             let end = close(&mut books, on, later(on, thought), &at(price)).expect("ends");
             check(&end.entries, price, end.cash.0)?;
             on = later(on, really);
-            // The stop is never reached: it moves with nothing.
+            // The price never falls, so the stop, which does not move, is never reached.
             let next = Decimal::from(percent.clamp(100, 101));
             let out = pre(&mut books, on, &at(next), &at(price), &[]).expect("begins");
             check(&out.entries, price, books.account().cash().0)?;
@@ -134,8 +135,8 @@ proptest! {
         prop_assert!(leverage == Decimal::ONE && !short || paid_ahead.is_some(), "{nights} nights of {held}");
     }
 
-    /// Goal: where margin is isolated, no path, gap, fee or slippage takes more from a position than its
-    /// margin: closing it never makes what is available less.
+    /// Goal: with isolated margin, no path, gap, fee or slippage takes more from a position than its margin:
+    /// closing it never reduces the available amount.
     #[test]
     fn an_isolated_position_loses_its_margin_at_most(
         short in any::<bool>(),
@@ -189,9 +190,10 @@ proptest! {
         }
     }
 
-    /// Goal: an account is insolvent from the first open or close at which its value is zero or below, and
-    /// from then on for good: it is said once, with the loss; no order passes; what is held is closed at the
-    /// next open; and a later gain changes nothing. An account that always has something left is none.
+    /// Goal: an account is insolvent from the first open or close at which its value is zero or below,
+    /// permanently: this is recorded once, with the loss; every order is rejected; holdings are closed at the
+    /// next open; and a later gain changes nothing. An account that always has something left is never
+    /// insolvent.
     #[test]
     fn an_insolvent_account_is_named_and_stopped(
         units in 1_i64..100,
@@ -221,7 +223,7 @@ proptest! {
             let was = books.insolvency().is_some();
             let out = pre(&mut books, on, &opens, &BTreeMap::new(), &[]).expect("begins");
             if !was {
-                // Only what the open says, before what was left was closed.
+                // Only the values at the open, before the remaining positions were closed.
                 ruined |= out.entries.iter().any(is_insolvency);
             }
             named.extend(out.entries.iter().filter(|e| is_insolvency(e)).map(|e| (e.clone(), last_value)));
@@ -261,12 +263,12 @@ fn is_insolvency(entry: &BookEntry) -> bool {
     matches!(entry.event, Some(LedgerEvent::Insolvency { .. }))
 }
 
-/// All nights of the holding, and at most those that a close took for closed ones ahead: at most four.
+/// The nights charged beyond those held, which a close expected to be without trading: at most four.
 fn books_paid_beyond(nights: u32, held: i32) -> Option<u32> {
     nights.checked_sub(u32::try_from(held).ok()?).filter(|ahead| *ahead <= 4)
 }
 
-/// Goal: the paths do reach what they are there for: gaps through the margin, and ruin.
+/// Goal: the random paths reach the cases they are meant for: gaps through the margin, and ruin.
 #[test]
 fn a_gap_through_the_margin_costs_the_margin() {
     for (side, gap) in [(Side::Buy, "40"), (Side::Short, "900")] {

@@ -1,4 +1,4 @@
-//! The phases of a day, each driven with prices that make it act.
+//! The phases of a day, each driven with prices that trigger it.
 
 use crate::books_support::{
     bars, check, close, day, dec, lender, money, order, price, prices, quantity, trade, us,
@@ -42,7 +42,7 @@ fn told(entries: &[BookEntry]) -> Vec<(Option<ActionType>, Option<papertape_core
     entries.iter().map(|entry| (entry.action_type, entry.price)).collect()
 }
 
-/// What one bar does to the holding: the row's kind and price, if any.
+/// The effect of one bar on the holding: the row's kind and price, if any.
 fn check_bar(side: Side, bar_of: [&str; 4], expected: Option<(ActionType, &str)>) {
     let mut books = holding(side);
     let out = bar(&mut books, day(D1), &bars(&[("X", bar_of)])).expect("a bar");
@@ -68,7 +68,7 @@ fn stops_and_targets_trigger_inside_the_bar() {
     check_bar(Side::Short, ["88", "120", "80", "100"], Some((Target, "88")));
 }
 
-/// What opens beyond a stop or a target fills at the open, before the agent is asked.
+/// A stop or target that the open has passed fills at the open, before the agent acts.
 #[test]
 fn gaps_fill_at_the_open_in_the_pre_phase() {
     for (side, open, expected) in [
@@ -85,8 +85,7 @@ fn gaps_fill_at_the_open_in_the_pre_phase() {
     }
 }
 
-/// A leveraged position is lost when its loss reaches its margin, and costs no more where a gap went
-/// beyond.
+/// A leveraged position is liquidated when its loss reaches its margin, and loses no more even after a gap.
 #[test]
 fn a_position_is_liquidated_when_its_margin_is_lost() {
     let mut books = lender("1000");
@@ -109,7 +108,7 @@ fn a_position_is_liquidated_when_its_margin_is_lost() {
     assert_eq!((fill.price, fill.slippage), (price("90"), money("0")), "where the margin was lost");
 }
 
-/// A dividend that a short cannot pay is a call, recorded at once and covered the next morning.
+/// A dividend that a short cannot pay is a margin call, recorded at once and covered the next morning.
 #[test]
 fn a_margin_call_is_covered_in_the_next_pre_phase() {
     let mut books = us("1000");
@@ -127,7 +126,7 @@ fn a_margin_call_is_covered_in_the_next_pre_phase() {
         check(&books, day(D2), "10", buy).expect_err("nothing left").code,
         RejectCode::InsufficientCash
     );
-    // 3 of Y set 30 free at 10; the value of either position is 500, so the symbol decides: X.
+    // 3 of Y free 30 at 10; both positions have the value 500, so the symbol decides: X.
     let out = pre(&mut books, day(D3), &opens, &opens, &[]).expect("a day");
     let fill = out.entries[0].fill().expect("a forced fill");
     assert_eq!((fill.cause, fill.side, fill.quantity), (FillCause::MarginCall, Side::Cover, quantity("1")));
@@ -152,7 +151,7 @@ fn fractions_of_a_split_become_cash_and_value_stays() {
     let realised = entry.realised().expect("the fraction was sold");
     assert_eq!((realised.quantity, realised.cause, realised.pnl), (quantity("0.5"), None, money("2")));
 
-    // 1:3 has no exact decimal; a holding of whole triples leaves no fraction all the same.
+    // 1:3 has no exact decimal, but a holding of whole triples still leaves no fraction.
     let mut books = us("10000");
     let buy = order(&mut books, Side::Buy, "X", "300");
     trade(&mut books, day(D1), "10", buy);
@@ -186,7 +185,7 @@ fn place(books: &mut Books, side: Side, amount: &str, at: &str) -> PendingOrder 
     }
 }
 
-/// `next_open` waits, is converted by a split, is checked again and fills or is refused.
+/// `next_open` waits, is converted by a split, is checked again and fills or is rejected.
 #[test]
 fn orders_for_the_next_open_are_checked_again_there() {
     let mut books = model(FillModel::NextOpen);
@@ -238,8 +237,7 @@ fn what_is_left_at_the_end_expires() {
     assert!(books.pending().is_empty() && expire(&mut books).is_empty());
 }
 
-/// A day's rows: numbers from 1, the profit against the close before, the last mark where there is
-/// no bar.
+/// A day's rows: numbers from 1, the profit since the previous close, the last mark when there is no bar.
 #[test]
 fn a_close_compares_with_the_close_before() {
     let mut books = holding(Side::Buy);
@@ -261,8 +259,8 @@ fn a_close_compares_with_the_close_before() {
     assert!(again.is_err() && books == before, "a day's actions happen once");
 }
 
-/// 3 basis points a night for the loan: what is bought on Friday pays for three, and what is sold at
-/// Monday's open has paid for them.
+/// A loan costs 3 basis points per night: shares bought on Friday pay for three nights, and shares sold at
+/// Monday's open have paid for them.
 #[test]
 fn loans_are_charged_for_the_nights_until_the_next_trading_day() {
     let mut books = lender("2000");
@@ -298,8 +296,8 @@ fn loans_are_charged_for_the_nights_until_the_next_trading_day() {
     assert_eq!(books.account().cash(), money("1995.2"));
 }
 
-/// Nights that no close has paid for, because the exchange opened later than it was thought to, are charged
-/// before the next open, and none is charged twice.
+/// Nights that no close has paid for, because the exchange opened later than expected, are charged before the
+/// next open, and none is charged twice.
 #[test]
 fn nights_that_are_still_owed_are_charged_before_the_open() {
     let mut books = lender("1000");
@@ -321,7 +319,7 @@ fn nights_that_are_still_owed_are_charged_before_the_open() {
     assert_eq!(nights(&end.entries), [1]);
     let out = pre(&mut books, day(D3), &marks, &marks, &[]).expect("a day");
     assert_eq!(nights(&out.entries), [3], "from the second to the sixth but for the night that was paid");
-    // The exchange opened sooner than it was thought to.
+    // The exchange opened earlier than expected.
     let end = broker::close(&mut books, day(D3), day("2020-01-09"), &marks).expect("a close");
     assert_eq!(nights(&end.entries), [3]);
     let out = pre(&mut books, day("2020-01-07"), &marks, &marks, &[]).expect("a day");
@@ -330,7 +328,7 @@ fn nights_that_are_still_owed_are_charged_before_the_open() {
     assert_eq!(nights(&end.entries), [1]);
 }
 
-/// An account of which nothing is left says so, closes what it holds at the next open, and trades no more.
+/// An insolvent account records its insolvency, closes its holdings at the next open, and trades no more.
 #[test]
 fn an_insolvent_account_trades_no_more() {
     let mut books = us("1000");
@@ -340,7 +338,7 @@ fn an_insolvent_account_trades_no_more() {
     trade(&mut books, day(D1), "10", buy);
     let marks = prices(&[("X", "100"), ("Y", "10")]);
     close(&mut books, day(D1), &marks).expect("a close");
-    // The gap takes 2,400 where 1,000 was.
+    // The gap costs 2,400; the account had 1,000.
     let opens = prices(&[("X", "400"), ("Y", "10")]);
     let out = pre(&mut books, day(D2), &opens, &prices(&[]), &[]).expect("a day");
     let found = books.account().insolvency().expect("it is named");
@@ -359,7 +357,7 @@ fn an_insolvent_account_trades_no_more() {
     let end = close(&mut books, day(D3), &opens).expect("a close");
     assert_eq!((end.insolvency, end.daily_profit, end.daily_return_pct), (Some(found), money("0"), None));
 
-    // At the close: what is held then is closed at the next open, and orders that wait are refused.
+    // At the close: holdings are closed at the next open, and waiting orders are rejected.
     let mut books = model(FillModel::NextOpen);
     place(&mut books, Side::Short, "10", "80");
     pre(&mut books, day(D2), &prices(&[("X", "80")]), &prices(&[]), &[]).expect("a day");

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 const SYMBOLS: [&str; 3] = ["AAA", "BBB", "CCC"];
 
-/// What one instrument does on one day, in percent of the price before.
+/// The moves of one instrument on one day, in percent of the previous price.
 #[derive(Clone, Debug)]
 struct Move {
     has_bar: bool,
@@ -55,7 +55,7 @@ fn a_move() -> impl Strategy<Value = Move> {
     let dividend = prop::option::weighted(0.15, 1_i64..400);
     (prop::bool::weighted(0.9), -36_i64..121, -15_i64..15, 0_i64..20, 0_i64..20, split, dividend).prop_map(
         |(has_bar, gap, body, up, down, split, dividend)| {
-            // Most opens are near the close before.
+            // Most opens are near the previous close.
             let gap = if gap % 3 == 0 { gap } else { gap % 5 };
             Move { has_bar, gap, body, up, down, split, dividend }
         },
@@ -68,7 +68,7 @@ fn a_wish() -> impl Strategy<Value = Wish> {
     (
         0..SYMBOLS.len(),
         side,
-        // In percent of what could be bought, or of what is held.
+        // In percent of the maximum purchase, or of the holding.
         prop_oneof![8 => 1_i64..101, 1 => -2_i64..1, 1 => 101_i64..100_000],
         prop_oneof![5 => Just(None), 4 => (1_i64..6).prop_map(Some), 1 => (-1_i64..12).prop_map(Some)],
         // In tenths of a percent, below zero for the wrong side.
@@ -96,7 +96,7 @@ fn some_days() -> impl Strategy<Value = Vec<Day>> {
 fn a_profile() -> impl Strategy<Value = MarketProfile> {
     let presets = vec![MarketProfile::us_equity(), MarketProfile::cn_a_share(), MarketProfile::crypto()];
     let models = vec![FillModel::Open, FillModel::Open, FillModel::NextOpen, FillModel::Close];
-    // None, flat ones, the preset's, and all at once.
+    // No costs, flat ones, the preset's, and all together.
     (prop::sample::select(presets), prop::sample::select(models), 0..4).prop_map(
         |(mut profile, fill_model, costs)| {
             profile.fill_model = fill_model;
@@ -115,7 +115,7 @@ fn a_profile() -> impl Strategy<Value = MarketProfile> {
     )
 }
 
-/// The books kept a second time, by the plainest arithmetic, from the entries alone.
+/// A second set of books, kept with the simplest arithmetic from the entries only.
 struct Shadow {
     cash: Decimal,
     held: BTreeMap<Symbol, Decimal>,
@@ -237,7 +237,7 @@ impl World {
         let opens: BTreeMap<_, _> = bars.iter().map(|(s, b): (&Symbol, &Ohlc)| (s.clone(), b.open)).collect();
         let closes: BTreeMap<_, _> = bars.iter().map(|(s, b)| (s.clone(), b.close)).collect();
 
-        // Splits are valued at the closes before, all that follows at the opens.
+        // Splits are valued at the previous closes, everything after them at the opens.
         let out = pre(&mut self.books, on, &opens, &before, &actions).expect("a day");
         let splits =
             out.entries.iter().take_while(|e| matches!(e.event, Some(LedgerEvent::Split { .. }))).count();
@@ -272,12 +272,12 @@ impl World {
         self.take(&out.entries)?;
         prop_assert_eq!(out.portfolio_value.0, self.shadow.value());
         prop_assert_eq!(out.daily_profit, out.portfolio_value - before);
-        // Everything earned was realised or stands in an open position.
+        // All earnings are realized or part of an open position.
         let open: Decimal = out.snapshots.iter().map(|snapshot| snapshot.unrealised_pnl.0).sum();
         let carried: Decimal =
             self.books.account().positions().values().map(|p| p.income.0 - p.opening_fees.0).sum();
         prop_assert_eq!(out.portfolio_value.0 - dec("10000"), self.shadow.realised + open + carried);
-        // The state survives its record, and the events make it again.
+        // The state survives a JSON round trip, and the events reproduce it.
         let text = serde_json::to_string(&self.books).expect("JSON");
         let read: Books = serde_json::from_str(&text).expect("the same books");
         prop_assert_eq!(&read, &self.books);
@@ -342,7 +342,7 @@ impl World {
         match submit(&mut self.books, approved).expect("fresh") {
             Submission::Pending(_) => prop_assert_eq!(before.account(), self.books.account()),
             Submission::Filled(entry) => {
-                // Opening at the current price costs exactly the stated costs; where margin is isolated, closing
+                // Opening at the current price costs exactly the stated costs; with isolated margin, closing
                 // may cost less.
                 let fill = entry.fill().expect("a fill");
                 let is_exact = fill.side.opens() || !self.books.profile().has_isolated_margin();
@@ -380,8 +380,8 @@ proptest! {
         run(profile, &days)?;
     }
 
-    /// Numbers of any size and sign are refused or traded; nothing panics, and an error of a phase
-    /// leaves the books as they were.
+    /// Numbers of any size and sign are rejected or traded; nothing panics, and an error in a phase leaves
+    /// the books unchanged.
     #[test]
     fn hostile_numbers_do_no_harm(
         profile in a_profile(),
@@ -432,7 +432,7 @@ proptest! {
     }
 }
 
-/// Any decimal: half of them near the numbers of a market, so that orders also pass.
+/// Any decimal; half of them near a market's numbers, so that some orders pass.
 fn any_decimal() -> impl Strategy<Value = Decimal> {
     prop_oneof![
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), 0_u32..=28)
@@ -442,7 +442,7 @@ fn any_decimal() -> impl Strategy<Value = Decimal> {
     ]
 }
 
-/// The random days do reach what they are there for: every kind of fill on every kind of market.
+/// The random days reach the cases they are meant for: every kind of fill on every kind of market.
 #[test]
 fn the_random_days_reach_everything() {
     use proptest::strategy::ValueTree as _;

@@ -1,4 +1,4 @@
-//! The rules of an order: each refuses with its code and its numbers, in the fixed order.
+//! The rules of an order: each rejects with its code and its numbers, in a fixed order.
 
 use crate::books_support::{check, day, dec, lender, money, order, price, quantity, trade, us};
 use papertape_core::broker::{
@@ -75,7 +75,7 @@ fn amounts_must_be_finite_above_zero_and_whole_lots() {
     }
 }
 
-/// Lots of 100 to buy; an odd holding can be sold whole.
+/// Purchases need lots of 100; an odd holding can be sold whole.
 #[test]
 fn lots_bind_but_for_closing_all() {
     let mut books = Books::new("ada", MarketProfile::cn_a_share().frictionless(), money("100000"));
@@ -182,7 +182,7 @@ fn leverage_keeps_to_the_range_and_to_the_position() {
     trade(&mut richer, day(DAY), "10", same);
 }
 
-/// A leveraged position carries a stop on its losing side, within 10% of leveraged loss.
+/// A leveraged position needs a stop on its losing side, within 10% of leveraged loss.
 #[test]
 fn the_stop_rule_names_the_largest_distance() {
     let mut books = lender("1000");
@@ -271,7 +271,7 @@ fn a_stop_is_tightened_and_never_loosened() {
     );
 }
 
-/// Two orders approved side by side: the second saw an account that is no more.
+/// Two orders approved for the same account version: after the first, the second approval is stale.
 #[test]
 fn an_approval_is_good_for_one_version_of_the_account() {
     let mut books = us("1000");
@@ -289,7 +289,7 @@ fn an_approval_is_good_for_one_version_of_the_account() {
     assert_eq!(submit(&mut other, c), Err(SubmitError::OtherAccount { approved, owner }));
 }
 
-/// Two broken rules: the one that is checked first decides.
+/// Two violated rules: the one checked first decides.
 #[test]
 fn rules_are_checked_in_their_order() {
     let mut profile = MarketProfile::cn_a_share().frictionless();
@@ -297,7 +297,7 @@ fn rules_are_checked_in_their_order() {
     let mut books = Books::new("ada", profile, money("3005"));
     let buy = order(&mut books, Side::Buy, "X", "100");
     trade(&mut books, day(DAY), "10", buy);
-    // From the newest rule to the oldest, each order breaks all the rules that were broken before.
+    // From the last rule to the first, each order violates all rules tested so far.
     let mut buy = order(&mut books, Side::Buy, "X", "100");
     buy.stop = Some(price("11"));
     assert_eq!(code(&books, "10", buy.clone()), RejectCode::StopWrongSide);

@@ -1,5 +1,5 @@
-//! The rules of stops and leverage over random positions and random paths with gaps: they are held by code,
-//! and every refusal says what would have been allowed.
+//! The rules of stops and leverage over random positions and random paths with gaps: the code enforces them,
+//! and every rejection reports what would have been allowed.
 
 use crate::books_support::{close, day, lender, price};
 use papertape_core::broker::{
@@ -37,7 +37,7 @@ fn wish(books: &mut Books, short: bool, leverage: i64, stop: Option<Decimal>) ->
     }
 }
 
-/// The stop that is `distance` away on the losing side.
+/// The stop at `distance` on the losing side.
 fn away(short: bool, entry: Decimal, distance: Decimal) -> Decimal {
     if short { entry + distance } else { entry - distance }
 }
@@ -48,8 +48,8 @@ fn prices(at: Decimal) -> BTreeMap<Symbol, Price> {
 
 proptest! {
     /// Goal: a leveraged order needs a stop, on the losing side, within `|entry - stop| / entry x leverage <=
-    /// 10%`; beyond it the refusal tells the largest admissible distance, which is admissible itself, while
-    /// anything further is not. A leverage out of range is refused with the range. A refusal changes nothing.
+    /// 10%`; beyond it the rejection reports the maximum distance, which is itself allowed, while anything
+    /// further is not. A leverage out of range is rejected with the range. A rejection changes nothing.
     #[test]
     fn what_is_refused_says_what_is_admissible(
         short in any::<bool>(),
@@ -105,9 +105,9 @@ proptest! {
         }
     }
 
-    /// Goal: along any path with gaps a leveraged position always carries its stop; the stop only ever moves
-    /// towards the price; the position ends at the stop, or at the open that went beyond it, or at its
-    /// liquidation; and another position's margin is never touched by it while the path has no gap.
+    /// Goal: along any path with gaps a leveraged position always has its stop; the stop only ever moves
+    /// towards the price; the position ends at the stop, at an open beyond it, or at its liquidation; and it
+    /// never touches another position's margin while the path has no gap.
     #[test]
     fn a_stop_is_tightened_and_ends_the_position(
         short in any::<bool>(),
@@ -130,8 +130,8 @@ proptest! {
                 last = (last * Decimal::from(100 + gap) / Decimal::ONE_HUNDRED).round_dp(6);
                 let out = pre(&mut books, date, &prices(last), &BTreeMap::new(), &[]).expect("begins");
                 for fill in out.entries.iter().filter_map(|entry| entry.fill()) {
-                    // A gap fills at the open, never at a price that was not there, unless it has gone beyond
-                    // the margin, which is all that is lost.
+                    // A gap fills at the open, never at a price that did not trade, except beyond the margin,
+                    // where the loss is the margin.
                     match fill.cause {
                         FillCause::Liquidation => {
                             let better = if short { fill.price.0 <= last } else { fill.price.0 >= last };
@@ -142,7 +142,7 @@ proptest! {
                 }
             }
             if books.account().position(&symbol()).is_some() {
-                // The agent asks for some stop; only a tighter one on the right side is taken.
+                // The agent requests a stop; only a tighter one on the right side is accepted.
                 let wanted = away(short, last, Decimal::from(asked));
                 let change =
                     StopChange { id: books.next_order_id(), symbol: symbol(), stop: Some(Price(wanted)), target: None, reason: None };
@@ -162,7 +162,7 @@ proptest! {
             let ohlc = Ohlc { open: Price(last), high: Price(percent(up)), low: Price(percent(-down)), close: Price(last) };
             let out = bar(&mut books, date, &BTreeMap::from([(symbol(), ohlc)])).expect("passes");
             for fill in out.entries.iter().filter_map(|entry| entry.fill()) {
-                // Inside of a bar that opens on the right side, the stop itself is the price.
+                // In a bar that opens on the right side, the fill price is the stop.
                 prop_assert_eq!(fill.cause, FillCause::Stop);
                 prop_assert_eq!(fill.price, Price(in_force));
             }
@@ -171,7 +171,7 @@ proptest! {
                 Some(held) => {
                     prop_assert!(!reached);
                     prop_assert_eq!(held.stop, Some(Price(in_force)));
-                    // The stop comes before the margin is lost.
+                    // The stop is reached before the margin is lost.
                     let liquidation = held.liquidation_price().expect("it is leveraged").0;
                     let before = if short { in_force < liquidation } else { in_force > liquidation };
                     prop_assert!(before, "the stop at {in_force} comes after {liquidation}");
@@ -186,7 +186,7 @@ proptest! {
     }
 }
 
-/// Goal: margins are isolated: a position that is lost leaves another one's margin and stop as they are.
+/// Goal: margins are isolated: a liquidated position leaves another one's margin and stop unchanged.
 #[test]
 fn a_lost_position_takes_its_own_margin_alone() {
     let mut books = lender("100000");

@@ -1,4 +1,4 @@
-//! What the tests of the books share.
+//! Shared helpers for the tests of the books.
 
 use papertape_core::broker::{
     self, Approved, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Order, Quote, Rejection, Side, Submission,
@@ -45,12 +45,12 @@ pub(crate) fn us(cash: &str) -> Books {
     Books::new("ada", MarketProfile::us_equity().frictionless(), money(cash))
 }
 
-/// Crypto without costs, so that expected numbers can be read.
+/// Crypto without costs, so that expected numbers are easy to follow.
 pub(crate) fn lender(cash: &str) -> Books {
     Books::new("ada", MarketProfile::crypto().frictionless(), money(cash))
 }
 
-/// A close on a day after which the exchange opens on the next one.
+/// A close on a day after which the exchange opens on the following one.
 pub(crate) fn close(
     books: &mut Books,
     on: Date,

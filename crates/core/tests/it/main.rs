@@ -1,4 +1,4 @@
-//! The domain's rules, driven from the outside.
+//! The domain's rules, tested through the public API.
 
 mod action;
 mod books_costs;
@@ -12,13 +12,17 @@ mod books_rules;
 mod books_stops;
 mod books_support;
 mod market_answers;
+mod market_benchmark;
 mod market_build;
 mod market_calendar;
 mod market_conditions;
+mod market_index;
+mod market_membership;
 mod market_rows;
 mod market_view;
 mod market_within;
 mod metric_oracle;
+mod metric_relative;
 mod plan;
 mod provenance;
 mod tape_act;

@@ -1,4 +1,4 @@
-//! Everything that a view can be asked, asked at once.
+//! Calls every method of a view.
 
 use papertape_core::id::Symbol;
 use papertape_core::market::{BarRange, Indicator, MarketView, Read, ReadError};
@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 const INDICATORS: [&str; 8] =
     ["sma(3)", "ema(3)", "macd(2,3,2)", "rsi(3)", "bollinger(3,2)", "atr(3)", "vwma(3)", "mfi(3)"];
 
-/// The answers of all the view's methods, for these symbols and one that nobody has, and for these
-/// dates, oldest first. The dataset's hash is left out, so that two datasets' answers can be compared.
+/// The results of all the view's methods, for these symbols and an unknown one, and for these dates, oldest
+/// first. The dataset's hash is left out, so that the results of two datasets can be compared.
 pub(crate) fn answers(view: &MarketView<'_>, symbols: &[Symbol], dates: &[Date]) -> Value {
     let mut out = Map::new();
     let mut put = |key: String, value: Value| out.insert(key, value);
@@ -47,7 +47,7 @@ pub(crate) fn answers(view: &MarketView<'_>, symbols: &[Symbol], dates: &[Date])
     Value::Object(out)
 }
 
-/// An instant, and those a microsecond before and after it.
+/// An instant, and the instants one microsecond before and after it.
 pub(crate) fn around(instant: Timestamp) -> [Timestamp; 3] {
     let micro = std::time::Duration::from_micros(1);
     [instant - micro, instant, instant + micro]

@@ -1,11 +1,11 @@
-//! A dataset's identity is its rows, and impossible rows have no place in one.
+//! A dataset's identity is its rows, and impossible rows are rejected.
 
 use crate::market_rows::{Rows, rows};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BuildError, DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, News, TradingDay,
-    TradingHours,
+    BuildError, DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, InstrumentType, MacroPoint, News,
+    TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
@@ -17,7 +17,7 @@ use std::time::Duration;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    // Goal: the order in which rows are given does not show in the hash, nor do trailing zeros.
+    // Goal: neither the order of the input rows nor trailing zeros change the hash.
     #[test]
     fn the_hash_does_not_depend_on_order_or_form(rows in rows(), turn in 0..100_usize) {
         let mut other = rows.clone();
@@ -33,7 +33,7 @@ proptest! {
         prop_assert_eq!(rows.build().hash(), other.build().hash());
     }
 
-    // Goal: any value changed is another dataset.
+    // Goal: changing any value gives another dataset.
     #[test]
     fn the_hash_changes_with_any_value(rows in rows(), pick in 0..100_usize) {
         let variants = variants(&rows, pick);
@@ -106,7 +106,7 @@ fn variants(rows: &Rows, pick: usize) -> Vec<Rows> {
     out
 }
 
-// Goal: every impossible row is refused, and the error names symbol, date and reason.
+// Goal: every impossible row is rejected, and the error names symbol, date and reason.
 #[test]
 fn impossible_bars_are_refused() {
     let check = |[open, high, low, close]: [&str; 4], volume: i64, reason: &str| {
@@ -123,7 +123,7 @@ fn impossible_bars_are_refused() {
     check(["10", "11", "9", "10"], -5, "a volume of -5");
 }
 
-// Goal: rows that do not fit the others are refused.
+// Goal: rows that contradict others are rejected.
 #[test]
 fn rows_that_do_not_fit_are_refused() {
     let good = ["10", "11", "9", "10"];
@@ -203,7 +203,7 @@ fn rows_that_do_not_fit_are_refused() {
     check(&twice, "news `n1`: refused: given twice");
 }
 
-// Goal: what nobody can date, nobody can be shown: it is refused, each kind by its name.
+// Goal: undated items are rejected, each kind by its name.
 #[test]
 fn undated_items_are_refused() {
     let mut builder = builder();
@@ -224,7 +224,7 @@ fn delisting(d: i8, pays: Option<&str>) -> CorporateAction {
     CorporateAction { kind: CorporateActionKind::Delisting { pays }, ..split(d, "2") }
 }
 
-// Goal: impossible actions and days are refused where they are given.
+// Goal: impossible actions and days are rejected when they are added.
 #[test]
 fn impossible_actions_and_days_are_refused() {
     let mut builder = builder();
@@ -240,7 +240,7 @@ fn impossible_actions_and_days_are_refused() {
     assert!(matches!(builder.day(backwards), Err(BuildError::Day { .. })));
 }
 
-// Goal: values of any size that a market has are kept exactly.
+// Goal: values of any size found in a market are stored exactly.
 #[test]
 fn values_are_kept_exactly() {
     let mut builder = builder();
@@ -260,7 +260,12 @@ fn builder() -> DatasetBuilder {
         builder.day(day(date)).expect("day");
     }
     let (name, currency) = ("Aaa".to_owned(), "USD".to_owned());
-    builder.instrument(Instrument { symbol: symbol(), name, currency });
+    builder.instrument(Instrument {
+        symbol: symbol(),
+        name,
+        currency,
+        instrument_type: InstrumentType::Stock,
+    });
     builder
 }
 

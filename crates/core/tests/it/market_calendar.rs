@@ -1,4 +1,4 @@
-//! Trading hours follow the exchange's clock, whatever the machine's files say.
+//! Trading hours follow the exchange's time zone, independent of the machine's zone files.
 
 use jiff::civil::time;
 use papertape_core::market::{BuildError, Dataset, DatasetBuilder, TradingHours};
@@ -12,7 +12,7 @@ fn check(date: &str, open: &str, close: &str) {
     assert_eq!((day.date, day.open, day.close), (date, at(open), at(close)), "{date}");
 }
 
-// Goal: NYSE hours in UTC on both sides of the changes of the clock, before and after 2007's law.
+// Goal: NYSE hours in UTC on both sides of the clock changes, before and after the law of 2007.
 #[test]
 fn new_york_hours_follow_daylight_saving_time() {
     check("2000-03-01", "14:30", "21:00");
@@ -29,7 +29,7 @@ fn new_york_hours_follow_daylight_saving_time() {
     check("2024-03-11", "13:30", "20:00");
 }
 
-// Goal: other exchanges' hours work, and a zone that does not exist is refused by name.
+// Goal: other exchanges' hours work, and an unknown zone is rejected by name.
 #[test]
 fn any_zone_of_the_database_has_hours() {
     let shanghai = TradingHours::new("Asia/Shanghai", time(9, 30, 0, 0), time(15, 0, 0, 0)).expect("a zone");
@@ -49,8 +49,8 @@ fn of_days(days: &[&str]) -> Dataset {
     builder.build().expect("a dataset")
 }
 
-// Goal: the next trading day is the calendar's; behind its end, the weekdays on which the exchange has traded
-// of late say it, weekends or not.
+// Goal: the next trading day is the calendar's; after the calendar's end it follows from the weekdays on
+// which the exchange has recently traded, weekends included.
 #[test]
 fn the_next_trading_day_is_the_calendars() {
     let next =

@@ -1,11 +1,11 @@
-//! What a view says of volume and price limits: what was known at the open, and no more.
+//! A view's volume and price limits: only what was known at the open.
 
 use papertape_core::broker::{Board, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, PriceKind, ST_METRIC, TradingDay,
-    TradingHours,
+    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, InstrumentType, PriceKind, ST_METRIC,
+    TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
@@ -29,6 +29,7 @@ fn add(builder: &mut DatasetBuilder, days: &[TradingDay], symbol: &str, first: u
         symbol: symbol.clone(),
         name: symbol.to_string(),
         currency: "CNY".to_owned(),
+        instrument_type: InstrumentType::Stock,
     });
     for (day, volume) in days[first..].iter().zip(volumes) {
         let price = Price::from(10);
@@ -60,8 +61,8 @@ fn mean(dataset: &Dataset, day: usize, symbol: &str) -> Option<(Decimal, u16)> {
     Some((volume.mean.0, volume.bars))
 }
 
-/// Goal: the mean is that of the bars before today, at most 20, in today's share units; today's volume is not in it,
-/// neither at the open nor at the close.
+/// Goal: the mean covers at most 20 bars before today, in today's share units; today's volume is not
+/// included, neither at the open nor at the close.
 #[test]
 fn the_mean_volume_is_that_of_known_bars() {
     let dataset = built(25, |builder, days| {
@@ -84,8 +85,8 @@ fn the_mean_volume_is_that_of_known_bars() {
     assert!(MarketProfile::us_equity().frictionless().participation.is_none());
 }
 
-/// Goal: a bar without volume has no open for anyone, where the instrument had volume before; without any volume,
-/// and at the close, the bars are what they are.
+/// Goal: a bar without volume has no open if the instrument had volume before; if it never had volume, and at
+/// the close, the bars are used as they are.
 #[test]
 fn a_bar_without_volume_is_no_bar_today() {
     let dataset = built(4, |builder, days| {
@@ -110,8 +111,8 @@ fn a_bar_without_volume_is_no_bar_today() {
     assert!(cut.view(dataset.days()[2].open).open_price(&Symbol::new("IDLE")).is_err());
 }
 
-/// Goal: limits are around the previous close less the day's dividend; a share that is listed within the data has
-/// none on its first days, and a dated series says which is ST.
+/// Goal: limits are around the previous close minus the day's dividend; a share listed within the data has
+/// none on its first days, and a dated series determines which shares are ST.
 #[test]
 fn limits_follow_from_what_is_known() {
     let dataset = built(4, |builder, days| {

@@ -1,16 +1,16 @@
-//! Random rows for a dataset, with splits, dividends, news and figures.
+//! Random rows for a dataset, with splits, dividends, news and fundamentals.
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, MacroPoint, News, Published, TradingDay,
-    TradingHours,
+    DailyBar, Dataset, DatasetBuilder, Fundamental, Instrument, InstrumentType, MacroPoint, Membership, News,
+    Published, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rows of a dataset, before it is built.
 #[derive(Clone, Debug)]
@@ -21,6 +21,7 @@ pub(crate) struct Rows {
     pub(crate) news: Vec<Published<News>>,
     pub(crate) fundamentals: Vec<Published<Fundamental>>,
     pub(crate) macros: Vec<Published<MacroPoint>>,
+    pub(crate) memberships: Vec<Membership>,
 }
 
 impl Rows {
@@ -34,6 +35,7 @@ impl Rows {
                 symbol: symbol.clone(),
                 name: format!("{symbol} Company"),
                 currency: "USD".into(),
+                instrument_type: InstrumentType::Stock,
             });
         }
         self.days.iter().for_each(|day| builder.day(*day).expect("day"));
@@ -50,6 +52,7 @@ impl Rows {
         for Published { published_at, item } in self.macros.iter().cloned() {
             builder.macro_point(Some(published_at), item).expect("macro point");
         }
+        self.memberships.iter().for_each(|one| builder.membership(one.clone()));
         builder.build().expect("dataset")
     }
 
@@ -58,7 +61,7 @@ impl Rows {
         *self.days.iter().find(|day| day.date == date).expect("a trading day")
     }
 
-    /// Keeps the rows of which every fact is known at this instant; the rule is written here anew.
+    /// Keeps the rows whose facts are all known at this instant; an independent implementation of the rule.
     pub(crate) fn keep_known(&mut self, instant: Timestamp) {
         let days = self.days.clone();
         let day = |date| *days.iter().find(|day| day.date == date).expect("a trading day");
@@ -69,7 +72,7 @@ impl Rows {
         self.days.retain(|day| day.open <= instant);
     }
 
-    /// Changes everything that is not known at this instant, and drops what lies after it.
+    /// Changes everything that is not known at this instant, and drops everything after it.
     pub(crate) fn garble_unknown(&mut self, instant: Timestamp) {
         let days = self.days.clone();
         let day = |date| *days.iter().find(|day| day.date == date).expect("a trading day");
@@ -85,7 +88,7 @@ impl Rows {
         self.keep_published(instant);
     }
 
-    /// Makes every split one by which decimals can be divided without a remainder.
+    /// Changes every split to a ratio by which decimals can be divided without a remainder.
     pub(crate) fn make_splits_even(&mut self) {
         for action in &mut self.actions {
             if let CorporateActionKind::Split { ratio } = &mut action.kind
@@ -96,6 +99,17 @@ impl Rows {
         }
     }
 
+    /// Drops every symbol but these, with all that is about others only.
+    pub(crate) fn keep_symbols(&mut self, symbols: &BTreeSet<Symbol>) {
+        self.bars.retain(|(symbol, _)| symbols.contains(symbol));
+        self.actions.retain(|action| symbols.contains(&action.symbol));
+        self.fundamentals.retain(|one| symbols.contains(&one.item.symbol));
+        let is_about = |news: &News| {
+            news.symbols.is_empty() || news.symbols.iter().any(|symbol| symbols.contains(symbol))
+        };
+        self.news.retain(|one| is_about(&one.item));
+    }
+
     fn keep_published(&mut self, instant: Timestamp) {
         self.news.retain(|one| one.published_at <= instant);
         self.fundamentals.retain(|one| one.published_at <= instant);
@@ -103,8 +117,7 @@ impl Rows {
     }
 }
 
-/// Two weeks about the beginning of daylight saving time, up to four symbols that begin and pause
-/// as they like.
+/// Two weeks around the start of daylight saving time, up to four symbols that start and pause at random.
 pub(crate) fn rows() -> impl Strategy<Value = Rows> {
     let key = || (0..4_usize, 0..10_usize);
     let bar = (1..500_u32, 0..500_u32, 0..=100_u32, 0..=100_u32, 0..9_000_000_000_u64, 0..5_u32);
@@ -170,6 +183,7 @@ pub(crate) fn rows() -> impl Strategy<Value = Rows> {
                 news,
                 fundamentals: fundamentals.into_values().collect(),
                 macros: macros.into_values().collect(),
+                memberships: Vec::new(),
                 days,
             }
         })
@@ -200,7 +214,7 @@ fn daily(date: Date, raw: (u32, u32, u32, u32, u64, u32)) -> DailyBar {
     }
 }
 
-/// On the open or the close of a day, or so many seconds from its open.
+/// On the open or the close of a day, or some seconds after its open.
 fn instant(days: &[TradingDay], (day, seconds, kind): (usize, i64, u8)) -> Timestamp {
     match kind {
         0 => days[day].open,

@@ -1,4 +1,4 @@
-//! Nobody can see tomorrow, and everybody sees today in today's shares.
+//! No view sees the future, and every view sees today in today's share units.
 
 use crate::market_answers::{answers, around};
 use crate::market_rows::{Rows, rows};
@@ -16,7 +16,7 @@ use serde_json::Value;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // Goal: no answer holds a fact that became known after the view's instant.
+    // Goal: no result contains a fact that became known after the view's instant.
     #[test]
     fn no_answer_holds_a_later_fact(rows in rows()) {
         let dataset = rows.build();
@@ -27,7 +27,7 @@ proptest! {
         }
     }
 
-    // Goal: a view over data cut at its instant gives the same answers to everything.
+    // Goal: a view over data truncated at its instant gives the same results for everything.
     #[test]
     fn a_cut_at_the_instant_changes_no_answer(rows in rows()) {
         let dataset = rows.build();
@@ -39,7 +39,7 @@ proptest! {
         }
     }
 
-    // Goal: whatever the future holds, the answers are the same, the running day's bar included.
+    // Goal: whatever the future data, the results are the same, including the running day's bar.
     #[test]
     fn another_future_changes_no_answer(rows in rows()) {
         let dataset = rows.build();
@@ -53,7 +53,7 @@ proptest! {
         }
     }
 
-    // Goal: at a close, a cut is to the byte the dataset built from the rows known then.
+    // Goal: a dataset truncated at a close equals, byte for byte, the dataset built from the rows known then.
     #[test]
     fn a_cut_at_a_close_is_the_dataset_of_the_rows_known_then(rows in rows()) {
         let dataset = rows.build();
@@ -64,7 +64,7 @@ proptest! {
         }
     }
 
-    // Goal: bars and indicators across splits are those of a series that was converted beforehand.
+    // Goal: bars and indicators across splits are those of a series that was adjusted beforehand.
     #[test]
     fn splits_convert_bars_and_indicators(mut rows in rows()) {
         rows.make_splits_even();
@@ -103,8 +103,8 @@ proptest! {
     }
 }
 
-// Goal: at the open of a split's ex-date its open is known, the last close is in new shares, and
-// nothing else of the day is known; at the close its bar is complete.
+// Goal: at the open of a split's ex-date its open is known, the last close is in new shares, and nothing else
+// of the day is known; at the close its bar is complete.
 #[test]
 fn a_day_with_a_split_unfolds_in_two_facts() {
     let rows = split_rows();
@@ -138,7 +138,7 @@ fn a_day_with_a_split_unfolds_in_two_facts() {
     assert_eq!(close.open_price(&symbol).expect("open").value.price, price("34"));
 }
 
-// Goal: an exposure tells which rows were read.
+// Goal: an exposure lists the rows that were read.
 #[test]
 fn an_exposure_tells_what_was_read() {
     let rows = split_rows();
@@ -154,7 +154,7 @@ fn an_exposure_tells_what_was_read() {
     assert_eq!(read.exposure.latest_known_at, Some(day.close));
 }
 
-// Goal: a symbol that has not begun to trade is as unknown as one that never will.
+// Goal: a symbol that has not started trading is as unknown as one that never will.
 #[test]
 fn a_symbol_is_unknown_before_its_first_bar() {
     let mut rows = split_rows();
@@ -169,7 +169,7 @@ fn a_symbol_is_unknown_before_its_first_bar() {
     assert_eq!(unknown.code(), "unknown_symbol");
 }
 
-// Goal: ranges bound by days and by number, and an impossible one is refused.
+// Goal: ranges limit bars by days and by number, and an impossible range is rejected.
 #[test]
 fn a_range_bounds_bars() {
     let rows = split_rows();
@@ -213,6 +213,7 @@ fn split_rows() -> Rows {
         news: Vec::new(),
         fundamentals: Vec::new(),
         macros: Vec::new(),
+        memberships: Vec::new(),
     }
 }
 
@@ -220,14 +221,14 @@ fn price(text: &str) -> Price {
     Price(text.parse().expect("a decimal"))
 }
 
-/// What the view answers about all of the dataset's symbols and days.
+/// The view's results for all of the dataset's symbols and days.
 fn all_answers(view: &MarketView<'_>, dataset: &Dataset) -> Value {
     let symbols: Vec<Symbol> = dataset.all_symbols().cloned().collect();
     let dates: Vec<Date> = dataset.days().iter().map(|day| day.date).collect();
     answers(view, &symbols, &dates)
 }
 
-/// About every open, close and publication.
+/// Instants around every open, close and publication.
 fn all_instants(rows: &Rows, dataset: &Dataset) -> Vec<Timestamp> {
     let news = rows.news.iter().map(|one| one.published_at);
     let figures = rows.fundamentals.iter().map(|one| one.published_at);
@@ -237,8 +238,7 @@ fn all_instants(rows: &Rows, dataset: &Dataset) -> Vec<Timestamp> {
     all
 }
 
-/// No instant under a key that tells when something was known lies after the view's, and no date
-/// after its day.
+/// No instant under a key for a known-at time is after the view's, and no date is after its day.
 fn check_instants(value: &Value, instant: Timestamp, today: Option<Date>) -> Result<(), TestCaseError> {
     match value {
         Value::Array(items) => items.iter().try_for_each(|item| check_instants(item, instant, today)),
@@ -264,7 +264,7 @@ fn check_instants(value: &Value, instant: Timestamp, today: Option<Date>) -> Res
     }
 }
 
-/// Shares of now for one share of the day.
+/// Today's shares per share of that day.
 fn ratio_after(actions: &[CorporateAction], symbol: &Symbol, date: Date) -> Decimal {
     (actions.iter())
         .filter(|action| action.symbol == *symbol && action.ex_date > date)

@@ -1,10 +1,10 @@
-//! Bars within the day: nobody sees one before it is known, and days are made of them exactly.
+//! Intraday bars: none is visible before it is known, and daily bars are exact aggregates of them.
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRange, BarRest, BuildError, DailyBar, Dataset, DatasetBuilder, Instrument, Interval, IntradayBar,
-    TradingDay, TradingHours,
+    BarRange, BarRest, BuildError, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval,
+    IntradayBar, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
@@ -15,7 +15,7 @@ use std::time::Duration;
 const A: &str = "A";
 
 fn days() -> Vec<TradingDay> {
-    // The clocks change between the first two.
+    // The clocks change between the first two dates.
     let dates = ["2024-03-08", "2024-03-11", "2024-03-12"];
     dates.iter().map(|date| TradingHours::us_equity().day(day(date)).expect("a day")).collect()
 }
@@ -63,7 +63,12 @@ fn builder() -> DatasetBuilder {
     let mut builder = DatasetBuilder::new("within", TradingHours::US_ZONE);
     days().into_iter().for_each(|day| builder.day(day).expect("a day"));
     let (name, currency) = (A.to_owned(), "USD".to_owned());
-    builder.instrument(Instrument { symbol: A.into(), name, currency });
+    builder.instrument(Instrument {
+        symbol: A.into(),
+        name,
+        currency,
+        instrument_type: InstrumentType::Stock,
+    });
     builder
 }
 
@@ -80,7 +85,7 @@ fn build(bars: &[Drawn], interval: Interval, is_split: bool) -> Dataset {
     builder.build().expect("a dataset")
 }
 
-/// Bars of half an hour: thirteen a day, any of them missing.
+/// Half-hour bars: thirteen per day, any of them missing.
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     let one = (1..50_000_u32, (0..500_u32, 0..500_u32, 0..500_u32));
     prop::collection::btree_map((0..3_usize, 0..13_u32), one, 1..30).prop_map(|all| {
@@ -101,8 +106,8 @@ fn instants(dataset: &Dataset) -> Vec<Timestamp> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // Goal: at no instant does a view hold a bar within the day, or a daily bar made of them, that was not
-    // known then; and it holds each one from the very instant on.
+    // Goal: a view never contains an intraday bar, or a daily bar built from them, that was not known at its
+    // instant; and it contains each one from exactly that instant on.
     #[test]
     fn nothing_is_seen_before_it_is_known(bars in drawn(), is_split: bool) {
         let half = minutes(30);
@@ -135,7 +140,7 @@ proptest! {
         }
     }
 
-    // Goal: a dataset cut at an instant answers as the whole does then.
+    // Goal: a dataset truncated at an instant gives the same results as the full one at that instant.
     #[test]
     fn a_cut_changes_no_answer(bars in drawn(), is_split: bool) {
         let half = minutes(30);
@@ -160,7 +165,8 @@ proptest! {
         }
     }
 
-    // Goal: a day is made of its bars exactly: first open, highest high, lowest low, last close, all volume.
+    // Goal: a daily bar is the exact aggregate of its bars: first open, highest high, lowest low, last close,
+    // all volume.
     #[test]
     fn days_are_made_of_their_bars(bars in drawn()) {
         let half = minutes(30);
@@ -180,7 +186,7 @@ proptest! {
         }
     }
 
-    // Goal: packed and unpacked again it is the same dataset, to the last row.
+    // Goal: a dataset that is packed and unpacked is equal, to the last row.
     #[test]
     fn packing_loses_nothing(bars in drawn(), is_split: bool) {
         let dataset = build(&bars, minutes(30), is_split);
@@ -193,7 +199,7 @@ proptest! {
     }
 }
 
-// Goal: bytes that are cut or changed are an error or another dataset, never a panic.
+// Goal: truncated or changed bytes give an error or another dataset, never a panic.
 #[test]
 fn broken_bytes_do_no_harm() {
     let bars = [Drawn { day: 0, slot: 0, low: 100, rises: (1, 2, 3) }];
@@ -212,7 +218,7 @@ fn broken_bytes_do_no_harm() {
     }
 }
 
-// Goal: a daily bar that is given stands before one made of bars within its day.
+// Goal: an explicit daily bar takes precedence over one built from intraday bars.
 #[test]
 fn a_given_day_stands() {
     let mut builder = builder();
@@ -228,7 +234,7 @@ fn a_given_day_stands() {
     assert_eq!(build(&[bar], minutes(30), false).contents().bars(&A.into()).len(), 0, "made, not given");
 }
 
-// Goal: the newest bar may hold the open alone, as a day and within one; any other may not.
+// Goal: the latest bar, daily or intraday, may contain only the open; any other may not.
 #[test]
 fn the_newest_bar_may_hold_the_open_alone() {
     let mut newest = builder();
@@ -254,7 +260,7 @@ fn the_newest_bar_may_hold_the_open_alone() {
     assert!(view.bars_within_days(&A.into(), minutes(60), BarRange::default()).is_err());
 }
 
-// Goal: bars within days that overlap, stand twice, lie outside of hours or are impossible are refused.
+// Goal: intraday bars that overlap, are duplicated, lie outside trading hours or are impossible are rejected.
 #[test]
 fn misplaced_bars_are_refused() {
     let refused = |bars: &[(u64, u32)]| {
@@ -289,7 +295,7 @@ fn misplaced_bars_are_refused() {
     assert!(matches!(error, BuildError::Within { .. }));
 }
 
-// Goal: hours that never end give days that no instant shares, and hours over midnight end on the next day.
+// Goal: round-the-clock hours give days that share no instant, and hours across midnight end on the next day.
 #[test]
 fn hours_around_the_clock() {
     use jiff::civil::time;
@@ -304,7 +310,7 @@ fn hours_around_the_clock() {
     assert_eq!(night.day_of(session.close - Duration::from_secs(1)).map(|day| day.date), Some(session.date));
 }
 
-// Goal: intervals are read as vendors spell them, and nothing else is.
+// Goal: intervals are parsed in vendors' spellings, and nothing else is accepted.
 #[test]
 fn intervals_are_read() {
     for (text, spelt) in [("1m", "1m"), ("5min", "5m"), ("60min", "1h"), ("1h", "1h"), ("240m", "4h")] {

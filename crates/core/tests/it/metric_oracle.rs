@@ -70,7 +70,7 @@ fn metrics_equal_the_oracle() {
     }
 }
 
-/// What a series cannot say is absent.
+/// Metrics that a series cannot support are absent.
 #[test]
 fn nothing_is_made_up() {
     let none = period_metrics(&PeriodInput {
@@ -88,7 +88,7 @@ fn nothing_is_made_up() {
     assert_eq!(daily_returns(1.0, &[f64::NAN]), None);
 }
 
-/// Goal: a ruin is named and has figures. The expected values are worked out by hand: 100, 120, -30, -40.
+/// Goal: a ruin is named and has metrics. The expected values are worked out by hand: 100, 120, -30, -40.
 #[test]
 fn a_ruin_is_named_and_has_figures() {
     let values = [Money::from(120), Money::from(-30), Money::from(-40)];
@@ -149,8 +149,8 @@ fn trades_give_win_rate_turnover_costs_and_exposure() {
     assert!(near(metrics.exposure, 1.0), "the mean of 1.5 and 0.5: {metrics:?}");
 }
 
-/// The year is the market's: figures of a market that never closes scale by 365, those of US shares by
-/// 252. The oracle is arithmetic: `sqrt(365 / 252)` between the volatilities, powers of one growth
+/// The year is the market's: metrics are annualized by 365 days for a market that never closes and by 252
+/// for US shares. The oracle is arithmetic: `sqrt(365 / 252)` between the volatilities, powers of one growth
 /// between the returns.
 #[test]
 fn a_year_is_the_markets_own() {
@@ -185,8 +185,8 @@ fn a_year_is_the_markets_own() {
     }
 }
 
-/// Goal: no figure of any period is a negative zero: not of one without fills, of one that stood still, or of
-/// one that was worth nothing.
+/// Goal: no metric of any period is a negative zero: not for a period without fills, a flat one, or one with
+/// a value of zero.
 #[test]
 fn no_figure_is_a_negative_zero() {
     use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};

@@ -1,4 +1,4 @@
-//! The tree of a plan's tasks: what may be done to it, and what it looks like after.
+//! The tree of a plan's tasks: allowed changes and their effects.
 
 use papertape_core::action::Origin;
 use papertape_core::id::JobId;
@@ -65,8 +65,8 @@ fn refused(tree: &mut Tree, write: &TaskWrite) -> PlanRefusal {
     refusal
 }
 
-/// Goal: tasks come each before its children, and a task that is moved takes all below it along, with
-/// path, depth and the positions of old and new siblings right.
+/// Goal: each task comes before its children, and moving a task moves its subtree, with correct paths, depths
+/// and positions of old and new siblings.
 #[test]
 fn a_moved_task_takes_its_subtree_along() {
     let mut tree = small();
@@ -79,7 +79,7 @@ fn a_moved_task_takes_its_subtree_along() {
     tree.apply(&shift(3, None, Some(0)), TaskId(0), at(11)).expect("is taken");
     let order: Vec<i64> = tree.children(None).iter().map(|task| task.id.0).collect();
     assert_eq!(order, [3, 1, 5]);
-    // Among the same siblings, too.
+    // Among the same siblings too.
     tree.apply(&shift(3, None, Some(7)), TaskId(0), at(12)).expect("is taken");
     let order: Vec<i64> = tree.children(None).iter().map(|task| task.id.0).collect();
     assert_eq!(order, [1, 5, 3]);
@@ -89,8 +89,8 @@ fn a_moved_task_takes_its_subtree_along() {
     assert_eq!(refused(&mut tree, &shift(77, None, None)), PlanRefusal::NoTask(TaskId(77)));
 }
 
-/// Goal: whatever way tasks could come to wait for each other, it is refused when it is made, and the
-/// tasks are named.
+/// Goal: a change that would make tasks wait for each other is rejected, however it arises, and the error
+/// names the tasks.
 #[test]
 fn tasks_never_wait_for_each_other() {
     let mut tree = small();
@@ -114,7 +114,7 @@ fn tasks_never_wait_for_each_other() {
     assert_eq!(tree.get(TaskId(5)).expect("is there").dependencies, [TaskId(2), TaskId(4)], "each once");
 }
 
-/// Goal: a task that is deleted takes all below it along, and nothing is left to wait for it.
+/// Goal: deleting a task deletes its subtree, and no task still depends on it.
 #[test]
 fn a_deleted_task_leaves_nothing_behind() {
     let mut tree = small();
@@ -126,7 +126,7 @@ fn a_deleted_task_leaves_nothing_behind() {
     assert_eq!(tree.get(TaskId(4)).expect("is there").position, 0);
 }
 
-/// Goal: a plan is bounded in number, depth and length, and an empty name is refused by its field.
+/// Goal: a plan is bounded in number, depth and length, and an empty name is rejected with its field.
 #[test]
 fn a_plan_is_bounded() {
     let mut tree = Tree::new(PlanId(1), []);
@@ -157,7 +157,7 @@ fn a_plan_is_bounded() {
     assert_eq!(refused(&mut full, &new("one more", None, &[])), PlanRefusal::TooManyTasks);
 }
 
-/// Goal: what an action makes twice, it makes once.
+/// Goal: creating a task twice for the same origin creates it once.
 #[test]
 fn a_task_of_the_same_origin_is_the_same() {
     let mut tree = small();
@@ -196,8 +196,8 @@ fn writes() -> impl Strategy<Value = Vec<TaskWrite>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Goal: whatever is asked for, in whatever order, the tree stays one: paths and depths follow the
-    /// parents, positions count from 0, dependencies are there, and all of it can be run to its end.
+    /// Goal: after any changes in any order the tree is consistent: paths and depths follow the parents,
+    /// positions count from 0, dependencies exist, and the whole plan can run to its end.
     #[test]
     fn a_tree_stays_a_tree(writes in writes()) {
         let mut tree = Tree::new(PlanId(1), []);
@@ -233,7 +233,7 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
     for (_, found) in positions {
         prop_assert_eq!(found.clone(), (0..u32::try_from(found.len()).unwrap_or(0)).collect::<Vec<_>>());
     }
-    // Run it: what may begin begins, what may end ends, until nothing moves.
+    // Run it: whatever may start starts, whatever may end ends, until nothing changes.
     let (mut begun, mut ended) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let before = (begun.len(), ended.len());

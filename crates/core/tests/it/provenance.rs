@@ -1,4 +1,4 @@
-//! Provenance: what each node does to it, how symbols roll up, and how it is read.
+//! Provenance: the effect of each node, the roll-up over symbols, and how it is read.
 
 use papertape_core::id::Symbol;
 use papertape_core::provenance::{
@@ -13,7 +13,7 @@ fn degraded(node: &str, error: Option<&str>) -> Degradation {
     Degradation::of(Some(Symbol::new("AAPL")), node, error)
 }
 
-// Goal: the literal words of an undisturbed run, before, during and after it.
+// Goal: the exact values of an undisturbed run, before, during and after it.
 #[test]
 fn a_whole_debate_stays_full() {
     let mut research = Research::default();
@@ -33,8 +33,8 @@ fn a_whole_debate_stays_full() {
     assert_eq!(json!(research), end);
 }
 
-// Goal: the first reason stands, a timeout names its node once, an error names none, and the manager's
-// confidence says what was left.
+// Goal: the first reason is kept, a timeout names its node once, an error names none, and the manager's
+// confidence reflects what was left.
 #[test]
 fn degradations_leave_their_reasons() {
     let mut research = Research::default();
@@ -58,7 +58,7 @@ fn degradations_leave_their_reasons() {
     assert_eq!(degraded("Trader", Some("bad_prompt")).kind, DegradationKind::Error);
 }
 
-// Goal: several symbols are degraded if any is, and claim no more than all of them have.
+// Goal: several symbols are degraded if any is, and cover only what all of them cover.
 #[test]
 fn symbols_roll_up() {
     let mut whole = Research::default();
@@ -81,8 +81,8 @@ fn symbols_roll_up() {
     assert_eq!(roll_up([]), None);
 }
 
-// Goal: what is written is read back the same, from metadata and from a full state; a stranger's
-// `failed` is degraded, and so is what nobody can read.
+// Goal: provenance is read back as written, from metadata and from a full state; another tool's `failed` is
+// read as degraded, and so is unreadable provenance.
 #[test]
 fn every_document_is_read_alike() {
     let symbol = Symbol::new("AAPL");
@@ -115,7 +115,7 @@ fn every_document_is_read_alike() {
     assert_eq!(extract(&Value::Null), Provenance::default());
 }
 
-// Goal: any degraded node takes the full quality away, and names itself.
+// Goal: any degraded node rules out full quality, and is named as the reason.
 #[test]
 fn quality_in_a_word() {
     let of = |research: Research, degradations: Vec<Degradation>| {
@@ -133,8 +133,8 @@ fn quality_in_a_word() {
     assert_eq!(failed.sample_quality(), SampleQuality::DegradedResearch);
 }
 
-// Goal: a call that nobody answered in time is one thing, whichever limit struck first: one reason, one kind,
-// and the node joins those that timed out.
+// Goal: a timeout of the node and a timeout of the call count the same: one reason, one kind, and the node is
+// listed among those that timed out.
 #[test]
 fn a_timeout_is_one_thing() {
     for error in [None, Some("timed_out")] {
@@ -147,7 +147,7 @@ fn a_timeout_is_one_thing() {
     }
 }
 
-// Goal: the facts of a model-day, as every reader has them.
+// Goal: the quality of a model-day, the same for every reader.
 #[test]
 fn the_quality_of_a_day() {
     let of = |status, error: Option<&str>, metadata: Option<Value>| {

@@ -1,4 +1,4 @@
-//! Actions: rows before and after, what they write with their outcome, and never twice.
+//! Actions: their rows before and after, their writes with the outcome, and no action twice.
 
 use crate::tape_support::{CALL, Stage, request, secs};
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
@@ -29,7 +29,7 @@ fn acted(message: &str) -> Acted {
     Acted { reply, effects: vec![Write::Plan(Box::new(write))] }
 }
 
-/// What the log says: name, status, message, path.
+/// The log's rows: name, status, message, path.
 fn log(kept: &Kept) -> Vec<(String, String, Option<String>, Value)> {
     let row = |entry: &papertape_core::action::ActionEntry| {
         let row = entry.row();
@@ -39,7 +39,7 @@ fn log(kept: &Kept) -> Vec<(String, String, Option<String>, Value)> {
     kept.actions.iter().map(row).collect()
 }
 
-/// Asks a model, does an action, asks again.
+/// Calls a model, runs an action, calls the model again.
 async fn program(mut ctx: Ctx) -> Result<String, Stop> {
     ctx.model(&request("What first?"), CALL).await?.expect("answers");
     let reply = ctx.action(ask("delete_plan", None)).await?.expect("acts");
@@ -47,7 +47,7 @@ async fn program(mut ctx: Ctx) -> Result<String, Stop> {
     Ok(reply.message)
 }
 
-/// Goal: the running row is kept before the action is done, the completed row and its change with its
+/// Goal: the running row is written before the action runs, the completed row and its change with its
 /// outcome.
 #[test]
 fn rows_come_before_and_after() {
@@ -70,7 +70,7 @@ fn rows_come_before_and_after() {
 }
 
 /// Goal: killed at any boundary and run again, the action is in the log once as running and once as
-/// completed, its change is kept once, and one whose outcome was kept is not done again.
+/// completed, its change is applied once, and an action with a recorded outcome does not run again.
 #[test]
 fn a_crash_anywhere_does_it_once() {
     let actions = |_: &_, _: &_| Act::Answer(acted("gone"));
@@ -94,7 +94,7 @@ fn a_crash_anywhere_does_it_once() {
     }
 }
 
-/// Goal: what is refused or waits is never done, and the log says so in one row.
+/// Goal: a denied action, or one that awaits confirmation, does not run, and the log has one row for it.
 #[test]
 fn what_is_held_is_not_done() {
     let stage = Stage::new();
@@ -112,8 +112,8 @@ fn what_is_held_is_not_done() {
     assert!(host.calls().is_empty());
 }
 
-/// Goal: a change that the plan's rules refuse when it is written is a failed action, nothing else is lost,
-/// and a re-run reads the same.
+/// Goal: a change that the plan's rules reject at the write is a failed action, nothing else is lost, and a
+/// re-run gives the same.
 #[test]
 fn a_refused_change_is_a_failed_action() {
     let stage = Stage::new();
@@ -136,7 +136,7 @@ fn a_refused_change_is_a_failed_action() {
     assert!(host.calls().is_empty());
 }
 
-/// Goal: actions that are under way side by side stand in the program's order, whichever ends first.
+/// Goal: concurrent actions have paths in the program's order, whichever ends first.
 #[test]
 fn actions_side_by_side_keep_their_places() {
     let stage = Stage::new();

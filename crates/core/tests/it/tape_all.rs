@@ -1,4 +1,4 @@
-//! Parts side by side, and randomness.
+//! Concurrent parts, and randomness.
 
 use crate::tape_support::{CALL, Stage, body, echo, guarded, read, request, secs};
 use papertape_core::id::ContentHash;
@@ -26,7 +26,7 @@ fn asking<'a>(symbols: &[&'a str]) -> Vec<(Key, Branch<'a, String>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    // Goal: whoever answers first, results come by key and the tape is the same.
+    // Goal: in whatever order responses arrive, results come by key and the tape is the same.
     #[test]
     fn the_order_of_arrival_does_not_show(delays in proptest::array::uniform4(0_u64..50)) {
         let stage = Stage::new();
@@ -44,7 +44,7 @@ proptest! {
     }
 }
 
-// Goal: keys are fixed before anything runs: a key twice ends all before a single step.
+// Goal: keys are registered before anything runs: a duplicate key ends all branches before the first step.
 #[test]
 fn a_siblings_key_twice_is_misuse() {
     let stage = Stage::new();
@@ -61,7 +61,7 @@ fn a_siblings_key_twice_is_misuse() {
     assert!(matches!(result, Err(Stop::Misuse(_))));
 }
 
-// Goal: names that would be written alike are not alike.
+// Goal: names that could be written alike get different paths.
 #[test]
 fn no_two_keys_share_a_path() {
     let keys = [
@@ -78,7 +78,7 @@ fn no_two_keys_share_a_path() {
     assert!(texts.iter().all(|text| !text.contains('/')));
 }
 
-// Goal: the first stop ends all; what was in flight stays open and is taken up again.
+// Goal: the first stop ends all; calls in flight stay open and are resumed.
 #[test]
 fn the_first_stop_ends_all() {
     let stage = Stage::new();
@@ -107,7 +107,7 @@ fn the_first_stop_ends_all() {
     assert!(stage.kept().open().is_empty());
 }
 
-// Goal: randomness is the seed's and the scope's, and nobody else's.
+// Goal: random numbers depend only on the seed and the scope.
 #[test]
 fn randomness_depends_on_seed_and_scope() {
     let draws = |seed: &str, noise: usize| {
@@ -133,7 +133,7 @@ fn randomness_depends_on_seed_and_scope() {
     assert_eq!(distinct.len(), 8);
 }
 
-// Goal: a bound on how many run at once bounds them, and shows neither in the results nor on the tape.
+// Goal: a limit on concurrency is enforced, and shows neither in the results nor on the tape.
 #[test]
 fn a_bound_shows_nowhere() {
     let run = |limit: usize| {
@@ -151,8 +151,8 @@ fn a_bound_shows_nowhere() {
     }
 }
 
-// Goal: guards side by side have their scopes right below the caller's, a deadline each, and verdicts in
-// the order of their keys; a run on the tape gives the same.
+// Goal: concurrent guards have scopes directly below the caller's, a deadline each, and verdicts in the order
+// of their keys; a run on the tape gives the same.
 #[test]
 fn guards_run_side_by_side() {
     let program = async |mut ctx: Ctx| {

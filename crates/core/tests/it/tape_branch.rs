@@ -1,4 +1,4 @@
-//! A branch copies its parent's outcomes up to the cut, wherever what was asked is the same.
+//! A branch copies its parent's outcomes up to the cut, wherever the requests are equal.
 
 use crate::tape_support::{CALL, Stage, entry, guarded, read, request, secs, tool_call, tool_reply};
 use papertape_core::message::FailureKind;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 const FIRST: &str = "what about AAPL?";
 
-/// Two questions, a tool, an order and a node that fails.
+/// Two model calls, a tool, an order and a node that fails.
 async fn day(mut ctx: Ctx, second: &str) -> Result<(Vec<String>, Verdict<()>), Stop> {
     ctx.local(read("cash", "100")).await?;
     let mut said = Vec::new();
@@ -60,8 +60,8 @@ fn inheriting(rows: Vec<TapeRow>) -> Tape {
     Tape::default().inheriting(origin(), rows)
 }
 
-// Goal: what was asked in the same words is copied with its origin and never called, failures and
-// verdicts as well; our own steps are recomputed.
+// Goal: outcomes of equal requests are copied with their origin and never performed, failures and verdicts
+// included; our own steps are recomputed.
 #[test]
 fn equal_digests_are_copied() {
     let parent = parent("broken");
@@ -87,15 +87,15 @@ fn equal_digests_are_copied() {
     for path in ["read#1", "read#2", "order#1"] {
         assert_eq!(kept.step(path).expect("kept").reused_from, None, "{path} is recomputed");
     }
-    // The body is not run again, and stays readable all the same.
+    // The body does not run again, but stays readable.
     assert_eq!(kept.messages(), parent.kept().messages());
 
-    // The branch stands on its own afterwards.
+    // Afterwards the branch does not need its parent.
     let again = child.tape().sealed();
     child.run_on(again, child.host(), async |ctx: Ctx| day(ctx, "broken").await).0.expect("a replay");
 }
 
-/// A node that asks, notes what it heard, and asks again for longer than its deadline.
+/// A node that calls a model, records the response, and calls again for longer than its deadline.
 async fn slow(mut ctx: Ctx) -> Result<Verdict<()>, Stop> {
     ctx.local(read("cash", "100")).await?;
     let body = guarded(|mut ctx: Ctx| async move {
@@ -107,8 +107,8 @@ async fn slow(mut ctx: Ctx) -> Result<Verdict<()>, Stop> {
     ctx.guard(Key::node("News"), secs(10), body).await
 }
 
-// Goal: with a verdict comes what its body did: the steps that ended, their messages, and those that the
-// deadline cut off, each with its origin and none with a cost; the whole can be replayed.
+// Goal: a verdict is copied with the steps of its body: those that ended, their messages, and those that the
+// deadline cut off, each with its origin and none with a cost; the branch can be replayed.
 #[test]
 fn a_verdicts_body_is_copied_with_it() {
     let parent = Stage::new();
@@ -139,7 +139,7 @@ fn a_verdicts_body_is_copied_with_it() {
     }
     child.run_on(child.tape().sealed(), child.host(), slow).0.expect("a replay");
 
-    // From a cut before the verdict on, the body runs.
+    // With a cut before the verdict, the body runs.
     let later = Stage::beside(&parent);
     let tape = inheriting(before(&parent, "News#1/guard#1"));
     let (verdict, host) = later.run_on(tape, later.host(), slow);
@@ -147,7 +147,7 @@ fn a_verdicts_body_is_copied_with_it() {
     assert_eq!(host.calls().len(), 1, "what was answered is copied, what was cut off is asked");
 }
 
-// Goal: another question is asked anew, and what is asked in the same words after it is still copied.
+// Goal: a different request is sent, and equal requests after it are still copied.
 #[test]
 fn another_digest_is_performed() {
     let parent = parent("and IBM?");
@@ -161,7 +161,7 @@ fn another_digest_is_performed() {
     assert_eq!(child.kept().step("model#2").expect("kept").reused_from, None);
 }
 
-// Goal: nothing from the cut on is reused, even under an equal digest.
+// Goal: nothing from the cut on is copied, even under an equal digest.
 #[test]
 fn nothing_is_copied_from_the_cut_on() {
     let parent = parent("and IBM?");
@@ -174,7 +174,7 @@ fn nothing_is_copied_from_the_cut_on() {
     assert_eq!(host.calls().len(), 3, "the second question, the tool, the node");
 }
 
-// Goal: an open or abandoned step of the parent is no outcome to copy.
+// Goal: an open or abandoned step of the parent has no outcome to copy.
 #[test]
 fn only_outcomes_are_copied() {
     let parent = Stage::new();
@@ -192,7 +192,7 @@ fn only_outcomes_are_copied() {
     assert_eq!(child.kept().step("model#1").expect("kept").reused_from, None);
 }
 
-// Goal: a branch that was killed resumes: what it has copied or performed stands, the rest is copied yet.
+// Goal: a branch that was killed resumes: copied and performed steps stay, the rest is still copied.
 #[test]
 fn a_branch_resumes() {
     let parent = parent("and IBM?");

@@ -1,4 +1,4 @@
-//! A session that is killed anywhere, as often as you like, ends as if nothing had happened.
+//! A session that is killed at any point, any number of times, ends as if nothing had happened.
 
 use crate::tape_support::{
     CALL, Stage, body, echo, entry, guarded, last, read, request, secs, tool_call, tool_reply,
@@ -12,8 +12,8 @@ use serde_json::json;
 
 const SYMBOLS: [&str; 3] = ["AAPL", "GOOG", "IBM"];
 
-/// A day with everything in it: an order before and after, a conversation with tools, research side by
-/// side under guards of which one fails and one hangs, and randomness.
+/// A day that uses everything: an order before and after, a conversation with tools, concurrent research
+/// under guards of which one fails and one hangs, and random numbers.
 async fn day(ctx: Ctx) -> Result<String, Stop> {
     let mut pre = ctx.child(Key::node("pre"))?;
     pre.local(entry(Class::Order, json!({ "split": 2 }), json!({ "shares": 20 }))).await?;
@@ -74,8 +74,8 @@ fn host(stage: &Stage) -> MemoryHost {
     })
 }
 
-/// Runs the day with crashes at these boundaries, each counted from the resumption, then to its end.
-/// Checks what holds on the way.
+/// Runs the day with crashes at these boundaries, each counted from the resumption, then to its end. Checks
+/// the invariants after each crash.
 fn run_with_crashes(crashes: &[usize]) -> Result<(Stage, String), TestCaseError> {
     let stage = Stage::new();
     let mut calls = 0;
@@ -86,7 +86,7 @@ fn run_with_crashes(crashes: &[usize]) -> Result<(Stage, String), TestCaseError>
         prop_assert!(host.calls().values().all(|count| *count == 1));
         match result {
             Err(Stop::Shutdown) => in_flight += stage.kept().open().len(),
-            // Behind the day's end there was nothing to crash at.
+            // After the day's end there is no boundary to crash at.
             Ok(text) => return Ok((stage, text)),
             Err(other) => prop_assert!(false, "crash at {}: {}", boundary, other),
         }
@@ -111,7 +111,7 @@ fn undisturbed() -> (Stage, String, usize) {
     (stage, result.expect("an end"), host.boundaries())
 }
 
-// Goal: a crash before or after any commit or call, and the day resumed, leaves the same rows.
+// Goal: after a crash before or after any commit or call, the resumed day leaves the same rows.
 #[test]
 fn a_crash_anywhere_leaves_the_same_record() {
     let (whole, text, boundaries) = undisturbed();
@@ -127,7 +127,7 @@ fn a_crash_anywhere_leaves_the_same_record() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // Goal: so do several, one after the other.
+    // Goal: the same after several crashes in a row.
     #[test]
     fn several_crashes_leave_the_same_record(crashes in proptest::collection::vec(0_usize..90, 2..6)) {
         let (whole, text, _) = undisturbed();
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-// Goal: what was written survives a replay on a tape that nobody may add to.
+// Goal: the recorded day replays on a replay-only tape.
 #[test]
 fn a_crashed_day_replays() {
     let (stage, text) = run_with_crashes(&[17, 23, 5]).expect("a run");
@@ -146,8 +146,8 @@ fn a_crashed_day_replays() {
     assert!(host.trace().is_empty());
 }
 
-// Goal: a call that may not be repeated is made at most once, wherever the crash is, and where nobody
-// knows what became of it the agent is told so.
+// Goal: a non-repeatable call is made at most once, wherever the crash is, and an unknown outcome is reported
+// to the agent.
 #[test]
 fn a_call_that_cannot_be_repeated_is_made_at_most_once() {
     let program = async |mut ctx: Ctx| {
@@ -176,7 +176,7 @@ fn a_call_that_cannot_be_repeated_is_made_at_most_once() {
     assert_eq!(unknown, 4, "after its intent, before and after the call, and before its outcome");
 }
 
-// Goal: a session's end is one transaction with what still waited, and nothing is written after it.
+// Goal: a session's end is one transaction with the pending writes, and nothing is written after it.
 #[test]
 fn the_end_is_one_transaction() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Digests: what makes a step another step.
+//! Digests: what identifies a step.
 
 use crate::tape_support::{CALL, Stage, last, request};
 use papertape_core::json;
@@ -43,8 +43,8 @@ fn full() -> ModelRequest {
     request
 }
 
-// Goal: the digest of a fixed request never changes within a format version. Where this fails, every
-// tape that there is would diverge: count FORMAT_VERSION up instead of changing the hash here.
+// Goal: the digest of a fixed request never changes within a format version. If this fails, every existing
+// tape would diverge: increment FORMAT_VERSION, do not change the hash here.
 #[test]
 fn the_digest_of_format_version_1_is_what_it_was() {
     assert_eq!(papertape_core::message::FORMAT_VERSION, 1);
@@ -53,7 +53,7 @@ fn the_digest_of_format_version_1_is_what_it_was() {
     assert_eq!(local.digest.to_hex(), "7404f86902f0a119065cb0ba37ff76a80e794d9af24ae5e91ded92aef1ca0641");
 }
 
-// Goal: everything that decides an answer is in the digest.
+// Goal: everything that determines a response is in the digest.
 #[test]
 fn what_decides_an_answer_changes_the_digest() {
     type Change = fn(&mut ModelRequest);
@@ -113,7 +113,7 @@ fn what_decides_an_answer_changes_the_digest() {
     assert_eq!(missing, Vec::<&str>::new(), "these share a digest with another");
 }
 
-// Goal: what a provider draws at random, and how JSON happens to be written, is not in it.
+// Goal: random provider values, and the formatting of JSON, are not in it.
 #[test]
 fn what_does_not_decide_does_not_change_the_digest() {
     let text =
@@ -130,7 +130,7 @@ fn what_does_not_decide_does_not_change_the_digest() {
     assert_eq!(reordered.digest(), full().digest(), "the order of keys");
 }
 
-// Goal: deadlines and retries are no part of a step, nor is the place of a call in the program's text.
+// Goal: deadlines and retries are not part of a step, nor is the place of a call in the program.
 #[test]
 fn deadlines_and_paths_are_not_in_it() {
     let ask = |timeout: u64, max_attempts: u32| {
@@ -151,7 +151,7 @@ fn deadlines_and_paths_are_not_in_it() {
     assert_ne!(at("read#1"), at("order#1"), "another kind asks for another thing");
 }
 
-// Goal: the requests of a conversation of N turns take O(N) bytes, and each reads back as it was sent.
+// Goal: the requests of a conversation of N turns take O(N) bytes, and each is read back as it was sent.
 #[test]
 fn chained_requests_take_linear_space_and_read_back() {
     let talk = |turns: usize| {
@@ -180,8 +180,8 @@ fn chained_requests_take_linear_space_and_read_back() {
     assert!(many < few * 5, "{few} bytes for 10 turns, {many} for 40");
 }
 
-// Goal: a digest that grows turn by turn is the one of the whole: the hash of its canonical JSON in which
-// calls have numbers instead of ids.
+// Goal: a digest computed turn by turn equals that of the whole: the hash of its canonical JSON in which
+// calls have numbers in place of IDs.
 #[test]
 fn a_growing_conversation_has_the_digest_of_the_whole() {
     let whole = full();
@@ -217,7 +217,7 @@ fn a_growing_conversation_has_the_digest_of_the_whole() {
     }
 }
 
-// Goal: a request with another head, or with other messages before its end, starts a chain of its own.
+// Goal: a request with a different head, or with different earlier messages, starts its own chain.
 #[test]
 fn a_changed_conversation_starts_a_chain_of_its_own() {
     let (first, mut texts) = Chain::link(None, &full());
@@ -232,7 +232,7 @@ fn a_changed_conversation_starts_a_chain_of_its_own() {
         let lookup = |hash| texts.iter().find(|text| text.hash == hash).map(|text| text.body.clone());
         assert_eq!(expand_request(chain.at, &lookup).expect("all texts"), request.to_json());
     }
-    // Without one of its texts it cannot be read, and says which is missing.
+    // With one text missing it cannot be read, and the error names the text.
     for gone in [first.at, Doc::of(&json::to_value(&full().messages[0])).hash] {
         let kept = texts.iter().filter(|text| text.hash != gone);
         let lookup = |hash| kept.clone().find(|text| text.hash == hash).map(|text| text.body.clone());
@@ -240,8 +240,8 @@ fn a_changed_conversation_starts_a_chain_of_its_own() {
     }
 }
 
-// Goal: what a provider wants back decides the answer where it is sent back, and only there: it is in the
-// digest of a request to the model that gave it, and in no other's.
+// Goal: provider state affects the response only where it is sent back: it is in the digest of a request to
+// the model that returned it, and of no other.
 #[test]
 fn a_providers_note_counts_where_it_is_sent() {
     let noted = |to: &str, note: Option<(&str, &str)>| {

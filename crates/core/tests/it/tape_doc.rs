@@ -1,4 +1,4 @@
-//! Documents read back as they were written, whatever they hold.
+//! Documents are read back as written, whatever they contain.
 
 use papertape_core::id::ContentHash;
 use papertape_core::json::{canonical, hash};
@@ -17,7 +17,7 @@ fn read_back(doc: &Doc) -> Value {
     expand(&stored, &|hash| texts.get(&hash).cloned()).expect("all texts are there")
 }
 
-/// Any JSON, with a liking for what looks like our own markers.
+/// Any JSON, often with values that look like our own markers.
 fn any_json() -> impl Strategy<Value = Value> {
     let hex = proptest::array::uniform4(any::<u8>()).prop_map(|b| ContentHash::of(&b).to_hex());
     let long = proptest::collection::vec(any::<char>(), 20..120).prop_map(String::from_iter);
@@ -47,7 +47,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    // Goal: what is stored reads back equal, to the last digit, and has the same hash.
+    // Goal: what is stored is read back equal, to the last digit, with the same hash.
     #[test]
     fn any_document_reads_back(value in any_json()) {
         let doc = Doc::of(&value);
@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(Doc::of(&back).hash, doc.hash);
     }
 
-    // Goal: the references of a stored document are the texts that it needs, no more and no fewer.
+    // Goal: the references of a stored document are exactly the texts that it needs.
     #[test]
     fn references_are_what_it_needs(value in any_json()) {
         let doc = Doc::of(&value);
@@ -69,7 +69,7 @@ proptest! {
         prop_assert_eq!(named, texts.keys().copied().collect::<Vec<_>>());
     }
 
-    // Goal: canonical JSON does not depend on the order in which keys were put in.
+    // Goal: canonical JSON does not depend on the insertion order of keys.
     #[test]
     fn the_hash_does_not_depend_on_key_order(pairs in proptest::collection::btree_map("[a-f]{1,3}", any_json(), 0..6)) {
         let forth: Map<String, Value> = pairs.clone().into_iter().collect();
@@ -78,7 +78,7 @@ proptest! {
     }
 }
 
-// Goal: a long string that stands in several places is stored once.
+// Goal: a long string that occurs several times is stored once.
 #[test]
 fn a_long_text_is_stored_once() {
     let long = "word ".repeat(100);
@@ -89,13 +89,13 @@ fn a_long_text_is_stored_once() {
     assert!(kept(&doc).contains_key(&text(long).hash), "under its own hash");
 }
 
-// Goal: a document that reads like a plain text does not have that text's hash.
+// Goal: a document whose JSON equals a plain text has a different hash.
 #[test]
 fn documents_and_texts_live_apart() {
     assert_ne!(Doc::of(&json!("x")).hash, text("\"x\"").hash);
 }
 
-// Goal: a text that is gone is named.
+// Goal: a missing text is named.
 #[test]
 fn a_missing_text_is_named() {
     let doc = Doc::of(&json!({ "a": "x".repeat(200) }));

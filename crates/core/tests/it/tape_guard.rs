@@ -1,4 +1,4 @@
-//! Guards: verdicts, what they consume, and what is never one.
+//! Guards: verdicts, what they replace, and what is never a verdict.
 
 use crate::tape_support::{
     CALL, Stage, body, echo, entry, guarded, read, request, secs, tool_call, tool_reply,
@@ -13,7 +13,7 @@ fn failure(message: &str) -> NodeFailure {
     NodeFailure { kind: "unparseable".to_owned(), message: message.to_owned() }
 }
 
-/// A node that asks `questions` and then fails, if it has a reason to.
+/// A node that sends `questions` and then fails, if given a reason.
 async fn node(
     ctx: &mut Ctx,
     name: &str,
@@ -38,7 +38,7 @@ async fn node(
     ctx.guard(Key::node(name), secs(10), body).await
 }
 
-/// Hangs where the question says so.
+/// Hangs on questions that say so.
 fn host(stage: &Stage) -> MemoryHost {
     stage.host_with(|_, request| match crate::tape_support::last(request) {
         "hang" => Act::Hang,
@@ -48,7 +48,8 @@ fn host(stage: &Stage) -> MemoryHost {
     })
 }
 
-// Goal: a success leaves no verdict; a failure and a timeout do, at once and with the deadline's time.
+// Goal: a success leaves no verdict; a failure and a timeout do, immediately and with the deadline's
+// duration.
 #[test]
 fn only_failures_and_timeouts_are_verdicts() {
     let stage = Stage::new();
@@ -73,8 +74,8 @@ fn only_failures_and_timeouts_are_verdicts() {
     assert!(kept.open().is_empty());
 }
 
-// Goal: on a run on the tape a recorded verdict stands for its body, which is not run and not asked
-// for; what was recorded below it counts as read.
+// Goal: on a run on the tape a recorded verdict replaces its body, which does not run; the steps recorded
+// below it count as used.
 #[test]
 fn a_recorded_verdict_is_returned_without_its_body() {
     let stage = Stage::new();
@@ -107,7 +108,7 @@ fn a_recorded_verdict_is_returned_without_its_body() {
     assert_eq!(stage.clock.elapsed(), waited, "nobody waited again");
 }
 
-// Goal: a resumed, unfinished body gets the whole deadline anew, and its recorded steps are not repeated.
+// Goal: a resumed, unfinished body gets the full deadline again, and its recorded steps are not repeated.
 #[test]
 fn a_resumed_body_has_a_fresh_deadline() {
     let stage = Stage::new();
@@ -121,7 +122,7 @@ fn a_resumed_body_has_a_fresh_deadline() {
     assert_eq!(stage.clock.elapsed(), secs(18), "nine seconds again, though only one was left");
 }
 
-// Goal: a stop is passed up and is no verdict, whoever says it.
+// Goal: a stop is passed up and is not a verdict, whatever raises it.
 #[test]
 fn a_stop_is_never_a_verdict() {
     let stops = [Stop::Cancelled, Stop::Shutdown, Stop::LostLease, Stop::Budget("used up".to_owned())];
@@ -140,7 +141,7 @@ fn a_stop_is_never_a_verdict() {
     }
 }
 
-// Goal: no order is placed inside of a guard, however deep; beside it they are.
+// Goal: no order is placed inside a guard, at any depth; outside it, orders are allowed.
 #[test]
 fn an_order_inside_of_a_guard_is_misuse() {
     let order = || entry(Class::Order, json!({}), json!({}));
@@ -164,7 +165,7 @@ fn an_order_inside_of_a_guard_is_misuse() {
     result.expect("beside a guard there are orders");
 }
 
-// Goal: guards nest. The inner one's verdict is the outer body's business; the outer one's consumes all.
+// Goal: guards nest. The inner verdict is the outer body's business; the outer verdict replaces everything.
 #[test]
 fn guards_nest() {
     let program = |outer: u64| {
@@ -177,7 +178,7 @@ fn guards_nest() {
             ctx.guard(Key::node("Outer"), secs(outer), body).await
         }
     };
-    // The inner deadline of ten seconds comes first.
+    // The inner deadline of ten seconds passes first.
     let stage = Stage::new();
     let (result, _) = stage.run(host(&stage), program(60));
     assert_eq!(result.expect("an end"), Verdict::Ok(Verdict::TimedOut));
@@ -185,7 +186,7 @@ fn guards_nest() {
     assert_eq!(stage.kept().state("Outer#1/guard#1"), "absent");
     assert_eq!(stage.run(host(&stage), program(60)).0.expect("again"), Verdict::Ok(Verdict::TimedOut));
 
-    // The outer one comes first: the inner has no verdict of its own.
+    // The outer deadline passes first: the inner guard has no verdict of its own.
     let stage = Stage::new();
     let (result, _) = stage.run(host(&stage), program(5));
     assert_eq!(result.expect("an end"), Verdict::TimedOut);
@@ -194,7 +195,7 @@ fn guards_nest() {
     assert_eq!(stage.run(host(&stage), program(5)).0.expect("again"), Verdict::TimedOut);
 }
 
-// Goal: local rows that waited in a body that was dropped are kept with the verdict.
+// Goal: deferred writes of a dropped body are committed with the verdict.
 #[test]
 fn riders_of_a_dropped_body_are_kept_with_the_verdict() {
     let stage = Stage::new();
@@ -215,7 +216,7 @@ fn riders_of_a_dropped_body_are_kept_with_the_verdict() {
     stage.run_on(stage.tape().sealed(), stage.host(), program).0.expect("nothing is unread");
 }
 
-// Goal: a verdict is redacted like all that is kept.
+// Goal: a verdict is redacted like everything recorded.
 #[test]
 fn a_verdict_is_redacted() {
     let mut stage = Stage::new();
@@ -230,7 +231,7 @@ fn a_verdict_is_redacted() {
     assert_eq!(stage.run(stage.host(), program).0.expect("again"), first);
 }
 
-// Goal: on a replay a body that fails where the tape has no verdict is a step that is missing.
+// Goal: on a replay, a body that fails without a recorded verdict is a missing step.
 #[test]
 fn a_new_verdict_is_missing_on_a_replay() {
     let stage = Stage::new();
@@ -240,7 +241,7 @@ fn a_new_verdict_is_missing_on_a_replay() {
     assert!(matches!(&result, Err(Stop::Missing(path)) if path.as_str() == "A#1/guard#1"), "{result:?}");
 }
 
-// Goal: the same node in another round is another scope; in the same round it is misuse.
+// Goal: the same node in another round has another scope; in the same round it is misuse.
 #[test]
 fn a_node_runs_once_a_round() {
     let stage = Stage::new();
@@ -258,7 +259,7 @@ fn a_node_runs_once_a_round() {
     assert_eq!(stage.kept().state("Bull Researcher#2/model#1"), "done(ok)");
 }
 
-// Goal: an outside call in flight at the deadline is abandoned, repeatable or not, and never sent again.
+// Goal: an external call in flight at the deadline is abandoned, repeatable or not, and never sent again.
 #[test]
 fn an_outside_call_is_abandoned_too() {
     let stage = Stage::new();

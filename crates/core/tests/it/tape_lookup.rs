@@ -1,4 +1,4 @@
-//! What a run on the tape finds: the same, something else, nothing, or more than it asked for.
+//! Lookups on the tape: an equal step, a different one, none, or unused steps.
 
 use crate::tape_support::{CALL, Stage, entry, last, read, request};
 use papertape_core::json::Difference;
@@ -31,7 +31,7 @@ fn difference(divergence: &Divergence) -> &Difference {
     divergence.difference.as_ref().expect("the tape's side can be read")
 }
 
-// Goal: the same program on the same tape gives the same result and performs nothing, live or sealed.
+// Goal: the same program on the same tape gives the same result and performs nothing, live or replay-only.
 #[test]
 fn an_equal_digest_is_returned() {
     let stage = recorded();
@@ -46,7 +46,7 @@ fn an_equal_digest_is_returned() {
     assert_eq!(stage.kept().canonical(), before.canonical());
 }
 
-// Goal: another request at a path is an error that names the path, the place in it and both values.
+// Goal: a different request at a path is an error that names the path, the pointer and both values.
 #[test]
 fn another_request_diverges() {
     let stage = recorded();
@@ -70,7 +70,7 @@ fn another_request_diverges() {
     }
 }
 
-// Goal: local and order steps are recomputed and compared: by what was asked, and by what came of it.
+// Goal: local and order steps are recomputed and compared: both request and outcome.
 #[test]
 fn local_steps_are_compared() {
     let stage = recorded();
@@ -92,8 +92,8 @@ fn local_steps_are_compared() {
     assert_eq!(difference(&divergence).pointer, "/cash");
 }
 
-// Goal: over other data the local steps' digests, which name the data, do not count; what came of them
-// does, and so do the prompts.
+// Goal: over other data the digests of local steps, which identify the data, are ignored; their outcomes are
+// compared, and so are the prompts.
 #[test]
 fn an_audit_compares_outcomes_and_prompts() {
     let stage = recorded();
@@ -115,7 +115,7 @@ fn an_audit_compares_outcomes_and_prompts() {
     assert_eq!(diverged(strict).part, "request");
 }
 
-// Goal: where the tape ends, a live run goes on and a replay says which step is missing.
+// Goal: at the end of the tape a live run continues and a replay names the missing step.
 #[test]
 fn what_is_absent_is_performed_or_missing() {
     let stage = recorded();
@@ -140,7 +140,7 @@ fn what_is_absent_is_performed_or_missing() {
     assert_eq!(host.calls().len(), 1, "only what the tape did not have");
 }
 
-// Goal: an open intent is no outcome for a replay.
+// Goal: an open intent is not an outcome for a replay.
 #[test]
 fn an_open_intent_is_missing_on_a_replay() {
     let stage = Stage::new();
@@ -151,7 +151,7 @@ fn an_open_intent_is_missing_on_a_replay() {
     assert!(matches!(result, Err(Stop::Missing(path)) if path.as_str() == "model#1"));
 }
 
-// Goal: a session that ends early on its tape has left something unread, and writes no end.
+// Goal: a session that ends early leaves steps of its tape unused, and does not write its end.
 #[test]
 fn what_is_left_unread_is_an_error() {
     let stage = recorded();
@@ -166,7 +166,7 @@ fn what_is_left_unread_is_an_error() {
     assert_eq!(stage.kept().commits, commits);
 }
 
-// Goal: of two long texts the message shows where they part, not how they begin.
+// Goal: for two long texts the message shows where they differ, not how they begin.
 #[test]
 fn a_divergence_shows_the_first_difference() {
     let long = |n: usize| format!("{}{n}{}", "a long beginning. ".repeat(50), " and its end".repeat(50));
@@ -181,13 +181,13 @@ fn a_divergence_shows_the_first_difference() {
     let whole = difference(&divergence).left.as_ref().and_then(|left| left.as_str().map(str::len));
     assert_eq!(whole, Some(long(41).len()), "the whole stands in the value");
 
-    // One is the beginning of the other; characters of several bytes.
+    // One is a prefix of the other; multi-byte characters.
     let stage = Stage::new();
     stage.run(stage.host(), ask("价".repeat(300))).0.expect("an end").expect("an answer");
     let text = diverged(stage.run(stage.host(), ask("价".repeat(299))).0).to_string();
     assert!(text.contains("价"), "{text}");
 
-    // A value that is no text, and one that is not there.
+    // A value that is not a text, and a missing value.
     let stage = Stage::new();
     stage.run(stage.host(), ask("?".to_owned())).0.expect("an end").expect("an answer");
     let other = async |mut ctx: Ctx| {
@@ -198,8 +198,7 @@ fn a_divergence_shows_the_first_difference() {
     assert!(text.contains("/messages/1") && text.contains("the tape has nothing"), "{text}");
 }
 
-// Goal: a conversation resumed in its middle goes on with the recorded answers, and its request can be
-// read back whole.
+// Goal: a resumed conversation continues with the recorded responses, and its full request can be read back.
 #[test]
 fn a_conversation_goes_on_from_the_tape() {
     let stage = Stage::new();

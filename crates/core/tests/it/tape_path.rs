@@ -1,9 +1,9 @@
-//! Paths: where a step stands.
+//! Paths of steps.
 
 use papertape_core::tape::{Key, StepPath};
 use proptest::prelude::*;
 
-// Goal: paths order segment by segment, numbers by their value.
+// Goal: paths are ordered segment by segment, numbers by value.
 #[test]
 fn numbers_order_by_value() {
     let ordered = [
@@ -20,7 +20,7 @@ fn numbers_order_by_value() {
     assert_eq!(paths.iter().map(StepPath::as_str).collect::<Vec<_>>(), ordered);
 }
 
-// Goal: a path tells its kind, its scope and its node.
+// Goal: kind, scope and node follow from a path.
 #[test]
 fn a_path_tells_where_it_stands() {
     let path = StepPath::of("AAPL/Bull Researcher#2", "model", 3);
@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(left.cmp(&right), right.cmp(&left).reverse());
     }
 
-    // Goal: whatever a symbol is called, it makes one segment, and no two symbols the same.
+    // Goal: any symbol makes one segment, and different symbols make different segments.
     #[test]
     fn a_name_is_one_segment(a in ".{1,8}", b in ".{1,8}") {
         let segment = |name: &str| Key::Symbol(name.to_owned()).to_string();

@@ -1,4 +1,4 @@
-//! Redaction precedes use: the session goes on with what the record holds.
+//! Redaction precedes use: the session continues with the recorded, redacted values.
 
 use crate::tape_support::{CALL, Stage, body, entry, last, read, request, tool_call, tool_reply};
 use papertape_core::message::{FailureKind, Message, ModelReply, ModelRequest, ProviderNote, ToolCall};
@@ -13,7 +13,7 @@ fn stage() -> Stage {
     Stage { secrets: vec![("openai".to_owned(), SECRET.to_owned())], ..Stage::new() }
 }
 
-/// Tells the secret wherever it can.
+/// A host that returns the secret wherever it can.
 fn teller(stage: &Stage) -> MemoryHost {
     let host = stage.host_with(|path, request| match path.as_str() {
         "model#2" => Act::Fail(FailureKind::Unauthorised, format!("the key {SECRET} is wrong")),
@@ -55,7 +55,7 @@ async fn program(mut ctx: Ctx) -> Result<(ModelRequest, String), Stop> {
     Ok((request, format!("{reply:?} {failure} {kept}")))
 }
 
-// Goal: a planted secret is neither returned, nor kept in any row, nor part of what is hashed.
+// Goal: a planted secret is neither returned, nor stored in any row, nor part of any hash.
 #[test]
 fn a_configured_secret_is_neither_returned_nor_kept_nor_hashed() {
     let stage = stage();
@@ -67,7 +67,8 @@ fn a_configured_secret_is_neither_returned_nor_kept_nor_hashed() {
     let dump = stage.kept().dump();
     assert!(!dump.contains(SECRET), "{dump}");
 
-    // Hashed is what was returned: the tape is found again, and another secret gives the same tape.
+    // The hash covers the returned, redacted value: the tape is found again, and another secret gives the
+    // same tape.
     let (again, host) = stage.run(teller(&stage), program);
     assert_eq!(again.expect("an end").1, returned);
     assert!(host.calls().is_empty());
@@ -91,7 +92,7 @@ fn a_configured_secret_is_neither_returned_nor_kept_nor_hashed() {
     assert_eq!(result.expect("an end"), "I found [redacted:openai], you said: The key is [redacted:openai].");
 }
 
-// Goal: attempts' errors, which repeat a provider's words, are redacted too.
+// Goal: errors of attempts, which may contain provider text, are redacted too.
 #[test]
 fn an_attempts_error_is_redacted() {
     let stage = stage();
@@ -102,8 +103,8 @@ fn an_attempts_error_is_redacted() {
     assert_eq!(attempt.error.as_deref(), Some("unauthorised: the key [redacted:openai] is wrong"));
 }
 
-// Goal: an answer of which redaction leaves nothing readable is a failure that is kept, not a stop that
-// would have the call paid for again.
+// Goal: a response that redaction makes unreadable is a recorded failure, not a stop that would repeat the
+// paid call.
 #[test]
 fn an_answer_that_cannot_be_redacted_is_a_failure() {
     let deep = (0..400).fold(json!("x"), |inner, _| json!({ "a": inner }));
@@ -118,7 +119,7 @@ fn an_answer_that_cannot_be_redacted_is_a_failure() {
     assert!(stage.kept().is_done("model#1", OutcomeKind::Failed));
 }
 
-// Goal: side by side as well as alone.
+// Goal: concurrent branches are redacted too.
 #[test]
 fn a_branch_of_all_is_redacted() {
     let stage = stage();
@@ -132,8 +133,8 @@ fn a_branch_of_all_is_redacted() {
     assert_eq!(result.expect("an end"), ["I found [redacted:openai], you said: ?"]);
 }
 
-// Goal: a provider's note comes back as it was given, however much its signature looks like a secret, and
-// still holds no configured credential, in a value or a key.
+// Goal: provider state is returned unchanged, even if its signature looks like a secret, but without
+// configured credentials in a value or a key.
 #[test]
 fn a_providers_note_keeps_its_signature_and_no_credential() {
     let signature = "AKIAIOSFODNN7EXAMPLE-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlc2lnbmF0dXJl";

@@ -1,4 +1,4 @@
-//! Every state that a step can reach, and the order in which things are kept.
+//! Every state of a step, and the order in which things are recorded.
 
 use crate::tape_support::{CALL, Stage, entry, guarded, read, request, secs, tool_call, tool_reply};
 use papertape_core::message::{FailureKind, Role};
@@ -9,7 +9,7 @@ use papertape_core::tape::{
 use papertape_testkit::host::Act;
 use serde_json::json;
 
-// Goal: what a call came to decides the state of its step, and what the session is told.
+// Goal: the outcome of a call determines the state of its step and the result for the session.
 #[test]
 fn an_answered_step_is_done_with_its_kind() {
     let cases = [
@@ -37,8 +37,8 @@ fn an_answered_step_is_done_with_its_kind() {
     }
 }
 
-// Goal: the intent is durable before the call, the outcome before it is used, and the answer is a
-// message in the very transaction of its outcome.
+// Goal: the intent is durable before the call, the outcome before it is used, and the response is a message
+// in the same transaction as its outcome.
 #[test]
 fn an_intent_comes_before_its_call_and_an_outcome_before_its_use() {
     let stage = Stage::new();
@@ -64,7 +64,7 @@ fn an_intent_comes_before_its_call_and_an_outcome_before_its_use() {
     assert_eq!(kept.messages(), said);
 }
 
-// Goal: what is left waiting rides in the session's end, or in a flush.
+// Goal: pending writes are committed with the session's end, or by a flush.
 #[test]
 fn the_last_local_rows_ride_in_the_end() {
     let stage = Stage::new();
@@ -82,7 +82,8 @@ fn the_last_local_rows_ride_in_the_end() {
     assert_eq!(stage.kept().state("order#1"), "done(ok)");
 }
 
-// Goal: a tool's answer, and its failure, are told and kept as the tool's message with its input.
+// Goal: an external tool's result or failure is returned to the session and recorded as the tool's message
+// with its input.
 #[test]
 fn an_outside_tool_speaks_in_the_conversation() {
     for (act, said) in [
@@ -104,8 +105,7 @@ fn an_outside_tool_speaks_in_the_conversation() {
     }
 }
 
-// Goal: an open intent is sent again as the next attempt where it may be repeated, and the attempt
-// that was lost says so.
+// Goal: a repeatable open intent is sent again as the next attempt, and the lost attempt is recorded as such.
 #[test]
 fn an_open_intent_is_the_next_attempt() {
     for tool in [false, true] {
@@ -133,7 +133,7 @@ fn an_open_intent_is_the_next_attempt() {
     }
 }
 
-// Goal: a call that may have taken effect is never sent twice; the agent is told that nobody knows.
+// Goal: a call that may have taken effect is never sent twice; the agent learns that its outcome is unknown.
 #[test]
 fn an_open_intent_that_cannot_be_repeated_is_unknown() {
     let stage = Stage::new();
@@ -155,7 +155,7 @@ fn an_open_intent_that_cannot_be_repeated_is_unknown() {
     assert_eq!(stage.kept().interrupted(), 1, "the lost attempt is marked");
 }
 
-// Goal: the value that a local step returns is the value that is kept, and its message with it.
+// Goal: the value returned by a local step is the recorded one, and its message is recorded with it.
 #[test]
 fn a_local_step_is_done_at_once() {
     let stage = Stage::new();
@@ -173,7 +173,7 @@ fn a_local_step_is_done_at_once() {
     assert_eq!(kept.messages(), [("tool".to_owned(), "{}".to_owned())]);
 }
 
-// Goal: a stop at the admission leaves nothing behind, not even an intent, and can be resumed.
+// Goal: a stop at admission leaves nothing behind, not even an intent, and can be resumed.
 #[test]
 fn a_stop_records_nothing() {
     let stage = Stage::new();
@@ -190,7 +190,7 @@ fn a_stop_records_nothing() {
         assert!(host.calls().is_empty());
         assert_eq!(stage.kept().commits, 0);
     }
-    // In the middle of a call: the intent stays open, and nothing is an outcome.
+    // During a call: the intent stays open, and there is no outcome.
     let host = stage.host_with(|_, _| Act::Stop(Stop::Cancelled));
     assert!(matches!(stage.run(host, program).0, Err(Stop::Cancelled)));
     assert_eq!(stage.kept().state("model#1"), "intent");
@@ -199,7 +199,7 @@ fn a_stop_records_nothing() {
     assert_eq!(result.expect("resumed").expect("an answer").text, "re: ?");
 }
 
-// Goal: a guard that closes abandons what is open below it, and nothing else.
+// Goal: a guard that closes abandons only the open steps below it.
 #[test]
 fn a_closed_guard_abandons_open_intents() {
     let stage = Stage::new();
@@ -225,7 +225,8 @@ fn a_closed_guard_abandons_open_intents() {
     assert!(kept.open().is_empty());
 }
 
-// Goal: an open local step, or an abandoned one whose guard is gone, is no tape of this program.
+// Goal: an open local step, or an abandoned one without its guard, is rejected: this program cannot have
+// written it.
 #[test]
 fn rows_that_cannot_be_are_refused() {
     let stage = Stage::new();

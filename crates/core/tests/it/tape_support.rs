@@ -1,4 +1,4 @@
-//! What the tests of the tape share.
+//! Shared helpers for the tests of the tape.
 
 use futures::FutureExt as _;
 use papertape_core::id::ContentHash;
@@ -52,7 +52,7 @@ pub(crate) fn read(question: &str, answer: &str) -> Entry {
     entry(Class::Local, json!({ "q": question }), json!(answer))
 }
 
-/// Answers every question with `re: QUESTION`.
+/// Answers every user message with `re: QUESTION`.
 pub(crate) fn echo(request: &ModelRequest) -> Act<ModelReply> {
     Act::text(format!("re: {}", last(request)))
 }
@@ -77,7 +77,7 @@ where
     body(f)
 }
 
-/// A record, a clock and the session that runs on them.
+/// A record, a clock and the session that uses them.
 pub(crate) struct Stage {
     pub(crate) clock: FakeClock,
     pub(crate) kept: Arc<Mutex<Kept>>,
@@ -89,7 +89,7 @@ impl Stage {
         Self { clock: FakeClock::new(), kept: Arc::default(), secrets: Vec::new() }
     }
 
-    /// A record of its own in the store of another: a branch beside its parent.
+    /// A separate record in the store of another: a branch next to its parent.
     pub(crate) fn beside(parent: &Self) -> Self {
         Self { kept: Arc::new(Mutex::new(parent.kept().beside())), ..Self::new() }
     }
@@ -110,7 +110,7 @@ impl Stage {
         MemoryHost::new(&self.clock, &self.kept, models)
     }
 
-    /// The tape as it is kept so far.
+    /// The tape recorded so far.
     pub(crate) fn tape(&self) -> Tape {
         Tape::new(self.kept().rows())
     }
@@ -122,7 +122,7 @@ impl Stage {
         Session::new(host, tape, Arc::new(redactor), ContentHash::of(b"seed"))
     }
 
-    /// Runs `program` on what is kept, to its end or stop.
+    /// Runs `program` on the recorded tape, to its end or stop.
     pub(crate) fn run<T>(
         &self,
         host: MemoryHost,

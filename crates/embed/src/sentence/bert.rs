@@ -1,17 +1,17 @@
-//! The layers: attention among the tokens of one text, then two dense layers, each with a residual and a
-//! normalisation after it (post-norm, as BERT was published).
+//! The layers: self-attention among the tokens of one text, then two dense layers, each followed by a residual
+//! connection and a normalization (post-norm, as in the original BERT).
 
 use super::{Config, ModelError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
 use safetensors::{Dtype, SafeTensors};
 
-/// A dense layer; `weight` has a row for each number that comes out.
+/// A dense layer; `weight` has one row per output.
 struct Dense {
     weight: Array2<f32>,
     bias: Array1<f32>,
 }
 
-/// Scale and shift of a normalisation.
+/// Scale and shift of a layer normalization.
 struct Norm {
     weight: Array1<f32>,
     bias: Array1<f32>,
@@ -29,10 +29,10 @@ struct Layer {
     narrow_norm: Norm,
 }
 
-/// The weights, ready to be used.
+/// The weights, ready for inference.
 pub(super) struct Bert {
     words: Array2<f32>,
-    /// Places with the first kind of text added to them: there is only one text.
+    /// Position embeddings plus the embedding of the first segment: there is only one text.
     places: Array2<f32>,
     norm: Norm,
     layers: Vec<Layer>,
@@ -85,8 +85,8 @@ impl Bert {
         self.places.nrows()
     }
 
-    /// The mean of the last layer's states. Tokens beyond the last place, and such as the vocabulary has
-    /// not, are not looked at.
+    /// The mean of the last layer's states. Ignores tokens beyond the last position and tokens outside the
+    /// vocabulary.
     pub(super) fn mean_state(&self, tokens: &[u32]) -> Vec<f32> {
         let known = tokens.iter().filter_map(|token| usize::try_from(*token).ok());
         let known: Vec<usize> =
@@ -114,7 +114,7 @@ impl Layer {
         narrow
     }
 
-    /// `softmax(Q K^T / sqrt(d)) V`, a head after the other.
+    /// `softmax(Q K^T / sqrt(d)) V`, one head after the other.
     fn attend(&self, states: &Array2<f32>, heads: usize) -> Array2<f32> {
         let (query, key, value) =
             (self.query.apply(states.view()), self.key.apply(states.view()), self.value.apply(states.view()));
@@ -145,7 +145,7 @@ impl Dense {
 }
 
 impl Norm {
-    /// Each row to mean 0 and variance 1 (divided by the count), then scaled and shifted.
+    /// Normalizes each row to mean 0 and variance 1 (divided by the count), then scales and shifts it.
     fn apply(&self, states: &mut Array2<f32>) {
         for mut row in states.rows_mut() {
             let count = row.len() as f32;

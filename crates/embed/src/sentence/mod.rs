@@ -1,8 +1,9 @@
-//! A sentence model of the BERT family in process: tokens, layers, the mean over the tokens, length 1.
+//! An in-process sentence model of the BERT family: tokens, layers, mean over the tokens, normalization to length
+//! 1.
 //!
-//! This is what `sentence-transformers/all-MiniLM-L6-v2` is: six layers of BERT (Devlin et al., 2019) of
-//! 384 numbers, the mean of the last layer's states over the tokens, normalised. The weights are a
-//! `safetensors` file with the names that the model was published with.
+//! This is `sentence-transformers/all-MiniLM-L6-v2`: six BERT layers (Devlin et al., 2019) of 384 numbers, the
+//! mean of the last layer's states over the tokens, normalized. The weights are a `safetensors` file with the
+//! published tensor names.
 
 mod bert;
 mod wordpiece;
@@ -13,55 +14,55 @@ use crate::vector::normalise;
 use bert::Bert;
 use serde::Deserialize;
 
-/// The most tokens of a text that are read, the two at its ends included: what the model was trained on.
+/// Max tokens per text, including the two special ones: the length used in training.
 pub const MOST_TOKENS: usize = 256;
 
-/// The shape of a model, as its `config.json` says it.
+/// The shape of a model, as in its `config.json`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Config {
     /// Numbers in a vector.
     pub hidden_size: usize,
-    /// Numbers between the two halves of a layer.
+    /// Width of a layer's intermediate part.
     pub intermediate_size: usize,
-    /// Layers.
+    /// Number of layers.
     pub num_hidden_layers: usize,
-    /// Heads of attention in a layer.
+    /// Attention heads per layer.
     pub num_attention_heads: usize,
-    /// Words of the vocabulary.
+    /// Size of the vocabulary.
     pub vocab_size: usize,
-    /// Places of a text.
+    /// Number of position embeddings.
     pub max_position_embeddings: usize,
-    /// What is added to a variance before its root is taken.
+    /// Added to a variance before its square root is taken.
     pub layer_norm_eps: f32,
-    /// The function between the halves; only `gelu` is known.
+    /// Activation function of the intermediate part; only `gelu` is supported.
     pub hidden_act: String,
 }
 
 /// Why a model cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// The shape.
+    /// Invalid shape.
     #[error("the model's config {0}")]
     Config(String),
-    /// The vocabulary.
+    /// Invalid vocabulary.
     #[error("the model's vocabulary {0}")]
     Vocabulary(String),
-    /// The weights.
+    /// Invalid weights.
     #[error("the model's weights {0}")]
     Weights(String),
 }
 
-/// A model that is ready.
+/// A loaded model.
 pub struct SentenceModel {
     words: WordPiece,
     bert: Bert,
 }
 
 impl SentenceModel {
-    /// From the contents of `config.json`, `vocab.txt` and `model.safetensors`.
+    /// Loads the contents of `config.json`, `vocab.txt` and `model.safetensors`.
     ///
     /// # Errors
-    /// What does not fit, by the file.
+    /// Returns an error that names the file that does not fit.
     pub fn new(config: &[u8], vocabulary: &str, weights: &[u8]) -> Result<Self, ModelError> {
         let config: Config = serde_json::from_slice(config)
             .map_err(|error| ModelError::Config(format!("cannot be read: {error}")))?;
@@ -90,7 +91,7 @@ impl SentenceModel {
     #[must_use]
     pub fn embed(&self, text: &str) -> Vec<f32> {
         let mut mean = self.bert.mean_state(&self.tokens(text));
-        // A mean without a direction stays as it is: zeros, near to nothing.
+        // A mean without a direction is left as it is: zeros, similar to nothing.
         let _ = normalise(&mut mean);
         mean
     }

@@ -1,5 +1,5 @@
-//! Texts as tokens, as uncased BERT models read them: cleaned, in lower case, without accents, cut at
-//! spaces and punctuation, then each word into the longest pieces that the vocabulary has.
+//! Tokenizer of uncased BERT models: cleans the text, lower-cases it, strips accents, splits it at spaces and
+//! punctuation, then splits each word into the longest pieces in the vocabulary.
 
 use super::ModelError;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 /// A longer word is unknown as a whole.
 const WORD_CHARS: usize = 100;
 
-/// A vocabulary and the way to read with it.
+/// A vocabulary and its tokenizer.
 #[derive(Clone, Debug)]
 pub struct WordPiece {
     pieces: HashMap<String, u32>,
@@ -20,10 +20,10 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
-    /// From the lines of a `vocab.txt`: a piece a line, numbered from 0.
+    /// Parses a `vocab.txt`: one piece per line, numbered from 0.
     ///
     /// # Errors
-    /// A vocabulary without one of `[UNK]`, `[CLS]` and `[SEP]`.
+    /// Returns an error if `[UNK]`, `[CLS]` or `[SEP]` is missing.
     pub fn new(vocabulary: &str) -> Result<Self, ModelError> {
         let lines = vocabulary.strip_suffix('\n').unwrap_or(vocabulary).split('\n');
         let pieces: HashMap<String, u32> =
@@ -37,25 +37,25 @@ impl WordPiece {
         Ok(Self { pieces, len, unknown, first, last })
     }
 
-    /// How many words the vocabulary has.
+    /// Number of pieces in the vocabulary.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Has it none?
+    /// Whether the vocabulary is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The text's tokens between those of its ends, `most` in all at the most.
+    /// The text's tokens between `[CLS]` and `[SEP]`, at most `most` in total.
     #[must_use]
     pub fn encode(&self, text: &str, most: usize) -> Vec<u32> {
         let room = most.saturating_sub(2);
         let mut tokens = vec![self.first];
         for word in words(text) {
-            // What is behind the end of the room is not even looked at.
+            // Skip text beyond the limit.
             if tokens.len() > room {
                 break;
             }
@@ -66,7 +66,7 @@ impl WordPiece {
         tokens
     }
 
-    /// The longest piece from the left, again and again; where one is missing, the word is unknown.
+    /// Greedy longest match from the left; if no piece matches, the whole word is unknown.
     fn cut(&self, word: &str, tokens: &mut Vec<u32>) {
         if word.chars().count() > WORD_CHARS {
             tokens.push(self.unknown);
@@ -97,7 +97,7 @@ impl WordPiece {
     }
 }
 
-/// The words of a text: runs without spaces, each punctuation mark and each Chinese character alone.
+/// The words of a text: runs without spaces; each punctuation mark and each Chinese character is a word.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let cleaned = text.chars().filter(|c| !is_dropped(*c));
     let mut spaced = String::with_capacity(text.len() + text.len() / 8);
@@ -131,7 +131,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// Characters that say nothing: controls and the like, but those that are spaces.
+/// Characters that carry no meaning, such as control characters, except spaces.
 fn is_dropped(c: char) -> bool {
     c == '\0'
         || c == '\u{fffd}'
@@ -149,12 +149,12 @@ fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
-/// Punctuation, and whatever of ASCII is neither letter, digit nor space.
+/// Punctuation, and every ASCII character that is not a letter, digit or space.
 fn is_mark(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// The blocks of Han characters that the models were trained with.
+/// The blocks of Han characters used in the models' training.
 fn is_chinese(c: char) -> bool {
     matches!(u32::from(c),
         0x4e00..=0x9fff

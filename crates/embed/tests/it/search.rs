@@ -1,4 +1,4 @@
-//! The search finds exactly what looking at everything finds, and the fusion is the formula's.
+//! The search finds exactly what a full scan finds, and the fusion follows the formula.
 
 use papertape_embed::fuse::reciprocal_ranks;
 use papertape_embed::vector::dot;
@@ -13,7 +13,7 @@ fn matrix(rows: &[Vec<f32>]) -> Matrix {
     matrix
 }
 
-/// By sorting everything: what the heap must come to.
+/// By sorting everything: the expected result of the heap.
 fn sorted(rows: &[Vec<f32>], query: &[f32], among: &[usize], most: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> =
         among.iter().map(|row| Hit { row: *row, score: dot(&rows[*row], query) }).collect();
@@ -23,8 +23,8 @@ fn sorted(rows: &[Vec<f32>], query: &[f32], among: &[usize], most: usize) -> Vec
 }
 
 proptest! {
-    /// Goal: the bounded heap gives the very rows, in the very order, of a full sort, over all rows and
-    /// over some; many equal scores among them.
+    /// Goal: the bounded heap returns the same rows in the same order as a full sort, over all rows and over a
+    /// subset, including many ties.
     #[test]
     fn the_search_is_exact(
         rows in prop::collection::vec(prop::collection::vec((-3_i8..=3).prop_map(f32::from), 19), 1..60),
@@ -40,7 +40,7 @@ proptest! {
         prop_assert_eq!(found, sorted(&rows, &query, &some, most));
     }
 
-    /// Goal: the product in lanes is the plain sum of products, whatever the length.
+    /// Goal: the dot product in lanes equals the plain sum of products, for any length.
     #[test]
     fn the_product_is_the_sum_of_products(
         pairs in prop::collection::vec((-1.0_f32..1.0, -1.0_f32..1.0), 0..100),
@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// Goal: rows and questions that do not fit are refused or find nothing, and nothing panics.
+/// Goal: rows and queries of the wrong dimension are rejected or find nothing, and nothing panics.
 #[test]
 fn what_does_not_fit_finds_nothing() {
     let mut matrix = Matrix::new(3);
@@ -64,8 +64,8 @@ fn what_does_not_fit_finds_nothing() {
     assert!(Matrix::new(0).nearest(&[], 5).is_empty());
 }
 
-/// Goal: known answers of the formula. `b` is second and first: 1/62 + 1/61; `a` first alone: 1/61; of
-/// equals the smaller comes first.
+/// Goal: known results of the formula. `b` is second and first: 1/62 + 1/61; `a` is only first: 1/61; on ties the
+/// smaller comes first.
 #[test]
 fn rankings_are_fused_by_their_ranks() {
     assert_eq!(reciprocal_ranks(&[&["a", "b"], &["b"]]), ["b", "a"]);

@@ -1,4 +1,4 @@
-//! The sentence model on a tiny one of the same layout, whose weights this file makes by a formula. The
+//! The sentence model with a tiny one of the same layout, whose weights this file generates by a formula. The
 //! expected vectors were computed from the same weights by the Flax BERT of `transformers` 4.53.
 
 use papertape_embed::sentence::{ModelError, WordPiece};
@@ -12,7 +12,7 @@ const VOCABULARY: &str = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nx\nstop\ntoo\ntight\n##s\n
 const CONFIG: &str = r#"{"hidden_size":8,"intermediate_size":16,"num_hidden_layers":2,"num_attention_heads":2,
     "vocab_size":12,"max_position_embeddings":16,"layer_norm_eps":1e-12,"hidden_act":"gelu"}"#;
 
-/// Names and shapes, in the order that the formula counts.
+/// Names and shapes, in the order in which the formula counts them.
 fn shapes() -> Vec<(String, Vec<usize>)> {
     let mut all: Vec<(String, Vec<usize>)> = vec![
         ("embeddings.word_embeddings.weight".into(), vec![12, 8]),
@@ -66,7 +66,7 @@ fn model() -> SentenceModel {
     SentenceModel::new(CONFIG.as_bytes(), VOCABULARY, &weights(|_| {})).expect("the tiny model is whole")
 }
 
-/// Goal: tokens, layers, mean and length give what another implementation gives for the same weights.
+/// Goal: tokens, layers, mean and length match another implementation with the same weights.
 #[test]
 fn vectors_are_those_of_another_implementation() {
     let model = model();
@@ -90,8 +90,8 @@ fn vectors_are_those_of_another_implementation() {
     }
 }
 
-/// Goal: texts are cut as uncased BERT models cut them: accents go, marks and Han stand alone, the longest
-/// piece is taken, and what the vocabulary has not is unknown as a whole word.
+/// Goal: texts are split as in uncased BERT models: accents are stripped, punctuation and Han characters are
+/// separate words, the longest piece wins, and a word that the vocabulary cannot spell is unknown as a whole.
 #[test]
 fn texts_are_cut_into_pieces() {
     let words = WordPiece::new(VOCABULARY).expect("has its special tokens");
@@ -110,7 +110,7 @@ fn texts_are_cut_into_pieces() {
     assert_eq!(words.encode("x", 0), [2, 3]);
 }
 
-/// Goal: a text longer than the model's places is cut, not refused, and still has a unit vector.
+/// Goal: a text longer than the model's positions is truncated, not rejected, and still has a unit vector.
 #[test]
 fn a_long_text_is_cut() {
     let model = model();
@@ -119,7 +119,7 @@ fn a_long_text_is_cut() {
     assert_eq!(model.embed(&long), model.embed(&"stop ".repeat(14)));
 }
 
-/// Goal: files that do not belong together are refused with the file and the reason.
+/// Goal: files that do not belong together are rejected with the file and the reason.
 #[test]
 fn a_model_that_does_not_fit_is_refused() {
     let new =

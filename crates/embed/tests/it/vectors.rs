@@ -1,4 +1,4 @@
-//! A vector that is written down is the same vector when it is read.
+//! A serialized vector is the same vector when it is read back.
 
 use papertape_embed::vector::{
     dot, from_base64, from_bytes, from_json, normalise, to_base64, to_bytes, to_json,
@@ -6,7 +6,7 @@ use papertape_embed::vector::{
 use proptest::prelude::*;
 
 proptest! {
-    /// Goal: bytes, base64 and JSON give back the very bits.
+    /// Goal: bytes, base64 and JSON are read back bit for bit.
     #[test]
     fn what_is_written_is_read(vector in prop::collection::vec(-1.0_f32..1.0, 1..50)) {
         prop_assert_eq!(from_bytes(&to_bytes(&vector)), Some(vector.clone()));
@@ -14,7 +14,7 @@ proptest! {
         prop_assert_eq!(from_json(&to_json(std::slice::from_ref(&vector)), 1), Ok(vec![vector]));
     }
 
-    /// Goal: a vector that has a direction gets length 1 and keeps its direction.
+    /// Goal: a vector with a direction is scaled to length 1 and keeps its direction.
     #[test]
     fn length_becomes_one(mut vector in prop::collection::vec(-1e20_f32..1e20, 1..50)) {
         let before = vector.clone();
@@ -27,7 +27,7 @@ proptest! {
     }
 }
 
-/// Goal: what has no direction, or is no list of vectors of one dimension, is told.
+/// Goal: a vector without a direction, or text that is not a list of vectors of one dimension, is reported.
 #[test]
 fn what_is_no_vector_is_told() {
     for mut vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![f32::INFINITY, 1.0]] {

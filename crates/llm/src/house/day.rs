@@ -1,5 +1,5 @@
-//! A solo agent's trading day as the conversation shows it: the question, the calls made since, and
-//! what the tools answered.
+//! A solo agent's trading day as seen in the conversation: the question, the calls made since, and the tools'
+//! results.
 
 use super::number;
 use papertape_core::message::{Message, ModelRequest};
@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// In which language the user writes.
+/// The language of the user's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     English,
@@ -22,12 +22,12 @@ impl Language {
     }
 }
 
-/// A call and what came of it.
+/// A tool call and its result.
 #[derive(Debug)]
 pub(super) struct Exchange<'a> {
     pub(super) tool: &'a str,
     pub(super) arguments: &'a Value,
-    /// The answer's JSON; null where it is none, or has not come.
+    /// The result's JSON; null if it is invalid or missing.
     pub(super) result: Value,
 }
 
@@ -36,7 +36,7 @@ impl Exchange<'_> {
         self.tool == tool && self.arguments["symbol"] == symbol
     }
 
-    /// Why the tool could not answer.
+    /// The tool's error, if it returned one.
     pub(super) fn error(&self) -> Option<&str> {
         self.result["error"].as_str()
     }
@@ -45,23 +45,23 @@ impl Exchange<'_> {
 /// One position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Holding {
-    /// Below zero is short.
+    /// Negative is short.
     pub(super) quantity: Decimal,
     pub(super) price: Option<Decimal>,
-    /// How much of it can be sold today, where that is less than all.
+    /// The sellable quantity today, if less than the whole.
     pub(super) sellable: Option<Decimal>,
     pub(super) stop: Option<Decimal>,
     pub(super) leverage: Option<Decimal>,
 }
 
-/// What is owned at the start of the day.
+/// The account at the start of the day.
 #[derive(Debug, Default)]
 pub(super) struct Portfolio {
-    /// What new positions can be opened with.
+    /// The amount available for new positions.
     pub(super) cash: Decimal,
     pub(super) equity: Decimal,
     pub(super) positions: BTreeMap<String, Holding>,
-    /// Symbols with an order that waits.
+    /// Symbols with a pending order.
     pub(super) pending: Vec<String>,
 }
 
@@ -71,12 +71,14 @@ pub(super) struct Day<'a> {
     pub(super) language: Language,
     pub(super) date: Option<&'a str>,
     pub(super) symbols: Vec<String>,
+    /// Those of them in which no position may be opened or enlarged.
+    pub(super) closing_only: Vec<String>,
     pub(super) exchanges: Vec<Exchange<'a>>,
 }
 
 impl<'a> Day<'a> {
-    /// Reads the last question that lists symbols, and everything after it; `None` where there is no
-    /// such question.
+    /// Reads the last question that lists symbols, and everything after it; `None` when there is no such
+    /// question.
     pub(super) fn read(request: &'a ModelRequest) -> Option<Self> {
         let is_question = |message: &&'a Message| match message {
             Message::User { content } => symbols(content).is_some(),
@@ -104,16 +106,17 @@ impl<'a> Day<'a> {
             language: Language::of(question),
             date: date(question),
             symbols: symbols(question)?,
+            closing_only: closing_only(question),
             exchanges: exchanges.collect(),
         })
     }
 
-    /// The first call of the tool about the symbol.
+    /// The first call of the tool for the symbol.
     pub(super) fn asked(&self, tool: &str, symbol: &str) -> Option<&Exchange<'a>> {
         self.exchanges.iter().find(|exchange| exchange.is_about(tool, symbol))
     }
 
-    /// The first answer of `get_portfolio`: what was owned before today's orders.
+    /// The first result of `get_portfolio`: the account before today's orders.
     pub(super) fn portfolio(&self) -> Option<Result<Portfolio, String>> {
         let exchange = self.exchanges.iter().find(|exchange| exchange.tool == "get_portfolio")?;
         let answer = &exchange.result;
@@ -143,61 +146,74 @@ impl<'a> Day<'a> {
         Some(Ok(Portfolio { cash, equity, positions, pending }))
     }
 
-    /// Today's price as `get_price` told it.
+    /// Today's price from `get_price`.
     pub(super) fn price(&self, symbol: &str) -> Option<Decimal> {
         let price = number::read(&self.asked("get_price", symbol)?.result["price"])?;
         (price > Decimal::ZERO).then_some(price)
     }
 
-    /// An indicator as `get_indicators` told it.
+    /// An indicator from `get_indicators`.
     pub(super) fn indicator(&self, symbol: &str, name: &str) -> Option<Decimal> {
         number::read(&self.asked("get_indicators", symbol)?.result["indicators"][name])
     }
 
-    /// The closes that `get_bars` told, oldest first.
+    /// The closes from `get_bars`, oldest first.
     pub(super) fn closes(&self, symbol: &str) -> Vec<Decimal> {
         let bars = self.asked("get_bars", symbol).and_then(|exchange| exchange.result["bars"].as_array());
         bars.into_iter().flatten().filter_map(|bar| number::read(&bar["close"])).collect()
     }
 
-    /// What new positions can be opened with after the last order that told it.
+    /// The amount available for new positions after the latest order that reported it.
     pub(super) fn cash_now(&self) -> Option<Decimal> {
         let orders = self.exchanges.iter().rev().filter(|exchange| is_order(exchange.tool));
         orders.filter_map(|exchange| available(&exchange.result)).next()
     }
 }
 
-/// What new positions can be opened with: the cash, but for what margins bind.
+/// The amount available for new positions: cash minus margins in use.
 fn available(answer: &Value) -> Option<Decimal> {
     number::read(&answer["available"]).or_else(|| number::read(&answer["cash"]))
 }
 
-/// Does the tool open a position, or add to one?
+/// Whether the tool opens or adds to a position.
 pub(super) fn is_opening(tool: &str) -> bool {
     matches!(tool, "buy" | "short")
 }
 
-/// Does the tool trade?
+/// Whether the tool trades.
 pub(super) fn is_order(tool: &str) -> bool {
     matches!(tool, "buy" | "sell" | "short" | "cover")
 }
 
-/// The symbols of the line `Symbols: AAPL, GOOG`; `None` where there is no such line, or none in it.
+/// The symbols of the line `Symbols: AAPL, GOOG`; `None` when there is no such line or it lists none.
 fn symbols(question: &str) -> Option<Vec<String>> {
     let listed = question.lines().map(str::trim).find_map(|line| {
         ["Symbols:", "symbols:", "标的：", "标的:"].into_iter().find_map(|head| line.strip_prefix(head))
     })?;
-    // A day on which nothing is listed yet is a day all the same.
+    // A day with no listed symbols yet is still a day.
     if matches!(listed.trim(), "(none)" | "（无）") {
         return Some(Vec::new());
     }
+    let symbols = names(listed);
+    (!symbols.is_empty()).then_some(symbols)
+}
+
+/// The symbols of the line `Closing only: AAPL (not in SP500 today)`.
+fn closing_only(question: &str) -> Vec<String> {
+    let line = question.lines().map(str::trim).find_map(|line| {
+        ["Closing only:", "只可减仓或平仓："].into_iter().find_map(|head| line.strip_prefix(head))
+    });
+    names(line.and_then(|line| line.split(['(', '（']).next()).unwrap_or_default())
+}
+
+fn names(listed: &str) -> Vec<String> {
     let mut symbols: Vec<String> = Vec::new();
     for symbol in listed.split([',', '，', '、', ' ']).map(str::trim).filter(|symbol| !symbol.is_empty()) {
         if !symbols.iter().any(|known| known == symbol) {
             symbols.push(symbol.to_owned());
         }
     }
-    (!symbols.is_empty()).then_some(symbols)
+    symbols
 }
 
 /// The first date in the text.

@@ -1,4 +1,4 @@
-//! Indicators, computed from closes where the tool has none. Closes are oldest first.
+//! Indicators, computed from closes when the tool has none. Closes are oldest first.
 
 use rust_decimal::Decimal;
 

@@ -1,21 +1,21 @@
-//! A market's rules, as far as the tools on offer tell them.
+//! A market's rules, as far as the tools describe them.
 
 use super::number;
 use papertape_core::message::ToolSpec;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-/// The leverage that is used where the market goes that far.
+/// The leverage to use, if the market allows that much.
 const LEVERAGE: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
-/// A stop is where a position has lost this much of its margin: a tenth is the most allowed, and the fill
+/// A stop is placed where a position has lost this fraction of its margin: a tenth is the limit, and the fill
 /// may slip.
 const STOP_LOSS: Decimal = Decimal::from_parts(9, 0, 0, false, 2);
-/// A target is so many times as far away as the stop.
+/// The distance of a target, as a multiple of the stop's.
 const TARGET: Decimal = Decimal::TWO;
-/// Digits of a stop or a target.
+/// Decimals of a stop or a target.
 const DIGITS: u32 = 8;
 
-/// What can be traded, and how.
+/// What can be traded, and under which rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Market {
     /// Quantities are multiples of it: 1 share, a lot of 100, a fraction.
@@ -32,8 +32,8 @@ pub(super) struct Bounds {
 }
 
 impl Market {
-    /// Of the tool that buys: the words about its quantity, and the range of its leverage. Whole shares
-    /// without leverage where it says nothing.
+    /// Reads the buying tool's description of its quantity and its range of leverage. Defaults to whole
+    /// shares without leverage.
     pub(super) fn read(tools: &[ToolSpec]) -> Self {
         let buy = tools.iter().find(|tool| tool.name == "buy");
         let properties = buy.map_or(&Value::Null, |tool| &tool.parameters["properties"]);
@@ -50,12 +50,12 @@ impl Market {
         Self { unit, leverage }
     }
 
-    /// The same market, taken without a loan.
+    /// The same market, without leverage.
     pub(super) fn without_leverage(self) -> Self {
         Self { leverage: Decimal::ONE, ..self }
     }
 
-    /// Is money lent, so that positions have stops and can be short?
+    /// Whether the market lends, so that positions have stops and can be short.
     pub(super) fn is_leveraged(&self) -> bool {
         self.leverage > Decimal::ONE
     }
@@ -64,7 +64,7 @@ impl Market {
         self.unit < Decimal::ONE
     }
 
-    /// So much of it as can be traded.
+    /// The amount rounded down to a tradable quantity.
     pub(super) fn whole(&self, amount: Decimal) -> Decimal {
         if self.unit == Decimal::ONE {
             return amount.floor();
@@ -72,7 +72,7 @@ impl Market {
         (amount / self.unit).floor() * self.unit
     }
 
-    /// Stop and target of a position that is opened at this price.
+    /// Stop and target of a position opened at this price.
     pub(super) fn bounds(&self, price: Decimal, is_short: bool) -> Bounds {
         let away = price * STOP_LOSS / self.leverage;
         let away = if is_short { -away } else { away };
@@ -99,7 +99,7 @@ mod tests {
         Market::read(&[ToolSpec { name: "buy".to_owned(), description: String::new(), parameters }])
     }
 
-    /// The words are those of the tools; anything else means whole shares without a loan.
+    /// The texts are those of the real tools; any other text means whole shares without leverage.
     #[test]
     fn rules_are_read_from_the_tools() {
         let whole = Market { unit: Decimal::ONE, leverage: Decimal::ONE };
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(cut("0.00000001", "0.123456789"), "0.12345678");
     }
 
-    /// 9% of the margin at the stop, twice as far to the target, whatever the price's size.
+    /// A loss of 9% of the margin at the stop, twice the distance to the target, whatever the price.
     #[test]
     fn stops_lie_within_the_tenth() {
         let market = Market { unit: d("0.00000001"), leverage: d("3") };

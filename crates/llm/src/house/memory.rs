@@ -1,5 +1,4 @@
-//! Memories: a round's four parts and a reflection on a closed trade, both drawn from what the prompt
-//! says and nothing else.
+//! Memories: a round's four parts and a reflection on a closed trade, both derived only from the prompt.
 
 use super::day::Language;
 use super::strategy::Strategy;
@@ -9,15 +8,15 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How the prompts begin, in either language.
+/// How the prompts begin, in both languages.
 const ROUND: [&str; 2] = ["Write the trader's round memory", "写下交易员的轮次记忆"];
 const REFLECTION: [&str; 2] = ["Reflect on the trader's closed trade", "复盘交易员已平仓的交易"];
-/// The most characters of a conclusion, of the position's changes, of the risk and of what is next.
+/// Maximum characters of the conclusion, the position's changes, the risk and the next steps.
 const CHARS: [usize; 4] = [180, 150, 150, 80];
-/// A held position that lost is held too long from so many days on.
+/// A losing position counts as held too long from this many days on.
 const LONG_DAYS: i64 = 20;
 
-/// The memory that is asked for; `None` where none is.
+/// The requested memory; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let Some(Message::User { content: prompt }) = request.messages.first() else { return None };
     let begins = |heads: [&str; 2]| heads.iter().any(|head| prompt.starts_with(head));
@@ -69,7 +68,7 @@ fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
     }
 }
 
-/// The stop of a line as `AAPL long 10 at 100, stop 95, target none, leverage 2`, and the check of the
+/// The stop in a line such as `AAPL long 10 at 100, stop 95, target none, leverage 2`, checked against the
 /// limit.
 fn risk(line: &str, en: bool) -> String {
     let symbol = line.split_whitespace().next().unwrap_or_default();
@@ -111,7 +110,7 @@ fn next(symbols: &[&str], en: bool, strategy: Strategy) -> String {
     }
 }
 
-/// What the facts and the thesis of a prompt come to.
+/// The reflection on the facts and the thesis in a prompt.
 fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     let en = language == Language::English;
     let (head, thesis_head) = if en {
@@ -129,7 +128,7 @@ fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     let days: i64 = fact("holding_days").parse().unwrap_or_default();
     let (symbol, side, cause) = (fact("symbol"), fact("side"), fact("cause"));
     let (lost, by_stop) = (pnl < Decimal::ZERO, cause == "stop");
-    // What is lost is said without its sign.
+    // The wording says that it is a loss, so the sign is dropped.
     let size = |figure: Decimal| number::show(if lost { figure.abs() } else { figure });
     let shown = pct.map_or_else(|| size(pnl), |pct| format!("{}%", size(pct)));
     let summary = match (en, lost) {
@@ -165,7 +164,7 @@ fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     })
 }
 
-/// The claims of a thesis: the conclusion stood or fell with the result, what was to be verified was not.
+/// The claims of a thesis: the result decides the conclusion; what was to be verified is untested.
 fn claims(thesis: &str, lost: bool) -> Vec<Value> {
     let labels = [("[Conclusion]", true), ("[结论]", true), ("[Next]", false), ("[下轮关注]", false)];
     let lines = thesis.lines().map(str::trim);
@@ -210,7 +209,7 @@ fn cut(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Goal: a loss is said once: by its word, not by its sign as well; a gain as it is.
+    /// Goal: a loss is stated once, by its word and without a sign; a gain is shown unchanged.
     #[test]
     fn a_loss_has_no_sign_beside_its_word() {
         let lesson = |pnl: &str, pct: &str, language| {

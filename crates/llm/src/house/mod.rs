@@ -1,12 +1,12 @@
-//! The house models: rule-based stand-ins that speak the same chat protocol as a language model, read
-//! the real tool results in the conversation, and give their reasons in plain words.
+//! The house models: rule-based stand-ins that use the same chat protocol as an LLM, read the real tool
+//! results in the conversation, and explain their reasons in plain words.
 //!
-//! They make the whole product work without a key or a network, and are the baseline that a real
-//! model has to beat. An answer is a pure function of the request: no state, no randomness, no clock.
+//! They make the whole product work without a key or a network, and they are the baseline that a real model
+//! has to beat. A response is a pure function of the request: no state, no randomness, no clock.
 //!
-//! Each file below is one thing that they can do; [`answer`] asks them in turn. What changes
-//! what an answer decides counts [`VERSION`] up, which is part of a step's digest. Better words for the same
-//! do not: records of before are resumed and replayed with the words that they hold.
+//! Each file below implements one capability; [`answer`] tries them in turn. A change to what a response
+//! decides increments [`VERSION`], which is part of a step's digest. Better wording for the same decision
+//! does not: existing records resume and replay with the recorded text.
 
 mod assistant;
 mod day;
@@ -26,28 +26,28 @@ use papertape_core::ports::Answer;
 use serde_json::Value;
 use strategy::Strategy;
 
-/// The version of their rules and words.
+/// The version of their rules and texts.
 pub const VERSION: u32 = 2;
 
-/// Their names, after `house::`.
+/// Their names, without the prefix `house::`.
 pub const NAMES: [&str; 3] = ["buy_and_hold", "contrarian", "momentum"];
 
-/// The house's assistant, after `house::`: it answers a person and trades nothing. Every house model can
-/// play its part; this name has no other.
+/// The name of the house assistant, without the prefix `house::`: it answers users and never trades. Every
+/// house model can act as the assistant; this name can do nothing else.
 pub const ASSISTANT: &str = "assistant";
 
-/// Is there such a house model?
+/// Checks that the house model exists.
 ///
 /// # Errors
-/// A sentence that lists those that there are.
+/// A sentence that lists the existing ones.
 pub fn check(model: &str) -> Result<(), String> {
     if model == ASSISTANT { Ok(()) } else { strategy(model).map(|_| ()) }
 }
 
-/// What the model answers. Its usage is an estimate: a token for every four characters, rounded up.
+/// The model's response. Its usage is an estimate: one token per four characters, rounded up.
 ///
 /// # Errors
-/// An unknown model, as in [`check`].
+/// An unknown model, as for [`check`].
 pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
     let strategy = match request.model.model.as_str() {
         ASSISTANT => None,
@@ -71,15 +71,15 @@ fn strategy(model: &str) -> Result<Strategy, String> {
     })
 }
 
-/// An answer of a tool as JSON, fenced or not; `None` where it is none.
+/// A tool's result as JSON, fenced or not; `None` when it is invalid.
 fn data(content: &str) -> Option<Value> {
     let text = papertape_core::fence::unfenced(content);
     let text = text.as_deref().unwrap_or(content);
-    // JSON breaks no line of its own; where the fence broke one inside a string, a space does as well.
+    // JSON has no line breaks in strings; where the fence inserted one, a space will do.
     serde_json::from_str(text.replace('\n', " ").trim()).ok()
 }
 
-/// A text without the fences in it: what is fenced, one after the other, or the text where nothing is.
+/// The fenced texts, concatenated, or the whole text when nothing is fenced.
 fn material(text: &str) -> String {
     let fenced = papertape_core::fence::parts(text).fenced;
     if fenced.is_empty() {
@@ -88,7 +88,7 @@ fn material(text: &str) -> String {
     fenced.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A turn in the making.
+/// A turn under construction.
 #[derive(Debug)]
 struct Draft {
     text: String,
@@ -100,7 +100,7 @@ impl Draft {
         Self { text, calls: Vec::new() }
     }
 
-    /// The turn that follows `turns` earlier ones; the ids of its calls are unique in a conversation.
+    /// The turn that follows `turns` earlier ones; its call IDs are unique within the conversation.
     fn into_reply(self, turns: usize) -> ModelReply {
         let call = |(at, (name, arguments)): (usize, (&str, Value))| ToolCall {
             id: format!("house_{turns}_{at}"),

@@ -1,5 +1,4 @@
-//! From opinions to sizes: what the market's rules let be traded, sales first, and no more than the cash
-//! that is there.
+//! From opinions to order sizes: within the market's rules, sales first, and limited by the available cash.
 
 use super::day::{Day, Exchange, Holding, Portfolio, is_opening};
 use super::market::Market;
@@ -10,18 +9,18 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Shares are traded by the hundred where there are lots that the tools did not tell of.
+/// The lot size, for lots that the tools do not mention.
 const LOT: Decimal = Decimal::ONE_HUNDRED;
-/// Of the equity, two hundredths stay in cash.
+/// Two percent of the equity stays in cash.
 const INVESTED: Decimal = Decimal::from_parts(98, 0, 0, false, 2);
-/// Of the cash, a hundredth is left for fees.
+/// One percent of the cash is reserved for fees.
 const SPENDABLE: Decimal = Decimal::from_parts(99, 0, 0, false, 2);
-/// A position of this much of its target needs no more.
+/// A position that has reached this fraction of its target is not increased.
 const NEAR_ENOUGH: Decimal = Decimal::from_parts(80, 0, 0, false, 2);
-/// A position of more than this much of its target is cut back to it.
+/// A position above this multiple of its target is reduced to it.
 const TOO_MUCH: Decimal = Decimal::from_parts(125, 0, 0, false, 2);
 
-/// An order to give.
+/// An order to place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Order {
     pub(super) tool: &'static str,
@@ -29,7 +28,7 @@ pub(super) struct Order {
     pub(super) quantity: Decimal,
 }
 
-/// One symbol, seen and judged.
+/// A symbol with its data and its signal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Opinion {
     pub(super) facts: Facts,
@@ -37,27 +36,26 @@ pub(super) struct Opinion {
     pub(super) reason: Reason,
 }
 
-/// What the day is to bring. Made from what was known before the first order, so it is the same in
-/// every turn.
+/// The day's plan. It is computed from the data before the first order, so it is the same in every turn.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) opinions: Vec<Opinion>,
     /// Sales and covers.
     pub(super) sales: Vec<Order>,
-    /// What is wanted more of.
+    /// Positions to increase.
     wanted: Vec<Wanted>,
     cash: Decimal,
     pub(super) market: Market,
     positions: BTreeMap<String, Holding>,
 }
 
-/// How much more of a symbol is wanted.
+/// How much to add to a position.
 #[derive(Debug)]
 struct Wanted {
     symbol: String,
-    /// Bought, or sold short.
+    /// The tool: bought, or sold short.
     tool: &'static str,
-    /// In money.
+    /// The value to add, in money.
     value: Decimal,
     price: Decimal,
 }
@@ -93,6 +91,7 @@ impl Plan {
                 plan.decide(strategy, opinion, price, target);
             }
         }
+        plan.wanted.retain(|wanted| !day.closing_only.contains(&wanted.symbol));
         plan.opinions = opinions;
         plan
     }
@@ -107,7 +106,7 @@ impl Plan {
         let more = |tool, value| Wanted { symbol: symbol.clone(), tool, value, price };
         let is_momentum = strategy == Strategy::Momentum;
         match opinion.stance {
-            // Where shorts are nobody's wish, one that is there all the same is covered.
+            // The strategy wants no shorts in this market, so an existing one is covered.
             _ if is_short && !self.market.is_leveraged() => self.sales.push(order(size)),
             Stance::Leave if !held.is_zero() => self.sales.extend(self.sellable(symbol, size).map(order)),
             Stance::Want if is_short => {
@@ -130,7 +129,7 @@ impl Plan {
         }
     }
 
-    /// So much of this as can be sold today: all of it, or whole lots of what T+1 leaves.
+    /// The part of this quantity that can be sold today: all of it, or the whole lots that T+1 allows.
     fn sellable(&self, symbol: &str, quantity: Decimal) -> Option<Decimal> {
         let limit = self.positions.get(symbol).and_then(|held| held.sellable);
         let quantity = match limit.filter(|limit| *limit < quantity) {
@@ -140,8 +139,8 @@ impl Plan {
         (quantity > Decimal::ZERO).then_some(quantity)
     }
 
-    /// What to open with the cash that is there now. Where it does not reach, every symbol gets the
-    /// same share of what it wants.
+    /// What to open with the cash available now. If it does not suffice, every symbol gets the same fraction
+    /// of its target.
     pub(super) fn purchases(&self, cash_now: Option<Decimal>) -> Vec<Order> {
         let spendable = cash_now.unwrap_or(self.cash) * SPENDABLE * self.market.leverage;
         let wanted: Decimal = self.wanted.iter().map(|wanted| wanted.value).sum();
@@ -171,8 +170,8 @@ impl Plan {
         (order.tool, arguments)
     }
 
-    /// Gives a leveraged order its leverage and its stop, and a target where it opens the position. What is
-    /// added has the position's leverage, and never loosens its stop.
+    /// Adds leverage and a stop to a leveraged order, and a target when it opens the position. An addition
+    /// uses the position's leverage, and never loosens its stop.
     fn bind(&self, order: &Order, arguments: &mut Value) {
         let price = self.opinion(&order.symbol).and_then(|opinion| opinion.facts.price);
         let Some(price) = price.filter(|_| is_opening(order.tool) && self.market.is_leveraged()) else {
@@ -198,8 +197,8 @@ impl Plan {
         arguments["leverage"] = number::write(leverage);
     }
 
-    /// A smaller order in place of one that was refused for its size; `None` where it was refused for
-    /// anything else, was tried smaller before, or would be nothing.
+    /// A smaller order after a rejection for size; `None` when the reason was different, a smaller order was
+    /// tried before, or the smaller order would be empty.
     pub(super) fn smaller(&self, day: &Day<'_>, tool: &'static str, refused: &Exchange<'_>) -> Option<Order> {
         let code = refused.result["code"].as_str()?;
         let symbol = refused.arguments["symbol"].as_str()?;

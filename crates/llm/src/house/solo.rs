@@ -1,6 +1,6 @@
-//! A solo agent's day in a few turns: portfolio, prices and indicators, bars where indicators are
-//! missing, sales, purchases, and the account of it all. What has been done is read off the
-//! conversation, so every turn is a pure function of it.
+//! A solo agent's day in a few turns: portfolio, prices and indicators, bars when indicators are missing,
+//! sales, purchases, and a summary. Progress is read from the conversation, so every turn is a pure function
+//! of it.
 
 use super::Draft;
 use super::day::{Day, Exchange, is_opening};
@@ -11,10 +11,10 @@ use super::words;
 use papertape_core::message::{ModelRequest, ToolChoice};
 use serde_json::{Value, json};
 
-/// Bars that are asked for where indicators are missing: enough for 50 days and for the RSI to settle.
+/// Bars to request when indicators are missing: enough for 50 days and for the RSI to settle.
 const BARS: u32 = 120;
 
-/// The next turn of the day; `None` where the conversation is no trading day.
+/// The day's next turn; `None` when the conversation is not a trading day.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let day = Day::read(request)?;
     let may_call = request.tool_choice != ToolChoice::None;
@@ -82,7 +82,7 @@ fn ask_for_bars(
     day.symbols.iter().filter(missing).map(call).collect()
 }
 
-/// The next orders, if any are left to give.
+/// The next orders, if any are left.
 fn trade(day: &Day<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<Draft> {
     let has_opened = day.exchanges.iter().any(|exchange| is_opening(exchange.tool));
     let sales: Vec<&Order> = plan
@@ -109,7 +109,7 @@ fn trade(day: &Day<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<D
         .then(|| give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()))
 }
 
-/// Orders that were refused for their size and have not been tried smaller yet.
+/// Orders that were rejected for their size and have not been retried with a smaller one.
 fn again(day: &Day<'_>, plan: &Plan, tools: &[&'static str], offered: &dyn Fn(&str) -> bool) -> Vec<Order> {
     let mut orders = Vec::new();
     for &tool in tools.iter().filter(|tool| offered(tool)) {

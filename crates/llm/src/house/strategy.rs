@@ -1,28 +1,28 @@
-//! What each house model thinks of a symbol.
+//! Each house model's signal for a symbol.
 
 use rust_decimal::Decimal;
 
-/// RSI above which a rising symbol is too hot to buy into.
+/// RSI above which a rising symbol is too overbought to buy.
 const HOT: Decimal = Decimal::from_parts(80, 0, 0, false, 0);
-/// RSI below which a falling symbol is too cold to sell short.
+/// RSI below which a falling symbol is too oversold to sell short.
 const COLD: Decimal = Decimal::from_parts(20, 0, 0, false, 0);
 /// RSI below which a symbol is oversold.
 const OVERSOLD: Decimal = Decimal::from_parts(30, 0, 0, false, 0);
 /// RSI above which a symbol is overbought.
 const OVERBOUGHT: Decimal = Decimal::from_parts(70, 0, 0, false, 0);
 
-/// A house model's way to trade.
+/// A house model's strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strategy {
-    /// Holds what rises, in equal parts, and sells what falls below its average.
+    /// Holds rising symbols, equally weighted, and sells those that fall below their average.
     Momentum,
-    /// Buys what is oversold and sells what is overbought.
+    /// Buys oversold symbols and sells overbought ones.
     Contrarian,
-    /// Buys everything in equal parts once.
+    /// Buys everything once, equally weighted.
     BuyAndHold,
 }
 
-/// What is known of a symbol before trading.
+/// The data on a symbol before trading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Facts {
     pub(super) symbol: String,
@@ -30,26 +30,26 @@ pub(super) struct Facts {
     pub(super) sma_20: Option<Decimal>,
     pub(super) sma_50: Option<Decimal>,
     pub(super) rsi_14: Option<Decimal>,
-    /// Below zero is short.
+    /// Negative is short.
     pub(super) held: Decimal,
 }
 
-/// What to do about a symbol.
+/// The signal for a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stance {
-    /// Have it: buy up to the target.
+    /// Buy up to the target.
     Want,
-    /// Keep what there is, buy no more.
+    /// Hold: keep the position, do not add.
     Keep,
-    /// Have it short: sell short up to the target.
+    /// Sell short up to the target.
     Short,
-    /// Have none of it: sell what there is.
+    /// Exit: sell the position.
     Leave,
-    /// Nothing can be said.
+    /// No signal.
     Unknown,
 }
 
-/// Why.
+/// The reason for a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     NoPrice,
@@ -77,7 +77,7 @@ impl Strategy {
         })
     }
 
-    /// The indicators that it wants, as the tool names them.
+    /// The indicators it needs, by the tool's names.
     pub(super) const fn indicators(self) -> &'static [&'static str] {
         match self {
             Self::Momentum => &["sma_20", "sma_50", "rsi_14"],
@@ -86,8 +86,8 @@ impl Strategy {
         }
     }
 
-    /// `owns_any`: something is held at the start of the day, or an order waits. `shorts`: positions may
-    /// be short.
+    /// `owns_any`: there is a position or a pending order at the start of the day. `shorts`: positions may be
+    /// short.
     pub(super) fn judge(self, facts: &Facts, owns_any: bool, shorts: bool) -> (Stance, Reason) {
         let Some(price) = facts.price else {
             return (Stance::Unknown, Reason::NoPrice);
@@ -101,7 +101,7 @@ impl Strategy {
         }
     }
 
-    /// Into how many equal parts the money is divided.
+    /// The number of equal parts into which the capital is divided.
     pub(super) fn parts(self, stances: &[Stance]) -> usize {
         let of = |wanted: &[Stance]| stances.iter().filter(|stance| wanted.contains(stance)).count();
         match self {
@@ -112,9 +112,9 @@ impl Strategy {
     }
 }
 
-/// Rising: the price above its 20-day average, and that above the 50-day one. It is left when the
-/// price falls below the 50-day average. While there are too few bars for the 50 days, the 20 days
-/// decide alone.
+/// Rising: the price is above its 20-day average, and that is above the 50-day one. The position is exited
+/// when the price falls below the 50-day average. While there are fewer than 50 bars, the 20-day average
+/// decides.
 fn momentum(facts: &Facts, price: Decimal) -> (Stance, Reason) {
     let Some(fast) = facts.sma_20 else {
         return (Stance::Unknown, Reason::TooLittleHistory);
@@ -134,8 +134,8 @@ fn momentum(facts: &Facts, price: Decimal) -> (Stance, Reason) {
     (if facts.held > Decimal::ZERO { Stance::Keep } else { Stance::Leave }, Reason::NoTrend)
 }
 
-/// Falling: the mirror of rising, with the price below its averages. A short position is kept until the
-/// price is above the 50-day average; `None` where nothing speaks for one.
+/// Falling: the mirror image of rising, with the price below its averages. A short position is held until the
+/// price is above the 50-day average; `None` when there is no case for a short.
 fn falling(facts: &Facts, price: Decimal) -> Option<(Stance, Reason)> {
     let fast = facts.sma_20?;
     let slow = facts.sma_50.unwrap_or(fast);

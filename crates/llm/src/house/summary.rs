@@ -1,15 +1,15 @@
-//! Summaries: the one or two sentences of a text that say what was done and why.
+//! Summaries: the one or two sentences of a text that state what was done and why.
 
 use super::{Draft, words};
 use papertape_core::message::{Message, ModelRequest};
 
-/// How a request for a summary begins.
+/// The beginning of a request for a summary.
 const PROMPT: &str = "Summarize the following trading decision in 1-2 sentences";
 
-/// A summary is at most this many characters long, unless its one sentence is longer.
+/// Maximum length of a summary in characters, unless its only sentence is longer.
 const LONGEST: usize = 400;
 
-/// Words that name an action, in lower case.
+/// Words that indicate an action, in lower case.
 const ACTIONS: [&str; 20] = [
     "bought",
     "sold",
@@ -33,7 +33,7 @@ const ACTIONS: [&str; 20] = [
     "不参与",
 ];
 
-/// Words that name a reason, in lower case.
+/// Words that indicate a reason, in lower case.
 const REASONS: [&str; 19] = [
     "because",
     "since",
@@ -56,13 +56,13 @@ const REASONS: [&str; 19] = [
     "超卖",
 ];
 
-/// The summary that is asked for; `None` where none is.
+/// The requested summary; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let text = subject(request)?;
     Some(Draft::text(summarise(&super::material(&text))))
 }
 
-/// The text to be summarised: what follows the prompt, or the user's message where the prompt is the
+/// The text to summarize: what follows the prompt, or the user's message when the prompt is in the
 /// instructions.
 fn subject(request: &ModelRequest) -> Option<String> {
     let user = request.messages.iter().rev().find_map(|message| match message {
@@ -70,8 +70,8 @@ fn subject(request: &ModelRequest) -> Option<String> {
         _ => None,
     });
     if let Some(rest) = user.and_then(|user| user.trim_start().strip_prefix(PROMPT)) {
-        // The rest of the prompt's own sentence ends with a colon at the end of a line, a blank line
-        // or, at worst, a colon.
+        // The prompt's own sentence ends with a colon at the end of a line, a blank line or, failing that,
+        // any colon.
         let body = [":\n", "\n\n", ":"]
             .into_iter()
             .find_map(|end| rest.split_once(end).map(|(_, body)| body))
@@ -88,7 +88,7 @@ pub(super) fn summarise(text: &str) -> String {
     let sentences = sentences(text);
     let mut ranked: Vec<(usize, usize)> =
         sentences.iter().enumerate().map(|(at, sentence)| (score(sentence), at)).collect();
-    // The highest first; among equals the earlier.
+    // Highest score first; ties by position.
     ranked.sort_by_key(|&(score, at)| (usize::MAX - score, at));
     let mut best: Vec<usize> =
         ranked.iter().filter(|(score, _)| *score > 0).map(|&(_, at)| at).take(2).collect();
@@ -105,7 +105,7 @@ pub(super) fn summarise(text: &str) -> String {
     best.iter().map(|&at| sentences[at].as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Two for an action, one for a reason, each at most once, one more for both; nothing without either.
+/// Two points for an action, one for a reason, each counted once, and one more for both; zero with neither.
 fn score(sentence: &str) -> usize {
     let lower = sentence.to_lowercase();
     let acts = ACTIONS.iter().any(|word| lower.contains(word));
@@ -113,7 +113,7 @@ fn score(sentence: &str) -> usize {
     usize::from(acts) * 2 + usize::from(reasons) + usize::from(acts && reasons)
 }
 
-/// The text's sentences without list marks and labels. A full stop inside of a number ends none.
+/// The text's sentences without list marks and labels. A period inside a number does not end a sentence.
 fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     for line in text.lines().filter(|line| !words::is_label(line)) {

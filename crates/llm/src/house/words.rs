@@ -1,4 +1,4 @@
-//! What the house models say, in English and in Chinese.
+//! The house models' texts, in English and in Chinese.
 
 use super::day::{Day, Exchange, Language, is_order};
 use super::market::Market;
@@ -9,10 +9,10 @@ use Language::{Chinese, English};
 use papertape_core::message::ModelName;
 use rust_decimal::Decimal;
 
-/// With this in a text the day is over.
+/// This signal in a text ends the day.
 const FINISH: &str = "<FINISH_SIGNAL>";
 
-/// The one line that says what speaks here.
+/// The line that identifies the author as a house model.
 pub(in crate::house) fn label(language: Language, model: &ModelName) -> String {
     match language {
         English => format!("({model} is a rule-based stand-in, not a language model.)"),
@@ -20,7 +20,7 @@ pub(in crate::house) fn label(language: Language, model: &ModelName) -> String {
     }
 }
 
-/// Is the line such a label?
+/// Whether the line is such a label.
 pub(super) fn is_label(line: &str) -> bool {
     line.contains("is a rule-based stand-in") || line.contains("是基于规则的替身") || line.contains(FINISH)
 }
@@ -29,12 +29,12 @@ fn ending(language: Language, model: &ModelName) -> String {
     format!("{FINISH}\n{}", label(language, model))
 }
 
-/// To a conversation that is none of those that the house models can hold.
+/// The reply to a conversation that the house models cannot handle.
 pub(super) fn nothing_to_do(model: &ModelName) -> String {
     format!("There is nothing here that my rules cover.\n{}", ending(English, model))
 }
 
-/// The day cannot be traded.
+/// The reply when the day cannot be traded.
 pub(super) fn blind(day: &Day<'_>, model: &ModelName, why: &str) -> String {
     let ending = ending(day.language, model);
     match day.language {
@@ -116,7 +116,7 @@ pub(super) fn smaller(language: Language) -> String {
     .to_owned()
 }
 
-/// An order to be given, with its reason.
+/// An order to place, with its reason.
 pub(super) fn order(language: Language, plan: &Plan, order: &Order) -> String {
     let (symbol, quantity) = (&order.symbol, order.quantity.normalize());
     let why = plan.opinion(symbol).map(|opinion| reason(language, opinion)).unwrap_or_default();
@@ -129,7 +129,7 @@ pub(super) fn order(language: Language, plan: &Plan, order: &Order) -> String {
     }
 }
 
-/// Why a symbol is judged as it is, without a full stop.
+/// The reason for a symbol's signal, without a period.
 pub(super) fn reason(language: Language, opinion: &Opinion) -> String {
     let facts = &opinion.facts;
     let number = |value: Option<Decimal>| value.map_or_else(|| "n/a".to_owned(), show);
@@ -190,7 +190,7 @@ pub(super) fn reason(language: Language, opinion: &Opinion) -> String {
     }
 }
 
-/// The day's last text: what was done about each symbol and why.
+/// The day's last text: what was done for each symbol and why.
 pub(super) fn account(day: &Day<'_>, plan: &Plan, strategy: Strategy, model: &ModelName) -> String {
     let language = day.language;
     let date = day.date.unwrap_or("today");

@@ -1,33 +1,33 @@
-//! What an answer may hold, and the reading of JSON that stays within it.
+//! Bounds on a response, and JSON reading that respects them.
 //!
-//! The counts are made while bytes arrive and before anything is parsed. Nothing that an answer says of
-//! its own size reserves memory.
+//! Counting happens while bytes arrive and before anything is parsed. No size that a response claims reserves
+//! memory.
 
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Bytes of an answer's body, whole or streamed.
+/// Bytes of a response's body, whole or streamed.
 pub const MAX_BODY_BYTES: usize = 4 << 20;
-/// Bytes of an error's body.
+/// Bytes of an error response's body.
 pub const MAX_ERROR_BYTES: usize = 64 << 10;
 /// Bytes of one event of a stream.
 pub const MAX_EVENT_BYTES: usize = 256 << 10;
-/// Events of one stream.
+/// Events of a stream.
 pub const MAX_EVENTS: usize = 20_000;
-/// Tool calls in one answer; each has an index below it.
+/// Tool calls in a response; each index is below it.
 pub const MAX_TOOL_CALLS: usize = 64;
 /// Bytes of one tool call's arguments.
 pub const MAX_ARGUMENT_BYTES: usize = 256 << 10;
-/// Levels of nested JSON.
+/// Nesting levels of JSON.
 pub const MAX_DEPTH: usize = 64;
-/// Entries of any other list that is read, such as the parts of a text.
+/// Entries of any other list, such as the parts of a text.
 pub const MAX_ENTRIES: usize = 4_096;
-/// JSON values that are kept as a tree, in the arguments of all calls and in what the provider wants back.
-/// A tree takes up to a hundred times the memory of its text.
+/// JSON values stored as a tree, in the arguments of all calls and in the provider state. A tree takes up to
+/// a hundred times the memory of its text.
 pub const MAX_VALUES: usize = 10_000;
 
-/// A bound that an answer went over.
+/// A bound that a response exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// [`MAX_BODY_BYTES`].
@@ -69,13 +69,13 @@ impl fmt::Display for Bound {
     }
 }
 
-/// How deep a JSON text is nested and how many values it has, at most. Needs no valid JSON, no memory, and
-/// may be read in pieces.
+/// Upper bounds on the depth of a JSON text and the number of its values. Works on invalid JSON too, takes no
+/// memory, and accepts text in chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Levels.
+    /// Nesting levels.
     pub depth: usize,
-    /// Values, but for the first.
+    /// Number of values, not counting the first.
     pub values: usize,
     open: usize,
     in_string: bool,
@@ -83,7 +83,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Of a whole text.
+    /// The shape of a whole text.
     #[must_use]
     pub fn of(json: &[u8]) -> Self {
         let mut shape = Self::default();
@@ -91,7 +91,7 @@ impl Shape {
         shape
     }
 
-    /// Reads the next piece.
+    /// Reads the next chunk.
     pub fn read(&mut self, json: &[u8]) {
         for byte in json {
             match byte {
@@ -112,7 +112,7 @@ impl Shape {
     }
 }
 
-/// Is the text nested no deeper than allowed?
+/// Checks that the text is not nested too deeply.
 ///
 /// # Errors
 /// [`Bound::Depth`].
@@ -120,14 +120,14 @@ pub fn check_depth(json: &[u8]) -> Result<(), Bound> {
     if Shape::of(json).depth > MAX_DEPTH { Err(Bound::Depth) } else { Ok(()) }
 }
 
-/// Counts the values that an answer keeps as trees.
+/// Counts the values that a response stores as trees.
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
     values: usize,
 }
 
 impl Trees {
-    /// May this text be parsed into a tree?
+    /// Checks that this text may be parsed into a tree, and counts its values.
     pub(crate) fn admit(&mut self, json: &[u8]) -> Result<(), Bound> {
         let shape = Shape::of(json);
         self.values = self.values.saturating_add(shape.values);
@@ -141,24 +141,24 @@ impl Trees {
     }
 }
 
-/// How an error of serde says that a list was too long: found again by [`exceeded`].
+/// The messages of serde errors for lists that are too long; [`exceeded`] recognizes them.
 const TOO_MANY: [(&str, Bound); 2] =
     [("papertape:tool_calls", Bound::ToolCalls), ("papertape:entries", Bound::Entries)];
 
-/// The bound that made parsing fail, where it was one.
+/// The bound that made parsing fail, if any.
 pub(crate) fn exceeded(error: &serde_json::Error) -> Option<Bound> {
     let text = error.to_string();
     TOO_MANY.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, bound)| *bound)
 }
 
-/// A list of at most [`MAX_TOOL_CALLS`]; none where it is null.
+/// A list of at most [`MAX_TOOL_CALLS`]; null gives `None`.
 pub(crate) fn tool_calls<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
     from.deserialize_any(List { most: MAX_TOOL_CALLS, mark: TOO_MANY[0].0, of: PhantomData })
 }
 
-/// A list of at most [`MAX_ENTRIES`]; none where it is null.
+/// A list of at most [`MAX_ENTRIES`]; null gives `None`.
 pub(crate) fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
     from.deserialize_any(List { most: MAX_ENTRIES, mark: TOO_MANY[1].0, of: PhantomData })
 }

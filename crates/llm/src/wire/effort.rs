@@ -1,8 +1,8 @@
-//! How hard a model is asked to think.
+//! Reasoning effort.
 
 use std::str::FromStr;
 
-/// A level, or a number of tokens.
+/// An effort level, or a number of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
     None,
@@ -37,7 +37,7 @@ impl FromStr for Effort {
 }
 
 impl Effort {
-    /// As chat completions spell it; a number of tokens has no place there.
+    /// The keyword in chat completions, which cannot express a number of tokens.
     pub(crate) const fn keyword(self) -> Option<&'static str> {
         Some(match self {
             Self::None => "none",
@@ -51,7 +51,7 @@ impl Effort {
         })
     }
 
-    /// As a number of tokens, where a provider has none but that.
+    /// The number of tokens, for providers that accept only a budget.
     pub(crate) const fn budget(self, low: u32) -> Option<u32> {
         match self {
             Self::None => None,

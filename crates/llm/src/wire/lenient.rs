@@ -1,27 +1,27 @@
-//! Fields that providers fill in more than one way. What makes no sense counts as absent; only what an
-//! answer cannot do without fails it.
+//! Fields that providers fill in different ways. An implausible value counts as absent; only a missing
+//! essential part makes a response fail.
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// More tokens than any call can use. A provider that claims more cannot be believed.
+/// More tokens than any call can use. A larger count is implausible.
 pub const MAX_TOKENS: u64 = 100_000_000;
 
-/// A number of tokens as a provider gives it.
+/// A token count as a provider reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Count {
     /// Absent or null.
     #[default]
     Absent,
-    /// A number that can be.
+    /// A plausible number.
     Known(u64),
-    /// Negative, broken, beyond [`MAX_TOKENS`], or no number.
+    /// Negative, fractional, beyond [`MAX_TOKENS`], or not a number.
     Impossible,
 }
 
 impl Count {
-    /// The number; `Err` where it is impossible.
+    /// The number; `Err` when it is implausible.
     #[expect(clippy::result_unit_err, reason = "there is nothing more to say about a number that cannot be")]
     pub const fn get(self) -> Result<Option<u64>, ()> {
         match self {
@@ -31,7 +31,7 @@ impl Count {
         }
     }
 
-    /// The greater of two reports of the same figure, which a stream repeats as it grows.
+    /// The greater of two reports of the same cumulative count in a stream.
     #[must_use]
     pub fn or_greater(self, other: Self) -> Self {
         match (self, other) {
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for AnyCount {
     }
 }
 
-/// A text; `None` where there is anything else.
+/// A text; `None` for anything else.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     from.deserialize_any(AnyText)
 }
@@ -167,7 +167,7 @@ impl<'de> Visitor<'de> for AnyText {
     }
 }
 
-/// A flag; false where there is anything else.
+/// A flag; false for anything else.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     Option::<bool>::deserialize(from).map(Option::unwrap_or_default).map_err(D::Error::custom)
 }

@@ -1,19 +1,19 @@
-//! A provider's list of its models.
+//! A provider's list of models.
 
 use super::{Protocol, WireError, bounds, parse};
 use crate::config::ProviderKind;
 use serde::Deserialize;
 
-/// The models that a provider says it has.
+/// The models that a provider lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelList {
-    /// The models' names, as they are called with.
+    /// The models' names, as used in requests.
     pub models: Vec<String>,
-    /// Is every model of the provider in it? A list may have further pages, which are not fetched.
+    /// Whether the list has all of the provider's models. Further pages are not fetched.
     pub is_complete: bool,
 }
 
-/// Where the list is, below the provider's address, with the field that asks for a long page.
+/// The path of the list below the base URL, with the query parameter for a long page.
 pub(crate) const fn place(kind: ProviderKind) -> (&'static str, Option<(&'static str, &'static str)>) {
     let page = match kind.protocol() {
         Protocol::ChatCompletions => None,
@@ -48,10 +48,10 @@ struct Entry {
     name: Option<String>,
 }
 
-/// Reads the list.
+/// Parses the list.
 ///
 /// # Errors
-/// What is no list of models.
+/// A body that is not a list of models.
 pub(crate) fn read(body: &[u8]) -> Result<ModelList, WireError> {
     if body.len() > bounds::MAX_BODY_BYTES {
         return Err(bounds::Bound::Body.into());
@@ -77,7 +77,8 @@ mod tests {
         (list.models, list.is_complete)
     }
 
-    /// Goal: each protocol's list is read, and whether it has further pages; what is none is refused.
+    /// Goal: each protocol's list is parsed, including whether it has further pages; anything else is
+    /// rejected.
     #[test]
     fn lists_of_every_protocol_are_read() {
         let names = |names: &[&str], all: bool| (names.iter().map(|&name| name.to_owned()).collect(), all);

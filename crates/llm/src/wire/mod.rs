@@ -1,9 +1,9 @@
-//! How providers spell a conversation: three protocols, each a request, a reader of whole answers and a
-//! reader of streams. Nothing here knows a socket: bytes go in, our own types come out, and what is over a
-//! bound ([`bounds`]) or cannot be read is an error.
+//! The providers' wire formats: three protocols, each with a request writer, a reader of whole responses and
+//! a reader of streams. Nothing here uses a socket: bytes go in, our own types come out, and whatever exceeds
+//! a bound ([`bounds`]) or cannot be read is an error.
 //!
-//! The types of each protocol ([`chat`], [`anthropic`], [`gemini`]) can be read and written, so that a
-//! server can speak them as well.
+//! The types of each protocol ([`chat`], [`anthropic`], [`gemini`]) can be read and written, so that a server
+//! can use them too.
 
 pub mod anthropic;
 pub mod bounds;
@@ -33,16 +33,16 @@ use sse::{Flow, Splitter};
 /// The protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// `OpenAI`'s chat completions, which most others speak as well.
+    /// `OpenAI`'s chat completions, which most other providers use as well.
     ChatCompletions,
-    /// Anthropic's messages.
+    /// Anthropic's Messages API.
     AnthropicMessages,
     /// Gemini's `generateContent`.
     GeminiContent,
 }
 
 impl ProviderKind {
-    /// The protocol that providers of this kind speak.
+    /// The protocol of providers of this kind.
     #[must_use]
     pub const fn protocol(self) -> Protocol {
         match self {
@@ -63,16 +63,16 @@ impl ProviderKind {
     }
 }
 
-/// Why bytes are no answer.
+/// Why bytes are not a response.
 #[derive(Debug)]
 pub enum WireError {
-    /// They are not of the protocol.
+    /// They do not follow the protocol.
     Unreadable,
-    /// They are over a bound.
+    /// They exceed a bound.
     Exceeded(Bound),
     /// The stream ended before its end mark.
     CutShort,
-    /// They are an error of the provider's.
+    /// They are an error from the provider.
     Reported(Box<AttemptFailure>),
 }
 
@@ -83,7 +83,7 @@ impl From<Bound> for WireError {
 }
 
 impl WireError {
-    /// The failure that it is.
+    /// Converts it to a failure.
     #[must_use]
     pub fn into_failure(self) -> Box<AttemptFailure> {
         match self {
@@ -98,9 +98,9 @@ impl WireError {
 /// A request as it is sent.
 #[derive(Debug)]
 pub struct WireRequest {
-    /// What follows the provider's base URL, unescaped.
+    /// The path below the provider's base URL, unescaped.
     pub path: String,
-    /// What is added to the URL's query.
+    /// A parameter added to the URL's query.
     pub query: Option<(&'static str, &'static str)>,
     /// The JSON body.
     pub body: Vec<u8>,
@@ -116,7 +116,7 @@ impl WireRequest {
 /// Writes a request.
 ///
 /// # Errors
-/// [`FailureKind::BadRequest`] for what the protocol cannot carry.
+/// [`FailureKind::BadRequest`] for anything that the protocol cannot express.
 pub fn request(
     kind: ProviderKind,
     request: &ModelRequest,
@@ -139,10 +139,10 @@ pub fn request(
     }
 }
 
-/// Reads a whole answer.
+/// Reads a whole response.
 ///
 /// # Errors
-/// What is no answer.
+/// Bytes that are not a response.
 pub fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<RawReply, WireError> {
     if body.len() > bounds::MAX_BODY_BYTES {
         return Err(Bound::Body.into());
@@ -154,7 +154,7 @@ pub fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<RawReply, WireError
     }
 }
 
-/// Reads a streamed answer as it arrives.
+/// Reads a streamed response as it arrives.
 #[derive(Debug)]
 pub struct StreamReader {
     splitter: Splitter,
@@ -170,7 +170,7 @@ enum Decoder {
 }
 
 impl StreamReader {
-    /// For an answer of a provider of this kind.
+    /// A reader for responses of a provider of this kind.
     #[must_use]
     pub fn new(kind: ProviderKind) -> Self {
         let decoder = match kind.protocol() {
@@ -181,11 +181,11 @@ impl StreamReader {
         Self { splitter: Splitter::default(), decoder, is_done: false }
     }
 
-    /// Takes the next bytes, cut anywhere. `delta` gets the text as it arrives. After [`Flow::Done`] there is
-    /// nothing more to read.
+    /// Takes the next bytes, split anywhere. `delta` gets the text as it arrives. After [`Flow::Done`] there
+    /// is nothing more to read.
     ///
     /// # Errors
-    /// What is no answer.
+    /// Bytes that are not a response.
     pub fn push(&mut self, bytes: &[u8], delta: &mut dyn FnMut(&str)) -> Result<Flow, WireError> {
         if self.is_done {
             return Ok(Flow::Done);
@@ -200,10 +200,10 @@ impl StreamReader {
         Ok(flow)
     }
 
-    /// The answer.
+    /// The response.
     ///
     /// # Errors
-    /// [`WireError::CutShort`] where its end mark has not come.
+    /// [`WireError::CutShort`] when the end mark is missing.
     pub fn finish(self) -> Result<RawReply, WireError> {
         if !self.is_done {
             return Err(WireError::CutShort);
@@ -216,10 +216,10 @@ impl StreamReader {
     }
 }
 
-/// Writes a request for the vectors of texts.
+/// Writes a request for the embeddings of texts.
 ///
 /// # Errors
-/// [`FailureKind::BadRequest`] for a provider that has none.
+/// [`FailureKind::BadRequest`] for a provider without embeddings.
 pub fn embedding_request(
     kind: ProviderKind,
     model: &str,
@@ -238,10 +238,10 @@ pub fn embedding_request(
     }
 }
 
-/// Reads the vectors of `count` texts, in the order of the texts.
+/// Reads the embeddings of `count` texts, in the order of the texts.
 ///
 /// # Errors
-/// What is no answer to the question.
+/// A response that does not match the request.
 pub fn read_embeddings(kind: ProviderKind, body: &[u8], count: usize) -> Result<Vec<Vec<f32>>, WireError> {
     if body.len() > bounds::MAX_BODY_BYTES {
         return Err(Bound::Body.into());
@@ -259,12 +259,12 @@ pub fn read_embeddings(kind: ProviderKind, body: &[u8], count: usize) -> Result<
     Ok(vectors)
 }
 
-/// A failure of a request that is not sent.
+/// A failure for a request that is rejected before it is sent.
 pub(crate) fn refused(message: impl Into<String>) -> Box<AttemptFailure> {
     Box::new(failure::plain(FailureKind::BadRequest, message))
 }
 
-/// Parses an answer or an event of one.
+/// Parses a response or an event of one.
 fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, WireError> {
     bounds::check_depth(json)?;
     serde_json::from_slice(json).map_err(|error| match bounds::exceeded(&error) {
@@ -273,7 +273,7 @@ fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, WireError> {
     })
 }
 
-/// An error in the place of an answer.
+/// An error in place of a response.
 fn reported(error: &RawValue) -> WireError {
     let json = error.get().as_bytes();
     if json.len() > bounds::MAX_ERROR_BYTES {
@@ -283,13 +283,13 @@ fn reported(error: &RawValue) -> WireError {
     WireError::Reported(Box::new(failure::from_event(&error)))
 }
 
-/// A tree that is kept with the answer.
+/// Parses a tree that is stored with the response.
 fn tree(json: &RawValue, trees: &mut Trees) -> Result<Value, WireError> {
     trees.admit(json.get().as_bytes())?;
     serde_json::from_str(json.get()).map_err(|_| WireError::Unreadable)
 }
 
-/// A tool call of an answer whose arguments came as JSON: an object, or a text that holds one.
+/// A tool call whose arguments came as JSON: an object, or a string that contains one.
 fn tool_call(
     (id, at): (Option<String>, usize),
     name: Option<String>,
@@ -304,7 +304,7 @@ fn tool_call(
     spelled_call((id, at), name, json, trees)
 }
 
-/// A tool call of an answer whose arguments came as a text.
+/// A tool call whose arguments came as a string.
 fn spelled_call(
     (id, at): (Option<String>, usize),
     name: Option<String>,
@@ -315,15 +315,15 @@ fn spelled_call(
         return Err(Bound::ToolCalls.into());
     }
     Ok(ToolCall {
-        // Some local servers give no ids; the place within the answer will do.
+        // Some local servers send no IDs; the index within the response is used instead.
         id: id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{at}")),
         name: name.unwrap_or_default(),
         arguments: read_arguments(arguments, trees)?,
     })
 }
 
-/// A call's arguments: an object, or a JSON string with the raw text of what is none. A call without
-/// arguments often comes with an empty text or null, and means an empty object.
+/// A call's arguments: an object, or a JSON string with the raw text of anything else. Calls without
+/// arguments often come with an empty string or null, which mean an empty object.
 fn read_arguments(text: &str, trees: &mut Trees) -> Result<Value, WireError> {
     if text.len() > MAX_ARGUMENT_BYTES {
         return Err(Bound::Arguments.into());
@@ -341,8 +341,8 @@ fn read_arguments(text: &str, trees: &mut Trees) -> Result<Value, WireError> {
     Ok(Value::String(text.to_owned()))
 }
 
-/// Arguments as they can be sent. Providers refuse a conversation in which a call's arguments are no
-/// object, even where the model itself wrote them so. The model sees its own text again, wrapped.
+/// Arguments in a form that can be sent. Providers reject a conversation with arguments that are not an
+/// object, even if the model itself wrote them. The model sees its own text again, wrapped.
 fn sendable(arguments: &Value) -> std::borrow::Cow<'_, Value> {
     use std::borrow::Cow;
     match arguments {
@@ -352,8 +352,8 @@ fn sendable(arguments: &Value) -> std::borrow::Cow<'_, Value> {
     }
 }
 
-/// The turns of a conversation; tool answers that follow one another are one turn, as some providers want
-/// the answers to all calls of a turn in one message.
+/// The turns of a conversation; consecutive tool results form one turn, because some providers expect the
+/// results of all calls of a turn in one message.
 fn turns(messages: &[Message]) -> impl Iterator<Item = &[Message]> {
     messages.chunk_by(|one, next| matches!((one, next), (Message::Tool { .. }, Message::Tool { .. })))
 }

@@ -1,11 +1,11 @@
-//! JSON schemas as providers take them for the form of an answer.
+//! JSON Schemas in the forms that providers accept for structured output.
 
 use serde_json::{Map, Value, json};
 
-/// What else must hold than that objects have no other properties.
+/// What a provider requires besides objects without other properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strictness {
-    /// Nothing (Anthropic).
+    /// Nothing else (Anthropic).
     Closed,
     /// Every property is required (`OpenAI`).
     AllRequired,
@@ -19,7 +19,7 @@ const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keys whose value is an object of schemas by name.
 const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/// The schema with what a provider insists on.
+/// The schema with the provider's requirements applied.
 pub(crate) fn strict(schema: &Value, strictness: Strictness) -> Value {
     let Value::Object(given) = schema else { return schema.clone() };
     let inner = |value: &Value| strict(value, strictness);

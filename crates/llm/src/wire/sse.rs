@@ -1,5 +1,4 @@
-//! Takes a stream apart into its events, as the HTML standard's "Server-sent events" has them, within
-//! bounds.
+//! Splits a stream into its events, following the HTML standard's "Server-sent events", within bounds.
 
 use super::WireError;
 use super::bounds::{Bound, MAX_BODY_BYTES, MAX_EVENT_BYTES, MAX_EVENTS};
@@ -7,29 +6,29 @@ use super::bounds::{Bound, MAX_BODY_BYTES, MAX_EVENT_BYTES, MAX_EVENTS};
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
-    /// Its `event:` line; empty where there is none.
+    /// Its `event:` line; empty when there is none.
     pub name: &'a str,
     /// Its `data:` lines.
     pub data: &'a str,
 }
 
-/// Whether a stream goes on.
+/// Whether a stream continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// More is expected.
+    /// More events are expected.
     Continue,
     /// That was its end mark.
     Done,
 }
 
-/// The bytes of a stream so far that are no event yet.
+/// The bytes of a stream that do not form a complete event yet.
 #[derive(Debug, Default)]
 pub struct Splitter {
     line: Vec<u8>,
     name: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
-    /// Bytes of all lines of the event that is being read.
+    /// Bytes of all lines of the current event.
     event_bytes: usize,
     body_bytes: usize,
     events: usize,
@@ -38,11 +37,11 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// Takes the next bytes, cut anywhere, and hands on the events that they complete, until one of them is
-    /// the end.
+    /// Takes the next bytes, split anywhere, and passes on the events that they complete, until one of them
+    /// is the end.
     ///
     /// # Errors
-    /// A bound, or whatever `take` fails with.
+    /// A bound, or an error of `take`.
     pub fn push(
         &mut self,
         mut bytes: &[u8],
@@ -104,7 +103,7 @@ impl Splitter {
                 self.name.clear();
                 self.name.extend_from_slice(value);
             }
-            // Comments, ids and times to reconnect after, which nobody does here.
+            // Comments, event IDs and reconnection times, which are not used here.
             _ => {}
         }
         Ok(Flow::Continue)

@@ -1,4 +1,4 @@
-//! What comes back: both as a stream and whole, every answer is the same to us.
+//! Responses: every response gives the same result as a stream and whole.
 
 use crate::support::{gateway, request};
 use papertape_core::message::{FinishReason, ModelReply, Usage};
@@ -8,7 +8,7 @@ use papertape_testkit::model_server::{Call, ModelServer, Reply, ScriptedAnswer, 
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
-/// Gives the answer both ways and holds that it is the same.
+/// Sends the response both ways and checks that the results are equal.
 async fn both(answer: ScriptedAnswer) -> Answer {
     let server = ModelServer::scripted([answer.clone(), answer]).await;
     let streamed = gateway(&server, true).call(&request("Hello"), None).await.expect("an answer");
@@ -68,7 +68,7 @@ async fn several_calls_keep_their_order() {
     assert_eq!(answer.reply.finish, FinishReason::ToolCalls);
 }
 
-/// Arguments that are no JSON object arrive as their raw text, with everything around them.
+/// Arguments that are not a JSON object arrive as their raw text, with everything around them.
 #[tokio::test]
 async fn malformed_arguments_arrive_raw() {
     for raw in [r#"{"symbol": "AAPL", "quantity": }"#, "buy ten AAPL", "[1,2]", "17"] {
@@ -93,14 +93,14 @@ async fn reasons_for_the_end() {
         ("stop", FinishReason::Stop),
         ("length", FinishReason::Length),
         ("content_filter", FinishReason::ContentFilter),
-        // Some gateways say this without any call.
+        // Some gateways send this finish reason without any call.
         ("tool_calls", FinishReason::Stop),
         ("something_new", FinishReason::Stop),
     ] {
         let reply = Reply { text: "Hm.".to_owned(), finish: Some(wire.to_owned()), ..Reply::default() };
         assert_eq!(both(ScriptedAnswer::reply(reply)).await.reply.finish, finish, "{wire}");
     }
-    // Some say "stop" with calls; a call cut short by the limit is still cut short.
+    // Some send "stop" with calls; a response truncated by the limit is still truncated.
     for (wire, finish) in [("stop", FinishReason::ToolCalls), ("length", FinishReason::Length)] {
         let calls = vec![scripted_call("{}")];
         let reply = Reply { calls, finish: Some(wire.to_owned()), ..Reply::default() };
@@ -108,7 +108,7 @@ async fn reasons_for_the_end() {
     }
 }
 
-/// The sink gets the text, word by word from a stream and at once from a whole answer.
+/// The sink gets the text, word by word from a stream and at once from a whole response.
 #[tokio::test]
 async fn deltas_add_up_to_the_text() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("Sell IBM, because it fell. 卖出。")).await;
@@ -122,7 +122,7 @@ async fn deltas_add_up_to_the_text() {
     }
 }
 
-/// A local server that gives its calls no ids: their place will do.
+/// A local server that sends calls without IDs: their index is used.
 #[tokio::test]
 async fn calls_without_ids_get_some() {
     let body = json!({ "choices": [{ "finish_reason": "tool_calls", "message": { "content": null,

@@ -1,4 +1,4 @@
-//! Pauses between attempts.
+//! Delays between attempts.
 
 use papertape_llm::backoff;
 use proptest::prelude::*;
@@ -13,8 +13,8 @@ fn pauses_double_up_to_a_minute() {
 }
 
 proptest! {
-    /// Never longer than a minute of our own, never shorter than what the provider asks for, and no
-    /// panic whatever comes in.
+    /// Our own delay is at most a minute, never shorter than what the provider requests, and no input causes
+    /// a panic.
     #[test]
     fn pauses_keep_their_bounds(attempt: u32, asked in proptest::option::of(0..100_000_u64), jitter: f64) {
         let asked = asked.map(Duration::from_millis);

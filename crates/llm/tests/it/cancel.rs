@@ -1,4 +1,4 @@
-//! A call that is dropped closes its connection: the provider stops, and costs no more.
+//! Dropping a call closes its connection: the provider stops and the call costs no more.
 
 use crate::support::{gateway, request};
 use papertape_llm::Models as _;
@@ -41,7 +41,7 @@ async fn dropping_in_the_middle_of_a_stream_closes_the_connection() {
     assert!(!server.closed(1).await.answered);
 }
 
-/// A held answer that is released arrives; the server has seen it out.
+/// A held response that is released arrives; the server has sent it completely.
 #[tokio::test]
 async fn a_held_answer_can_be_released() {
     let server = ModelServer::scripted([ScriptedAnswer::text("at last").held()]).await;

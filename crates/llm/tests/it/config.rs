@@ -1,4 +1,4 @@
-//! Providers, keys, and what `check` says of them.
+//! Providers, keys, and the messages of `check`.
 
 use crate::support::KEY;
 use papertape_core::message::ModelName;
@@ -12,7 +12,7 @@ fn parse(toml: &str) -> Result<ModelsConfig, String> {
 fn check(config: &ModelsConfig, env: &dyn Fn(&str) -> Option<String>, model: &str) -> Result<(), String> {
     let gateway = Gateway::new(config, env).map_err(|error| error.to_string())?;
     match gateway.check(&model.parse::<ModelName>()?) {
-        // That depends on the machine, and is told only once all else is right.
+        // This depends on the machine, and is reported only when everything else is right.
         Err(why) if why.contains("no root certificates") => Ok(()),
         checked => checked,
     }
@@ -40,7 +40,7 @@ fn a_config_is_read_and_strange_keys_are_refused() {
     assert!(parse("[providers.x]\nkind = 'skynet'").unwrap_err().contains("unknown variant `skynet`"));
 }
 
-/// The standard providers are there without a word, and say which variable they miss.
+/// The standard providers need no configuration, and name the variable that is missing.
 #[test]
 fn standard_providers_say_what_they_miss() {
     let config = ModelsConfig::default();
@@ -72,7 +72,7 @@ fn unknown_names_are_answered_with_the_known_ones() {
     assert_eq!(check(&config, &|_| None, "house::momentum"), Ok(()));
 }
 
-/// A key may be in a file; a file that is not there is named by its variable, never by its path.
+/// A key may be in a file; a missing file is named by its variable, never by its path.
 #[test]
 fn keys_in_files() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -84,7 +84,7 @@ fn keys_in_files() {
     let gone = |name: &str| (name == "OPENAI_API_KEY_FILE").then(|| format!("/nowhere/{KEY}"));
     let why = check(&config, &gone, "openai::gpt-5").unwrap_err();
     assert!(why.contains("OPENAI_API_KEY_FILE") && !why.contains(KEY), "{why}");
-    // The variable itself comes first; a blank one counts as absent.
+    // The variable itself takes precedence; a blank one counts as absent.
     let blank = |name: &str| match name {
         "OPENAI_API_KEY" => Some("  ".to_owned()),
         "OPENAI_API_KEY_FILE" => Some(path.clone()),
@@ -116,7 +116,7 @@ fn providers_that_make_no_sense_are_refused() {
     assert_eq!(with("openai", ProviderConfig::default()), Ok(()), "a standard name needs no kind");
 }
 
-/// A call without a key fails as `check` says, and sends nothing.
+/// A call without a key fails with the message of `check`, and sends nothing.
 #[tokio::test]
 async fn a_call_without_a_key_is_unauthorised() {
     let gateway = Gateway::new(&ModelsConfig::default(), &|_| None).unwrap();

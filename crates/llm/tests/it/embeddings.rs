@@ -1,4 +1,4 @@
-//! Embeddings of a provider, over real HTTP.
+//! Embeddings from a provider, over real HTTP.
 
 use papertape_core::message::{FailureKind, ModelName};
 use papertape_llm::{Gateway, ModelsConfig, ProviderConfig, ProviderKind};
@@ -20,8 +20,8 @@ fn model(name: &str) -> ModelName {
     name.parse().expect("a model's name")
 }
 
-/// Goal: each text gets its own vector, whatever order they come back in; the wire says the model, the texts
-/// and, where there is one, the key.
+/// Goal: each text gets its own embedding, whatever order they come back in; the request contains the model,
+/// the texts and, if there is one, the key.
 #[tokio::test]
 async fn texts_come_back_as_vectors_in_their_order() {
     let server = ModelServer::scripted([]).await;
@@ -39,7 +39,8 @@ async fn texts_come_back_as_vectors_in_their_order() {
     }
 }
 
-/// Goal: a refusal, an answer that fits another question, and a model that is none are told by kind.
+/// Goal: an error response, a response to a different request, and a model without embeddings fail with
+/// different kinds.
 #[tokio::test]
 async fn failures_are_told_by_kind() {
     let server = ModelServer::scripted([]).await;

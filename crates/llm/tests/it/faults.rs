@@ -1,4 +1,4 @@
-//! Every way in which a provider fails is one of our kinds, with our own sentence.
+//! Every failure of a provider becomes one of our kinds, with our own message.
 
 use crate::support::{gateway, gateway_at, refusing, request};
 use papertape_core::message::FailureKind::{
@@ -12,7 +12,7 @@ use papertape_testkit::model_server::{Broken, ModelServer, Reply, ScriptedAnswer
 use serde_json::json;
 use std::time::Duration;
 
-/// The failure of one attempt, which is the same whether streamed or not.
+/// The failure of one attempt, which is the same streamed and whole.
 async fn failed(answer: ScriptedAnswer) -> AttemptFailure {
     let server = ModelServer::scripted([answer.clone(), answer]).await;
     let streamed = gateway(&server, true).call(&request("Hello"), None).await.expect_err("a failure");
@@ -54,7 +54,7 @@ async fn statuses_have_their_kinds() {
     }
 }
 
-/// A code with anything but letters in it may be a payload, and is left out.
+/// A code with characters other than letters may be a payload, and is left out.
 #[tokio::test]
 async fn a_code_that_could_be_a_secret_is_not_shown() {
     let failure = failed(ScriptedAnswer::error(400, "sk-123-abc")).await.failure;
@@ -98,7 +98,7 @@ async fn an_answer_that_breaks_off_is_bad() {
     assert_eq!((failure.kind, failure.message.as_str()), (BadAnswer, "the answer broke off before its end"));
 }
 
-/// A stream that ends cleanly but without its end mark has broken off too.
+/// A stream that ends cleanly but without its end mark counts as broken off too.
 #[tokio::test]
 async fn a_stream_without_its_end_mark_is_bad() {
     let events = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Buy\"}}]}\n\n";
@@ -110,7 +110,7 @@ async fn a_stream_without_its_end_mark_is_bad() {
 #[tokio::test]
 async fn what_is_no_json_is_bad() {
     assert_eq!(failed(ScriptedAnswer::garbage()).await.failure.kind, BadAnswer);
-    // To a stream, a page is a stream without any event in it.
+    // For a stream, an HTML page is a stream without events.
     for stream in [true, false] {
         let page = ScriptedAnswer::raw("text/html", "<html>leak-me-not</html>");
         let server = ModelServer::scripted([page]).await;
@@ -120,7 +120,7 @@ async fn what_is_no_json_is_bad() {
     }
 }
 
-/// Neither text nor calls: empty, with what it cost all the same.
+/// Neither text nor calls: an empty answer, with its usage.
 #[tokio::test]
 async fn nothing_is_an_empty_answer() {
     let tokens = Some(Tokens { input: 40, cached: 0, output: 700 });
@@ -133,7 +133,7 @@ async fn nothing_is_an_empty_answer() {
     }
 }
 
-/// Gateways send errors as 200, and streams send them in their middle.
+/// Gateways send errors with status 200, and streams send them in the middle.
 #[tokio::test]
 async fn errors_in_the_place_of_an_answer() {
     for (error, kind) in [
@@ -158,7 +158,7 @@ async fn errors_in_the_place_of_an_answer() {
     }
 }
 
-/// Nobody listens: unavailable, and without the address, which may be internal.
+/// Nothing listens: unavailable, and without the address, which may be internal.
 #[tokio::test]
 async fn no_connection_is_unavailable() {
     let (_socket, url) = refusing();
@@ -170,7 +170,7 @@ async fn no_connection_is_unavailable() {
     }
 }
 
-/// https to something that does not speak TLS: the certificates' check is in the way, as it should be.
+/// https to a server without TLS fails, because certificates are verified.
 #[tokio::test]
 async fn https_is_really_tls() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
@@ -181,14 +181,14 @@ async fn https_is_really_tls() {
     assert_eq!(server.count(), 0, "nothing was sent in the clear");
 }
 
-/// A redirect is a refusal: the key is not carried to wherever it points.
+/// A redirect is an error: the key is not sent to its target.
 #[tokio::test]
 async fn redirects_are_not_followed() {
     let answer = ScriptedAnswer::error(307, "moved").header("location", "/v1/elsewhere");
     assert_eq!(failed(answer).await.failure.kind, BadRequest);
 }
 
-/// The kinds that are worth another attempt are those of a passing fault.
+/// Only transient failures are worth a retry.
 #[test]
 fn retries_are_for_passing_faults() {
     let all = [

@@ -1,5 +1,5 @@
-//! Providers that mean harm, over real HTTP: each is left at the first byte too many, with a failure that
-//! names the bound.
+//! Hostile providers, over real HTTP: each connection is closed at the first byte too many, with a failure
+//! that names the bound.
 
 use crate::support::{gateway_of, request};
 use papertape_core::message::FailureKind::{BadAnswer, RateLimited};
@@ -14,7 +14,7 @@ const KINDS: [ProviderKind; 3] =
 const SSE: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// The failure of a call, streamed or not, of every protocol, and what it says; the connection is closed.
+/// The failure of a call in every protocol, streamed or not, and its message; the connection is closed.
 async fn all_fail(stream: bool, answer: ScriptedAnswer, says: &str) {
     for kind in KINDS {
         let failed = fails(kind, stream, answer.clone()).await;
@@ -32,7 +32,7 @@ async fn fails(kind: ProviderKind, stream: bool, answer: ScriptedAnswer) -> Atte
     failed
 }
 
-/// An answer without an end is left, and the provider sees it.
+/// A response without an end is abandoned, and the provider notices.
 #[tokio::test]
 async fn an_endless_answer_is_left() {
     for stream in [true, false] {
@@ -59,7 +59,7 @@ async fn endless_streams_of_every_sort() {
     all_fail(true, one_line, "an event of more than 256 KiB").await;
 }
 
-/// Fifty megabytes, with their size told and without.
+/// Fifty megabytes, with and without a declared size.
 #[tokio::test]
 async fn a_large_answer_is_not_read() {
     let content = "a".repeat(50_000_000);
@@ -70,7 +70,7 @@ async fn a_large_answer_is_not_read() {
     all_fail(false, ScriptedAnswer::bytes(JSON, body.into_bytes()), "a body of more than 4 MiB").await;
 }
 
-/// A size that is a lie reserves nothing, and the answer has broken off.
+/// A false declared size reserves no memory, and the response counts as broken off.
 #[tokio::test]
 async fn a_size_that_is_claimed_reserves_nothing() {
     let claims =
@@ -124,7 +124,7 @@ async fn deep_json_is_not_parsed() {
     assert!(failed.failure.message.contains("nested deeper"), "{}", failed.failure);
 }
 
-/// Nothing is decompressed, and nobody is asked to compress.
+/// Nothing is decompressed, and no compression is requested.
 #[tokio::test]
 async fn a_compressed_answer_stays_compressed() {
     for encoding in ["gzip", "br", "deflate", "zstd"] {
@@ -141,7 +141,7 @@ async fn a_compressed_answer_stays_compressed() {
     assert_eq!(server.request(1).await.header("accept-encoding"), None);
 }
 
-/// The words of an error are read up to 64 KiB; the pause that it asks for counts all the same.
+/// An error's body is read up to 64 KiB; the delay that it requests counts nevertheless.
 #[tokio::test]
 async fn an_endless_error_is_left() {
     for status in [400, 401, 429, 500] {
@@ -157,7 +157,8 @@ async fn an_endless_error_is_left() {
     }
 }
 
-/// A pause that no clock can hold is passed on as a number; whoever waits decides. It is no reason to fail.
+/// A delay too long for any clock is passed on as a number; the caller decides. It does not make parsing
+/// fail.
 #[tokio::test]
 async fn a_huge_pause_is_a_number() {
     for value in ["99999999999", "1e300", "18446744073709551616"] {
@@ -167,7 +168,7 @@ async fn a_huge_pause_is_a_number() {
     }
 }
 
-/// Header fields without an end close the connection as well.
+/// Endless header fields close the connection as well.
 #[tokio::test]
 async fn endless_headers_are_left() {
     let mut answer = ScriptedAnswer::text("ok");
@@ -178,7 +179,7 @@ async fn endless_headers_are_left() {
     assert!(failed.kind.is_transient() && !failed.message.contains("leak-me-not"), "{failed}");
 }
 
-/// Usage that cannot be is not recorded as if it were.
+/// Implausible usage is recorded as unknown.
 #[tokio::test]
 async fn impossible_usage_is_unknown() {
     for usage in [

@@ -133,3 +133,45 @@ fn a_follow_up_changes_one_slot_of_a_whole_request() {
         Some("backtest house::contrarian on IBM from 2012-10-01 to 2012-11-15 with the configured cash")
     );
 }
+
+/// Goal: what is close to a request is asked back rather than read as another one, and a name in capitals is never
+/// dropped as a word.
+#[test]
+fn what_is_close_to_a_request_is_asked_back() {
+    for words in [
+        "backtest momentum on AAPL from October to 2012",
+        "backtest momentum on AAPL in October and November 2012",
+        "backtest momentum on AAPL from 2012",
+        "backtest momentum on AAPL until 15 Nov 2012",
+        "backtest momentum on AAPL from 2012-12-31 to 2012-10-01",
+        "backtest momentum on AAPL from 29 Feb to 3 Mar >> 2011",
+        "backtest momentum on AAPL 2012 with $12.75k",
+        "backtest momentum on AAPL 2012 with $1,234.56",
+        "backtest momentum on AAPL in 2012 with 50k and 60k",
+        "DON'T BACKTEST MOMENTUM ON AAPL FOR 2012",
+        "backtest AAPL with buy and hold in 2012",
+        "backtest momentum on IT for 2012",
+        "backtest careful desk on IBM in 2012",
+        "results of momentum",
+        "删除计划",
+        "别取消",
+        "不要回测动量 AAPL 2012年",
+    ] {
+        assert_eq!(understood(&reply(&put(words))), None, "{words}");
+    }
+    for (words, expected) in [
+        ("backtest momentum on Apple (AAPL) for 2012", "on AAPL from 2012-01-01"),
+        ("backtest momentum on A and ON for 2012", "on A, ON from 2012-01-01"),
+        (
+            "backtest momentum on msft ibm 2012 with 2.5k",
+            "on MSFT, IBM from 2012-01-01 to 2012-12-31 with 2,500 cash",
+        ),
+        ("backtest momentum on AAPL Nov to Jan 2013", "from 2012-11-01 to 2013-01-31"),
+        ("backtest momentum on AAPL in H1 2012", "from 2012-01-01 to 2012-06-30"),
+        ("用house::momentum跑 IBM 2012年，资金150万", "资金 1,500,000"),
+        ("decompose plan 3 and execute it", "decompose plan 3;execute it"),
+    ] {
+        let echo = understood(&reply(&put(words)));
+        assert!(echo.as_deref().is_some_and(|echo| echo.contains(expected)), "{words}: {echo:?}");
+    }
+}

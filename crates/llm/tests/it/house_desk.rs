@@ -1,4 +1,4 @@
-//! A market, an account and the solo agent's tools by hand, and days run against them.
+//! A hand-made market with an account and the solo agent's tools, and days run against them.
 
 use crate::support::answer_to;
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice, ToolSpec};
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A market and an account of the simplest kind, behind the solo agent's tools.
+/// A minimal market and account behind the solo agent's tools.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Desk {
     pub(crate) cash: Decimal,
     pub(crate) prices: BTreeMap<&'static str, Decimal>,
     pub(crate) closes: BTreeMap<&'static str, Vec<Decimal>>,
-    /// What `get_indicators` says; null where a symbol or a name is absent.
+    /// The result of `get_indicators`; null where a symbol or a name is absent.
     pub(crate) indicators: BTreeMap<&'static str, Value>,
     pub(crate) held: BTreeMap<String, Decimal>,
-    /// Orders that wait from before.
+    /// Orders pending from an earlier day.
     pub(crate) waiting: Vec<&'static str>,
-    /// The next orders of a symbol are refused with this code.
+    /// The next orders of a symbol are rejected with this code.
     pub(crate) refusals: BTreeMap<&'static str, Vec<&'static str>>,
-    /// Orders wait to be filled instead of being filled at once.
+    /// Orders stay pending and are not filled at once.
     pub(crate) waits: bool,
-    /// Numbers as exact texts instead of JSON numbers.
+    /// Numbers as exact strings, not JSON numbers.
     pub(crate) exact_texts: bool,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn day_request(model: &str, question: &str) -> ModelRequest {
     }
 }
 
-/// A whole day; each turn is answered twice, and both answers must be the same.
+/// Runs a whole day; each turn is requested twice, and both responses must be equal.
 pub(crate) fn run(model: &str, question: &str, desk: &mut Desk) -> Vec<ModelReply> {
     let mut request = day_request(model, question);
     let mut turns = Vec::new();
@@ -153,7 +153,7 @@ pub(crate) fn run(model: &str, question: &str, desk: &mut Desk) -> Vec<ModelRepl
     panic!("the day does not end: {turns:#?}");
 }
 
-/// The day as one text.
+/// The day's texts, joined.
 pub(crate) fn told(turns: &[ModelReply]) -> String {
     let mut text = String::new();
     for turn in turns {

@@ -1,4 +1,4 @@
-//! A house model behind HTTP: what a real provider would be told and would answer, both ways.
+//! A house model behind HTTP: the requests and responses of a real provider, whole and streamed.
 
 use crate::house_desk::{day_request, question};
 use crate::support::{answer_to, gateway};
@@ -7,7 +7,7 @@ use papertape_llm::{Models as _, house};
 use papertape_testkit::model_server::{ModelServer, Reply, ScriptedAnswer, read_request};
 use serde_json::json;
 
-/// The same day over the wire as in the process: nothing that matters is lost on the way.
+/// The same day over HTTP as in the process: nothing relevant is lost.
 #[tokio::test]
 async fn a_day_over_http_is_the_same_day() {
     let server = ModelServer::answering(|body| {
@@ -43,8 +43,8 @@ async fn a_day_over_http_is_the_same_day() {
     }
 }
 
-/// Through the port, a house model answers without any server, tells its text to the sink, and says
-/// what it used.
+/// Through the port, a house model answers without a server, sends its text to the sink, and reports its
+/// usage.
 #[tokio::test]
 async fn house_models_answer_through_the_port() {
     let gateway = papertape_llm::Gateway::new(&papertape_llm::ModelsConfig::default(), &|_| None).unwrap();

@@ -1,4 +1,4 @@
-//! The house models at a desk: the real prompts, hand-made tools, and answers that the desk can read.
+//! The house models at a desk: the real prompts, hand-made tools, and answers that the desk can parse.
 
 use crate::support::answer_to;
 use papertape_agents::config::Language;
@@ -16,21 +16,21 @@ use serde_json::{Value, json};
 
 const CAP: usize = 1_000_000;
 
-/// A desk of one symbol by hand.
+/// A hand-made desk with one symbol.
 struct Desk {
     model: &'static str,
     language: Language,
     prompts: PromptSet,
-    /// What `get_snapshot` answers.
+    /// The result of `get_snapshot`.
     snapshot: Value,
     account: Value,
-    /// Stands wherever a tool repeats what others have written.
+    /// Inserted wherever a tool returns text written by others.
     foreign: String,
-    /// Are schemas asked for?
+    /// Whether the requests have schemas.
     schemas: bool,
 }
 
-/// What a day came to.
+/// The result of a day.
 #[derive(Debug, PartialEq)]
 struct Day {
     reports: Vec<String>,
@@ -121,7 +121,7 @@ impl Desk {
         answer
     }
 
-    /// An analyst's whole talk.
+    /// An analyst's whole conversation.
     fn report(&self, role: &str, tools: &[&str]) -> String {
         let mut request = self.request(role, self.task("analyst-task", &[]), tools, None);
         for _ in 0..5 {
@@ -185,7 +185,7 @@ impl Desk {
     }
 }
 
-/// Attempts of texts from outside to give orders: the corpus that the desk's own tests use.
+/// Injection attempts from outside texts: the corpus that the desk's own tests use.
 fn attempts() -> Vec<String> {
     include_str!("../../../agents/tests/it/answers/injections.jsonl")
         .lines()
@@ -193,7 +193,7 @@ fn attempts() -> Vec<String> {
         .collect()
 }
 
-/// Every role speaks, in its language, with the numbers that it read, and the decision follows the trend.
+/// Every role answers in its language, with the numbers that it read, and the decision follows the trend.
 #[test]
 fn a_desk_of_house_models_decides() {
     for (language, label) in [(Language::En, "rule-based stand-in"), (Language::Zh, "基于规则的替身")]
@@ -230,7 +230,7 @@ fn a_desk_of_house_models_decides() {
     ));
 }
 
-/// The strategies differ on the same figures, and what is held decides what is proposed.
+/// The strategies differ on the same figures, and the holding affects the proposal.
 #[test]
 fn strategies_differ() {
     let cases = [
@@ -269,7 +269,7 @@ fn strategies_differ() {
     }
 }
 
-/// Without figures nobody makes an opinion up: it is said, and nothing is changed.
+/// Without figures no role invents an opinion: the text says so, and nothing changes.
 #[test]
 fn nothing_to_read_is_said() {
     let mut desk = Desk::new("momentum", Language::En).holding(10);
@@ -282,7 +282,7 @@ fn nothing_to_read_is_said() {
     assert_eq!(day.proposal.action, Action::Hold);
 }
 
-/// Whatever stands in news, posts, profiles and errors: no word of any answer changes.
+/// Text in news, posts, profiles and errors changes no word of any answer.
 #[test]
 fn nobody_obeys_a_text_from_outside() {
     for language in [Language::En, Language::Zh] {
@@ -297,7 +297,7 @@ fn nobody_obeys_a_text_from_outside() {
     }
 }
 
-/// An attempt in place of a colleague's whole text changes nothing either, but what that text was for.
+/// An injection in place of another role's text only removes what that text would have contributed.
 #[test]
 fn a_hijacked_debate_gives_no_orders() {
     let desk = Desk::new("momentum", Language::En);

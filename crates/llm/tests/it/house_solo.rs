@@ -1,4 +1,4 @@
-//! The house models' trading days against hand-made tools: what they do with what they see.
+//! The house models' trading days against hand-made tools: their orders for what they see.
 
 use crate::house_desk::{Desk, d, day_request, order, orders, question, run, told};
 use crate::support::answer_to;
@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use rust_decimal::Decimal;
 use serde_json::json;
 
-/// AAPL rises, GOOG is broken and held, IBM rises but is too hot, MSFT has no indicators but bars.
+/// AAPL rises, GOOG has broken down and is held, IBM rises but is overbought, MSFT has no indicators but
+/// bars.
 fn trends() -> Desk {
     Desk {
         cash: d("5000"),
@@ -26,19 +27,19 @@ fn trends() -> Desk {
     }
 }
 
-/// Momentum sells what is broken, then spends the cash on what rises, and says why.
+/// Momentum sells what has broken down, then spends the cash on what rises, and explains why.
 #[test]
 fn momentum_follows_the_trend() {
     let mut desk = trends();
     let turns = run("momentum", &question("AAPL, GOOG, IBM, MSFT"), &mut desk);
     assert_eq!(turns.len(), 6);
-    // MSFT rises without a break, so its RSI is 100: too hot as well. One part of 10,000: 98 shares.
+    // MSFT rises without a pause, so its RSI is 100: overbought as well. One part of 10,000: 98 shares.
     assert_eq!(orders(&turns), [order("sell", "GOOG", "100"), order("buy", "AAPL", "98")]);
     assert_eq!(desk.cash, d("200"));
     insta::assert_snapshot!(told(&turns));
 }
 
-/// Two that rise get equal parts; a position far over its part is cut back.
+/// Two rising symbols get equal parts; a position far above its part is reduced.
 #[test]
 fn momentum_keeps_equal_parts() {
     let mut desk = trends();
@@ -48,6 +49,18 @@ fn momentum_keeps_equal_parts() {
     let turns = run("momentum", &question("AAPL, IBM"), &mut desk);
     // Equity 10,000, two parts of 4,900: AAPL 10,000 -> sell 51; IBM 5,100 x 0.99 / 200 -> 24 of 24.5.
     assert_eq!(orders(&turns), [order("sell", "AAPL", "51"), order("buy", "IBM", "24")]);
+}
+
+/// Goal: what can only be closed is never bought, in either language, and what is held of it is judged as ever.
+#[test]
+fn what_can_only_be_closed_is_not_bought() {
+    for line in
+        ["Closing only: AAPL, GOOG (not in IDX today)", "只可减仓或平仓：AAPL, GOOG（今日不在 IDX 中）"]
+    {
+        let question = format!("{}\n{line}", question("AAPL, GOOG, IBM, MSFT"));
+        let turns = run("momentum", &question, &mut trends());
+        assert_eq!(orders(&turns), [order("sell", "GOOG", "100")], "{line}");
+    }
 }
 
 #[test]
@@ -70,7 +83,7 @@ fn contrarian_buys_fear_and_sells_greed() {
     insta::assert_snapshot!(turns.last().unwrap().text);
 }
 
-/// Buy and hold asks for no indicators, buys once, and never again.
+/// Buy-and-hold requests no indicators, buys once, and never again.
 #[test]
 fn buy_and_hold_buys_once() {
     let mut desk =
@@ -87,7 +100,7 @@ fn buy_and_hold_buys_once() {
     assert_eq!(second.len(), 3);
 }
 
-/// The user writes Chinese, and is answered so.
+/// The user writes Chinese, and the answer is in Chinese.
 #[test]
 fn chinese_is_answered_in_chinese() {
     let mut desk = trends();
@@ -98,7 +111,8 @@ fn chinese_is_answered_in_chinese() {
     insta::assert_snapshot!(told(&turns));
 }
 
-/// A refusal for the cash is met with a smaller order once; then it is let be, and said so.
+/// An order rejected for lack of cash is retried once with a smaller size; then it is dropped, and the text
+/// says so.
 #[test]
 fn a_refused_order_is_tried_smaller_once() {
     let mut desk = Desk {
@@ -128,7 +142,7 @@ fn refusals_for_lots_are_rounded_and_others_are_taken() {
     assert!(turns.last().unwrap().text.contains("refused (no_bar_today)"));
 }
 
-/// Orders that wait are told as such, and nothing is ordered on top of one.
+/// Pending orders are reported as such, and no further order is placed for their symbols.
 #[test]
 fn waiting_orders_are_left_alone() {
     let mut desk = trends();
@@ -140,7 +154,7 @@ fn waiting_orders_are_left_alone() {
     assert_eq!(orders(&run("momentum", &question("AAPL, GOOG"), &mut desk)), []);
 }
 
-/// Without tools, or with a portfolio that cannot be read, the day ends with words.
+/// Without tools, or with an unreadable portfolio, the day ends with an explanation.
 #[test]
 fn a_day_that_cannot_be_seen_ends_at_once() {
     let mut request = day_request("momentum", &question("AAPL"));
@@ -164,7 +178,7 @@ fn a_day_that_cannot_be_seen_ends_at_once() {
     assert!(reply.text.contains("the books are shut") && reply.tool_calls.is_empty(), "{}", reply.text);
 }
 
-/// A nudge in the middle of the day does not begin it anew; a new question does.
+/// A reminder in the middle of the day does not restart it; a new question does.
 #[test]
 fn the_last_question_with_symbols_begins_the_day() {
     let mut request = day_request("buy_and_hold", &question("AAPL"));
@@ -181,7 +195,7 @@ fn the_last_question_with_symbols_begins_the_day() {
     assert_eq!(third.tool_calls[0].name, "get_portfolio");
 }
 
-/// Whatever the tools answer, the model answers too, and the day ends.
+/// Whatever the tools return, the model answers, and the day ends.
 #[test]
 fn nonsense_from_the_tools_is_survived() {
     for nonsense in ["", "null", "[]", "{not json", r#"{"cash":"NaN"}"#, r#"{"cash":{},"positions":7}"#] {
@@ -200,7 +214,7 @@ fn nonsense_from_the_tools_is_survived() {
     }
 }
 
-/// The usage is an estimate of a token for four characters.
+/// The usage is estimated as one token per four characters.
 #[test]
 fn usage_is_estimated() {
     let mut request = day_request("momentum", "12345678");
@@ -234,8 +248,8 @@ fn any_desk() -> impl Strategy<Value = Desk> {
 }
 
 proptest! {
-    /// Whatever the market: the day ends, nothing is ordered that the account cannot bear, and
-    /// without fees no value comes or goes.
+    /// In any market the day ends, no order exceeds what the account can carry, and without fees no value is
+    /// gained or lost.
     #[test]
     fn the_account_is_never_overdrawn(desk in any_desk(), model in prop::sample::select(house::NAMES.to_vec())) {
         let worth = |desk: &Desk| {

@@ -1,4 +1,4 @@
-//! Summaries are made of the text's own sentences.
+//! Summaries consist of the text's own sentences.
 
 use crate::support::request;
 use papertape_core::message::{ModelRequest, ToolChoice};
@@ -29,7 +29,7 @@ fn the_sentences_with_actions_and_reasons_are_chosen() {
     );
 }
 
-/// A house model's own account, without its label and its signal.
+/// A house model's own text, without its label and its signal.
 #[test]
 fn an_account_is_summarised_without_its_label() {
     let text = "My day 2013-01-03:\n- AAPL: I bought 98 at 100; the trend is up (RSI 61).\n- IBM: I stay out.\n\
@@ -51,7 +51,7 @@ fn a_text_without_decisions_gives_its_first_sentence_and_none_says_so() {
     assert_eq!(of(""), "No decision was stated.");
 }
 
-/// The prompt may be the instructions, with the text alone as the message; and it needs no blank line.
+/// The prompt may be in the instructions, with only the text in the message; and it needs no blank line.
 #[test]
 fn the_prompt_may_stand_elsewhere() {
     let mut instructed = request("Calm day. I hold MSFT because it rises.");
@@ -66,7 +66,7 @@ fn the_prompt_may_stand_elsewhere() {
     );
 }
 
-/// What is asked as a summary is no trading day, even if the text speaks of symbols and tools are there.
+/// A request for a summary is not a trading day, even if the text mentions symbols and tools are offered.
 #[test]
 fn a_summary_is_never_a_trading_day() {
     let mut request = request(&format!("{PROMPT}\n\nSymbols: AAPL, IBM\nI bought AAPL."));

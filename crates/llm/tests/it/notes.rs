@@ -1,4 +1,4 @@
-//! What a provider wants back with the next request goes back, on its own wire, as it came.
+//! Provider state is sent back with the next request, unchanged and in the provider's own format.
 
 use crate::support::{answer_to, gateway_of, price_tool, request};
 use papertape_core::message::ModelRequest;
@@ -6,8 +6,8 @@ use papertape_llm::{Models as _, ProviderKind};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
-/// Asks, answers the one call, and asks again, the second time perhaps another model. Gives the second
-/// request's body.
+/// Sends a request, answers its one call, and sends a second request, possibly to another model. Returns the
+/// second request's body.
 async fn second(kind: ProviderKind, stream: bool, first: ScriptedAnswer, other: Option<&str>) -> Value {
     let done = if stream { ScriptedAnswer::error(400, "no") } else { ScriptedAnswer::error(500, "no") };
     let server = ModelServer::scripted([first, done]).await;
@@ -80,7 +80,7 @@ fn anthropic_stream() -> ScriptedAnswer {
     ])
 }
 
-/// Anthropic wants its thinking back before the calls that came of it, signed and in order.
+/// Anthropic expects its thinking back before the calls that followed it, signed and in order.
 #[tokio::test]
 async fn signed_thinking_goes_back() {
     for (stream, answer) in [(false, anthropic_whole()), (true, anthropic_stream())] {
@@ -91,7 +91,8 @@ async fn signed_thinking_goes_back() {
     }
 }
 
-/// Another model, as after a branch, would refuse what it has not signed: it gets the conversation alone.
+/// Another model, as after a branch, would reject thinking that it has not signed: it gets only the
+/// conversation.
 #[tokio::test]
 async fn another_model_gets_no_note() {
     let body = second(ProviderKind::Anthropic, false, anthropic_whole(), Some("test::another")).await;
@@ -100,7 +101,7 @@ async fn another_model_gets_no_note() {
     assert_eq!(kinds, ["text", "tool_use"], "{body}");
 }
 
-/// Gemini signs calls, and wants each signature on its call again.
+/// Gemini signs calls, and expects each signature back on its call.
 #[tokio::test]
 async fn a_calls_signature_goes_back_with_the_call() {
     let call = json!({ "functionCall": { "name": "get_price", "args": { "symbol": "IBM" } },
@@ -120,7 +121,7 @@ async fn a_calls_signature_goes_back_with_the_call() {
     }
 }
 
-/// DeepSeek wants its reasoning back within a turn of calls; a plain compatible server is sent none.
+/// DeepSeek expects its reasoning back within a turn of calls; a plain compatible server gets none.
 #[tokio::test]
 async fn reasoning_goes_back_to_those_who_want_it() {
     let answer = || {

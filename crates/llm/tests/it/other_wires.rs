@@ -1,4 +1,4 @@
-//! Anthropic's and Gemini's wire formats, with answers written by hand after their references.
+//! Anthropic's and Gemini's wire formats, with responses written by hand from their references.
 
 use crate::support::{gateway_of, request};
 use papertape_core::message::{FailureKind, FinishReason, Usage};
@@ -26,7 +26,7 @@ fn check_anthropic(answer: &Answer) {
     assert_eq!(answer.reply.tool_calls[0].id, "toolu_1");
     assert_eq!(answer.reply.tool_calls[0].arguments, json!({ "symbol": "IBM", "quantity": 3 }));
     assert_eq!(answer.reply.finish, FinishReason::ToolCalls);
-    // Anthropic counts what it reads from its cache apart.
+    // Anthropic counts cache reads separately.
     assert_eq!(answer.usage, Some(Usage { input_tokens: 110, cached_tokens: 100, output_tokens: 20 }));
 }
 
@@ -122,7 +122,7 @@ fn gemini_chunk(text: &str, finish: Option<&str>) -> serde_json::Value {
     chunk
 }
 
-/// Gemini says STOP with a call, counts thoughts apart, and gives its calls no ids.
+/// Gemini sends STOP with a call, counts thoughts separately, and sends calls without IDs.
 #[tokio::test]
 async fn a_gemini_answer() {
     let mut body = gemini_chunk("I sell.", Some("STOP"));
@@ -142,7 +142,7 @@ async fn a_gemini_answer() {
     }
 }
 
-/// Gemini has no end mark but the reason for the end.
+/// Gemini's only end mark is the finish reason.
 #[tokio::test]
 async fn a_gemini_stream_without_a_reason_for_its_end_has_broken_off() {
     let answer = sse(&[("", gemini_chunk("I sell", None))]);

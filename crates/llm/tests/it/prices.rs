@@ -1,4 +1,4 @@
-//! What calls cost.
+//! The cost of calls.
 
 use papertape_core::message::{ModelName, Usage};
 use papertape_llm::{Gateway, Models as _, ModelsConfig, Prices, ProviderConfig, ProviderKind};
@@ -32,7 +32,7 @@ fn an_unknown_model_costs_unknown_and_a_house_model_nothing() {
     assert_eq!(gateway.cost(&name("house::momentum"), &USAGE), Some(Decimal::ZERO));
 }
 
-/// Another name for a provider at its own address has its prices; one at another address has not.
+/// A renamed provider at the default base URL has its kind's prices; at another URL it has none.
 #[test]
 fn a_renamed_provider_keeps_its_prices() {
     let work = ProviderConfig { kind: Some(ProviderKind::Openai), ..ProviderConfig::default() };
@@ -66,7 +66,7 @@ fn a_file_adds_and_replaces() {
     .unwrap();
     let config = ModelsConfig { prices: Some(file.path().to_owned()), ..ModelsConfig::default() };
     let gateway = gateway(&config);
-    // Without a price for cached tokens they cost what all do: 1 + 0.1.
+    // Without a separate price, cached tokens cost the full input price: 1 + 0.1.
     assert_eq!(gateway.cost(&name("openai::gpt-4.1"), &USAGE), Some(Decimal::new(11, 1)));
     assert_eq!(gateway.cost(&name("lab::m"), &USAGE), Some(Decimal::new(12, 2)));
     assert!(gateway.cost(&name("openai::gpt-5"), &USAGE).is_some(), "the built-in ones stay");
@@ -85,7 +85,7 @@ fn files_that_make_no_sense_are_refused() {
     assert!(Prices::parse(&price("1").replace("output", "outptu")).is_err());
 }
 
-/// Every built-in price says when and where it was stated, and costs more to write than to read.
+/// Every built-in price states its date and source, and output costs more than input.
 #[test]
 fn built_in_prices_are_stated() {
     let prices = Prices::load(None).unwrap();
@@ -97,7 +97,7 @@ fn built_in_prices_are_stated() {
 }
 
 proptest! {
-    /// More tokens never cost less, and cached ones never more than fresh ones.
+    /// More tokens never cost less, and cached tokens never cost more than fresh ones.
     #[test]
     fn cost_grows_with_use(input in 0..10_000_000_u64, cached in 0..10_000_000_u64, output in 0..1_000_000_u64) {
         let prices = Prices::load(None).unwrap();

@@ -1,5 +1,5 @@
-//! Exchanges of each protocol, after the examples of the providers' references: read as they are, and cut,
-//! split and changed in every way. Whatever comes in, the right answer or a clean failure comes out.
+//! Exchanges of each protocol, based on the examples in the providers' references: read unchanged, and
+//! truncated, split and mutated. Any input gives the right response or a clean failure.
 
 use papertape_core::message::{CallFailure, ModelName, ModelReply, Usage};
 use papertape_llm::ProviderKind;
@@ -15,7 +15,7 @@ struct Exchange {
     bytes: Vec<u8>,
 }
 
-/// What an answer came to.
+/// The result of reading a response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
@@ -50,7 +50,7 @@ fn model() -> ModelName {
 }
 
 impl Exchange {
-    /// Reads these bytes in its protocol, streams in the given pieces.
+    /// Reads these bytes in its protocol, streams in the given chunks.
     fn read<'a>(&self, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Outcome, String) {
         let mut text = String::new();
         let read = if self.is_stream {
@@ -81,7 +81,7 @@ impl Exchange {
     }
 }
 
-/// Goal: every example is read as its reference means it.
+/// Goal: every example is read with the meaning in its reference.
 #[test]
 fn examples_are_read() {
     let mut read: BTreeMap<String, Outcome> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn examples_are_read() {
     insta::assert_json_snapshot!(read);
 }
 
-/// Goal: a stream is the same wherever the network cuts it, down to single bytes.
+/// Goal: a stream gives the same result wherever the network splits it, down to single bytes.
 #[test]
 fn a_stream_may_be_split_anywhere() {
     for exchange in exchanges().iter().filter(|exchange| exchange.is_stream) {
@@ -105,7 +105,7 @@ fn a_stream_may_be_split_anywhere() {
             assert_eq!(exchange.read([first, second]).0, whole, "{} at {at}", exchange.name);
         }
         assert_eq!(exchange.read(exchange.bytes.chunks(1)).0, whole, "{}", exchange.name);
-        // Other ends of lines are as good.
+        // Other line endings work as well.
         let text = String::from_utf8(exchange.bytes.clone()).expect("text");
         for end in ["\r\n", "\r"] {
             let other = text.replace('\n', end).into_bytes();
@@ -115,7 +115,7 @@ fn a_stream_may_be_split_anywhere() {
     }
 }
 
-/// Goal: an answer that breaks off is never taken for a shorter answer.
+/// Goal: a response that breaks off is never taken for a shorter one.
 #[test]
 fn an_answer_cut_anywhere_is_whole_or_fails() {
     for exchange in exchanges() {
@@ -128,7 +128,7 @@ fn an_answer_cut_anywhere_is_whole_or_fails() {
     }
 }
 
-/// A generator of numbers that is the same everywhere.
+/// A number generator with the same output on every platform.
 struct Numbers(u64);
 
 impl Numbers {
@@ -138,7 +138,7 @@ impl Numbers {
     }
 }
 
-/// Pieces that JSON and events are made of.
+/// Fragments of JSON and events.
 const TOKENS: [&[u8]; 16] = [
     b"null",
     b"-1",
@@ -180,7 +180,7 @@ fn mutate(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
     }
 }
 
-/// Goal: no change of an answer makes a reader panic, and what it still reads is within the bounds.
+/// Goal: no mutated response makes a reader panic, and what is still read is within the bounds.
 #[test]
 fn changed_answers_do_no_harm() {
     let mut numbers = Numbers(20_261_122);
@@ -204,7 +204,7 @@ fn changed_answers_do_no_harm() {
     }
 }
 
-/// Goal: each bound holds at its last allowed value, and not one beyond it.
+/// Goal: each bound allows its last value and nothing beyond it.
 #[test]
 fn bounds_are_where_they_are_said_to_be() {
     let chat = |body: String| wire::read_whole(ProviderKind::Openai, body.as_bytes());
@@ -242,7 +242,7 @@ fn bounds_are_where_they_are_said_to_be() {
     assert_eq!(exceeded(chat(choices)), Some(bounds::Bound::Entries));
 }
 
-/// Goal: the bounds of a stream hold while it arrives, whatever the protocol.
+/// Goal: a stream's bounds apply while it arrives, whatever the protocol.
 #[test]
 fn a_stream_is_stopped_at_its_bounds() {
     let kinds = [ProviderKind::Openai, ProviderKind::Anthropic, ProviderKind::Gemini];
@@ -278,7 +278,7 @@ fn a_stream_is_stopped_at_its_bounds() {
     assert_eq!(stopped(ProviderKind::Openai, &format!("{piece}\n\n")), (bounds::Bound::Arguments, 262));
 }
 
-/// Goal: the types of the protocols read what they write, so that a server can speak them too.
+/// Goal: the protocols' types can read what they write, so that a server can use them too.
 #[test]
 fn requests_are_read_as_they_were_written() {
     let mut request = crate::support::full_request();

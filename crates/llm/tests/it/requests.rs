@@ -1,4 +1,4 @@
-//! What goes over the wire.
+//! Requests as they are sent.
 
 use crate::support::{KEY, full_request, gateway, gateway_of, price_tool, request};
 use papertape_core::message::{ModelRequest, ToolChoice};
@@ -7,12 +7,12 @@ use papertape_testkit::model_server::{ModelServer, Recorded, ScriptedAnswer};
 
 async fn sent(kind: ProviderKind, stream: bool, request: &ModelRequest) -> Recorded {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
-    // Other wires cannot read the answer; what was sent is what counts here.
+    // Other protocols cannot read the response; only the request matters here.
     let _ = gateway_of(kind, &server, stream).call(request, None).await;
     server.request(1).await
 }
 
-/// Everything that a request can hold reaches a chat-completions server, malformed calls wrapped.
+/// Everything that a request can contain reaches a chat-completions server, malformed calls wrapped.
 #[tokio::test]
 async fn a_full_request_to_chat_completions() {
     let sent = sent(ProviderKind::OpenaiCompatible, false, &full_request()).await;
@@ -21,7 +21,7 @@ async fn a_full_request_to_chat_completions() {
     insta::with_settings!({ sort_maps => true }, { insta::assert_json_snapshot!(sent.body) });
 }
 
-/// A stream asks for its usage; nothing that was not given is sent.
+/// A stream requests its usage; nothing that was not set is sent.
 #[tokio::test]
 async fn a_bare_request_as_a_stream() {
     let sent = sent(ProviderKind::OpenaiCompatible, true, &request("Hello")).await;
@@ -44,7 +44,7 @@ async fn a_full_request_to_gemini() {
     insta::with_settings!({ sort_maps => true }, { insta::assert_json_snapshot!(sent.body) });
 }
 
-/// Tool choice: only sent where there are tools, and only where it differs from the default.
+/// Tool choice is sent only when there are tools and it differs from the default.
 #[tokio::test]
 async fn tool_choice_is_sent_where_it_means_something() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
@@ -63,7 +63,7 @@ async fn tool_choice_is_sent_where_it_means_something() {
     assert_eq!(choices, [None, Some("required".into()), Some("none".into()), None]);
 }
 
-/// Names with an ending that could mean something arrive as they were written.
+/// Model names with an ambiguous ending arrive unchanged.
 #[tokio::test]
 async fn model_names_arrive_whole() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
@@ -80,7 +80,7 @@ async fn model_names_arrive_whole() {
     }
 }
 
-/// A tool of a name under which a provider's own search would be switched on is refused, unsent.
+/// A tool whose name would enable a provider's own search is rejected before it is sent.
 #[tokio::test]
 async fn a_tool_cannot_turn_into_the_providers_search() {
     for (kind, name) in [(ProviderKind::Anthropic, "web_search"), (ProviderKind::Gemini, "googleSearch")] {
@@ -94,7 +94,7 @@ async fn a_tool_cannot_turn_into_the_providers_search() {
     }
 }
 
-/// A server that needs no key gets none, and is reached below a base URL without a final slash.
+/// A server that needs no key gets none, and its base URL needs no final slash.
 #[tokio::test]
 async fn a_server_without_a_key_gets_none() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
@@ -114,7 +114,7 @@ async fn a_server_without_a_key_gets_none() {
     assert_eq!(server.repeats(), 1);
 }
 
-/// A query in the base URL stays behind the path, with a key and without one.
+/// A query in the base URL stays after the path, with a key and without one.
 #[tokio::test]
 async fn a_query_in_the_base_url_is_kept() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;
@@ -135,7 +135,7 @@ async fn a_query_in_the_base_url_is_kept() {
     }
 }
 
-/// An unknown reasoning effort is the caller's mistake, and nothing is sent.
+/// An unknown reasoning effort is the caller's error, and nothing is sent.
 #[tokio::test]
 async fn an_unknown_reasoning_effort_is_refused() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("ok")).await;

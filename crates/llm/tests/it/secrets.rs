@@ -1,4 +1,4 @@
-//! Keys stay where they belong: in the request's header, and nowhere else.
+//! Keys appear only in the request's header.
 
 use crate::support::{KEY, env, gateway, gateway_at, refusing, request};
 use papertape_llm::{Gateway, Models as _, ModelsConfig, ProviderConfig, ProviderKind};
@@ -46,7 +46,7 @@ async fn the_gateways_debug_form_shows_no_key() {
     assert!(shown.contains("test") && !shown.contains(KEY), "{shown}");
 }
 
-/// The redactor gets the variable's name and the key as it is sent, without the line's end.
+/// The redactor gets the variable's name and the key as it is sent, without the line end.
 #[test]
 fn keys_are_there_for_the_redactor() {
     use secrecy::ExposeSecret as _;
@@ -84,8 +84,7 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// The HTTP client logs what it does. With everything switched on, none of that
-/// comes out.
+/// The HTTP client writes log events. Even with all levels enabled, none of them appears.
 #[test]
 fn nothing_reaches_the_log() {
     let lines = Lines::default();

@@ -1,18 +1,18 @@
-//! What the tests share: a gateway whose one provider is a scripted server, and requests.
+//! Shared helpers: a gateway whose only provider is a scripted server, and requests.
 
 use papertape_core::message::{Message, ModelRequest, Sampling, ToolCall, ToolChoice, ToolSpec};
 use papertape_llm::{Gateway, ModelsConfig, ProviderConfig, ProviderKind};
 use papertape_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
-/// The key that must never be seen anywhere.
+/// The key that must never appear anywhere.
 pub(crate) const KEY: &str = "sk-test-never-show-me-0123456789";
 
 pub(crate) fn env(name: &str) -> Option<String> {
     (name == "TEST_KEY").then(|| format!("  {KEY}\n"))
 }
 
-/// A gateway with the provider `test` of this kind at the server.
+/// A gateway with the provider `test` of this kind, pointing at the server.
 pub(crate) fn gateway_of(kind: ProviderKind, server: &ModelServer, stream: bool) -> Gateway {
     gateway_at(kind, &server.url(), stream)
 }
@@ -32,7 +32,7 @@ pub(crate) fn gateway(server: &ModelServer, stream: bool) -> Gateway {
     gateway_of(ProviderKind::OpenaiCompatible, server, stream)
 }
 
-/// An address at which every connection is refused: its port is held, but nobody listens there.
+/// An address that refuses every connection: its port is reserved, but nothing listens on it.
 pub(crate) fn refusing() -> (tokio::net::TcpSocket, String) {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind("127.0.0.1:0".parse().expect("an address")).expect("loopback can be bound");
@@ -73,7 +73,7 @@ pub(crate) fn answer_to(id: &str, name: &str, content: &str) -> Message {
     Message::Tool { call_id: id.to_owned(), name: name.to_owned(), content: content.to_owned() }
 }
 
-/// A request that uses everything there is.
+/// A request that uses every field.
 pub(crate) fn full_request() -> ModelRequest {
     let mut request = request("How is AAPL, and how is IBM?");
     request.instructions = Some("You trade.".to_owned());

@@ -1,7 +1,7 @@
-//! Alpha Vantage: daily bars, bars within the day by month, and news.
+//! Alpha Vantage: daily bars, intraday bars by month, and news.
 //!
-//! It answers everything with 200: data, and an object with `Note`, `Information` or `Error Message`,
-//! whose sentence alone tells whether to wait, to come back tomorrow, or to ask for something else.
+//! It responds to everything with 200: data, or an object with `Note`, `Information` or `Error Message`,
+//! whose text alone says whether to wait, to retry tomorrow, or to request something else.
 
 use super::client::{Answer, Question};
 use super::order::{Order, Span, What};
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 const NEWS_PAGE: usize = 1000;
-/// Its short answers have a hundred trading days, which is more than there are in so many days.
+/// A compact response has a hundred trading days, which always fit into this many calendar days.
 const SHORT_DAYS: i64 = 130;
 
 pub(super) struct AlphaVantage;
@@ -88,7 +88,7 @@ impl Source for AlphaVantage {
     }
 }
 
-/// What one of its sentences means.
+/// Interprets one of its messages.
 fn refused(asked: &Asked<'_>, answer: &Answer, name: &str, said: &str) -> Verdict {
     let lower = said.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -108,10 +108,10 @@ fn refused(asked: &Asked<'_>, answer: &Answer, name: &str, said: &str) -> Verdic
         return Verdict::Denied(said);
     }
     match name {
-        // Of the functions that are asked for, the symbol alone can be wrong.
+        // For the functions used here, only the symbol can be wrong.
         "Error Message" => Verdict::Unknown(said),
         _ if has(&["invalid inputs"]) => Verdict::Unknown(said),
-        // It has said so of limits before, in words that change.
+        // It has used this key for limits before, with changing texts.
         "Note" => Verdict::Busy { pause: Some(Duration::from_secs(60)), said },
         _ => Verdict::Refused(said),
     }
@@ -178,7 +178,7 @@ fn news_page(asked: &Asked<'_>, body: &Value) -> Verdict {
         };
         let mut next = news(asked.symbol, asked.order, newest);
         if next.stem <= asked.question.stem {
-            // More news than a page within one minute, which is all that can be asked for.
+            // One minute has more news than a page, and a request cannot be narrower than a minute.
             let minute = newest.checked_add(1.minute()).unwrap_or(newest);
             next = news(asked.symbol, asked.order, minute);
             page.notes
@@ -195,10 +195,10 @@ fn empty_news(asked: &Asked<'_>) -> Page {
     Page { settled: asked.fetched_at >= asked.order.end(), ..Page::default() }
 }
 
-/// News from this minute on, the oldest first.
+/// News from this minute on, oldest first.
 fn news(symbol: &Symbol, order: &Order, from: Timestamp) -> Question {
     let minute = |at: Timestamp| at.strftime("%Y%m%dT%H%M").to_string();
-    // The end is a minute that it takes in.
+    // The end is an inclusive minute.
     let until = order.end().checked_sub(1.minute()).unwrap_or(order.end());
     let query = vec![
         ("function", "NEWS_SENTIMENT".to_owned()),
@@ -211,7 +211,7 @@ fn news(symbol: &Symbol, order: &Order, from: Timestamp) -> Question {
     question(format!("{}-to-{}", minute(from), compact(order.to)), query)
 }
 
-/// The bars of a month.
+/// The bars of one month.
 fn month(symbol: &Symbol, minutes: u32, date: Date) -> Question {
     let month = date.strftime("%Y-%m").to_string();
     let query = vec![
@@ -236,7 +236,7 @@ fn question(stem: String, query: Vec<(&'static str, String)>) -> Question {
     Question { stem, path: vec!["query".to_owned()], query }
 }
 
-/// The zone of its days.
+/// The time zone of its days.
 fn new_york() -> TimeZone {
     let found = jiff::tz::TimeZoneDatabase::bundled().get(papertape_core::market::TradingHours::US_ZONE);
     found.unwrap_or(TimeZone::UTC)

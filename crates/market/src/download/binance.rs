@@ -1,4 +1,4 @@
-//! Binance's klines: `/api/v3/klines`, a thousand a page.
+//! Binance's klines: `/api/v3/klines`, a thousand per page.
 
 use super::client::{Answer, Question};
 use super::order::{Order, Span, What};
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 const PAGE_ROWS: usize = 1000;
 const MINUTES: [u32; 11] = [1, 3, 5, 15, 30, 60, 120, 240, 360, 480, 720];
-/// Of the 6000 that an address may use in a minute; others may be behind the same one.
+/// Of the 6000 that an IP address may use per minute; others may share the address.
 const MOST_WEIGHT: u64 = 5400;
-/// Its code for a symbol that it does not have.
+/// The error code for an unknown symbol.
 const INVALID_SYMBOL: i64 = -1121;
-/// Its code for too many requests.
+/// The error code for too many requests.
 const TOO_MANY: i64 = -1003;
 
 pub(super) struct Binance;
@@ -93,7 +93,7 @@ fn page(asked: &Asked<'_>, answer: &Answer, times: &[(Timestamp, Timestamp)]) ->
     let mut page = Page { rows: u64::try_from(times.len()).unwrap_or(u64::MAX), ..Page::default() };
     let is_closed = |(_, closes): &(Timestamp, Timestamp)| *closes < asked.fetched_at;
     let all_closed = times.last().is_none_or(is_closed);
-    // A kline ends a millisecond before the next one begins.
+    // A kline ends a millisecond before the next one starts.
     let after = times.last().and_then(|(_, closes)| closes.checked_add(Duration::from_millis(1)).ok());
     let is_full = times.len() >= PAGE_ROWS;
     let reached = all_closed && after.is_some_and(|after| after >= end);
@@ -109,7 +109,7 @@ fn page(asked: &Asked<'_>, answer: &Answer, times: &[(Timestamp, Timestamp)]) ->
         page.next = Some(next);
     }
     if answer.used_weight.is_some_and(|used| used >= MOST_WEIGHT) {
-        // The count begins anew with each minute.
+        // The count resets every minute.
         page.pause = Some(Duration::from_secs(60));
     }
     Verdict::Page(page)
@@ -117,7 +117,7 @@ fn page(asked: &Asked<'_>, answer: &Answer, times: &[(Timestamp, Timestamp)]) ->
 
 fn question(order: &Order, symbol: &Symbol, from: Timestamp) -> Question {
     Question {
-        // Sorted by name, the files are sorted by time.
+        // Sorting the files by name also sorts them by time.
         stem: from.strftime("%Y%m%dT%H%M%SZ").to_string(),
         path: ["api", "v3", "klines"].map(str::to_owned).to_vec(),
         query: vec![

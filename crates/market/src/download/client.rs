@@ -1,7 +1,7 @@
-//! Asks a source over HTTP: one request, one answer, of a bounded size and within a bounded time.
+//! The HTTP client for a source: one request, one response, bounded in size and time.
 //!
-//! A key travels as a query parameter, so no address of a request is ever told, logged or kept with
-//! its key, no library's error is passed on, and no redirect gets to know where it came from.
+//! A key is sent as a query parameter, so no request URL is ever reported, logged or stored with its key, no
+//! library error is passed on, and no redirect gets a referrer.
 
 use flate2::read::GzDecoder;
 use futures::future::{Either, select};
@@ -16,50 +16,50 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The largest answer, unpacked. The largest real ones, a month of minutes, have some megabytes.
+/// The maximum size of a response, uncompressed. The largest real ones, a month of minute bars, have a few megabytes.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 const MOST_REDIRECTS: usize = 3;
-/// The parameter that a key goes in; both sources that take one call it so.
+/// The query parameter for a key; both sources that take a key use this name.
 const KEY_PARAMETER: &str = "apikey";
-/// A shorter text is no secret, such as `demo`, and may well be part of an answer.
+/// A shorter text is not a secret (for example `demo`) and may well be part of a response.
 const SHORTEST_SECRET: usize = 8;
 
-/// A request, without the source's address and without the key.
+/// A request, without the source's base URL and without the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Question {
-    /// What the file with its answer is called after the symbol.
+    /// The name of the response's file after the symbol.
     pub(super) stem: String,
-    /// The parts of the path; an empty last one is a slash at the end.
+    /// The segments of the path; an empty last one is a trailing slash.
     pub(super) path: Vec<String>,
     /// The query's parameters.
     pub(super) query: Vec<(&'static str, String)>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     /// The status.
     pub(super) status: u16,
-    /// The pause that it asks for.
+    /// The pause that it requests.
     pub(super) retry_after: Option<Duration>,
-    /// Binance's account of what this address has used in the minute.
+    /// The request weight that this IP address has used in the current minute, as reported by Binance.
     pub(super) used_weight: Option<u64>,
-    /// The body, unpacked.
+    /// The body, uncompressed.
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoAnswer {
-    /// The source cannot be reached at all.
+    /// The source cannot be reached.
     Unreachable(&'static str),
-    /// It can be, and did not answer whole.
+    /// The source was reached, but the response is incomplete.
     Broken(&'static str),
-    /// The answer is of no use, however often it is asked for.
+    /// The response is unusable, and a retry would not help.
     Useless(&'static str),
 }
 
-/// Asks one source.
+/// Sends requests to one source.
 pub(super) struct Asker {
     client: Client,
     base: Url,
@@ -69,10 +69,10 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// An asker of the source at this address.
+    /// A client for the source at this address.
     ///
     /// # Errors
-    /// An address that cannot be one, or a TLS library that cannot be set up.
+    /// An invalid address, or a TLS library that cannot be set up.
     pub(super) fn new(
         base: &str,
         key: Option<SecretString>,
@@ -80,9 +80,9 @@ impl Asker {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, String> {
         let base = base_url(base)?;
-        // reqwest takes the process's provider. Where another part has installed one, that is kept.
+        // reqwest uses the process's provider. If another component has installed one, that one stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // A machine without a store of root certificates can still reach a local server.
+        // A machine without a root certificate store can still reach a local server.
         let client = builder()
             .build()
             .or_else(|_| builder().tls_certs_only([]).build())
@@ -90,12 +90,12 @@ impl Asker {
         Ok(Self { client, base, key, timeout, clock })
     }
 
-    /// The address of a question, without the key.
+    /// The URL of a request, without the key.
     pub(super) fn address(&self, question: &Question) -> String {
         self.url(question).to_string()
     }
 
-    /// Its path and query alone, without the key.
+    /// Its path and query only, without the key.
     pub(super) fn relative(&self, question: &Question) -> String {
         let url = self.url(question);
         match url.query() {
@@ -113,7 +113,7 @@ impl Asker {
         url
     }
 
-    /// Asks once.
+    /// Sends the request once.
     pub(super) async fn ask(&self, question: &Question) -> Result<Answer, NoAnswer> {
         let mut url = self.url(question);
         if let Some(key) = &self.key {
@@ -155,7 +155,7 @@ impl Asker {
         Ok(Answer { status, retry_after: pause, used_weight, body: self.without_key(body) })
     }
 
-    /// Whatever a source says of a key, it is not told further.
+    /// Removes the key from a source's text, so that it is not passed on.
     pub(super) fn scrubbed(&self, said: &str) -> String {
         let Some(key) = self.key.as_ref().map(|key| key.expose_secret()) else { return said.to_owned() };
         said.replace(key, "***").replace(&encoded(key), "***")
@@ -189,17 +189,17 @@ fn builder() -> ClientBuilder {
                 attempt.stop()
             }
         }))
-        // The address before a redirect may hold the key.
+        // The URL before a redirect may contain the key.
         .referer(false)
         .retry(reqwest::retry::never())
         .tcp_nodelay(true)
         .user_agent(concat!("papertape/", env!("CARGO_PKG_VERSION")))
 }
 
-/// An address that questions can be added to.
+/// Parses a base URL.
 ///
 /// # Errors
-/// Why it cannot be one; the address is not repeated where it may hold a secret.
+/// Why it is invalid; the address is not repeated if it may contain a secret.
 pub(super) fn base_url(text: &str) -> Result<Url, String> {
     let url: Url = text.trim().parse().map_err(|_| "it is no address".to_owned())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -215,7 +215,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
-/// The text as it stands in a query.
+/// The text in its encoded form in a query.
 fn encoded(text: &str) -> String {
     let mut url = Url::parse("http://x/").expect("is an address");
     url.query_pairs_mut().append_pair("k", text);
@@ -233,7 +233,7 @@ fn unpacked(packed: &[u8]) -> Result<Vec<u8>, NoAnswer> {
     }
 }
 
-/// What a library's error stands for. Its own text holds the address, and so the key.
+/// Classifies a library's error. Its own text contains the URL, and so the key.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {
     if error.is_connect() {
         NoAnswer::Unreachable("it cannot be reached")

@@ -1,15 +1,15 @@
-//! Where the sources are, how often they are asked and where their keys are found.
+//! The addresses of the sources, their request rates and the names of their keys.
 
 use serde::{Deserialize, Serialize};
 
-/// All sources. A key is never here: only the name of the variable that holds one.
+/// All sources. Keys are never stored here, only the names of the variables that hold them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DownloadConfig {
-    /// Seconds after which a request that has not been answered whole is given up.
+    /// Seconds after which an incomplete request times out.
     pub timeout_secs: u64,
-    /// Seconds: the longest pause that a source may ask for. Where it asks for a longer one, the
-    /// download ends, to be gone on with later.
+    /// The maximum pause in seconds that a source may request. If it requests more, the download ends and can
+    /// be resumed later.
     pub max_wait_secs: u64,
     /// Alpha Vantage.
     pub alpha_vantage: AlphaVantageConfig,
@@ -35,10 +35,10 @@ impl Default for DownloadConfig {
 }
 
 impl DownloadConfig {
-    /// Are all values of use?
+    /// Validates the values.
     ///
     /// # Errors
-    /// The key that is not, and why.
+    /// The invalid key, and why.
     pub fn check(&self) -> Result<(), String> {
         if self.timeout_secs == 0 {
             return Err("download.timeout_secs: no request can be answered in no time".to_owned());
@@ -54,7 +54,7 @@ impl DownloadConfig {
         Ok(())
     }
 
-    /// A source's address and how many requests a minute it gets.
+    /// A source's address and its request limit per minute.
     #[must_use]
     pub fn endpoint(&self, source: SourceName) -> (&str, u32) {
         match source {
@@ -67,7 +67,7 @@ impl DownloadConfig {
         }
     }
 
-    /// The variable that holds a source's key; `None` where it takes none.
+    /// The variable that holds a source's key; `None` if it takes none.
     #[must_use]
     pub fn api_key_env(&self, source: SourceName) -> Option<&str> {
         match source {
@@ -78,7 +78,7 @@ impl DownloadConfig {
     }
 }
 
-/// The sources that there are.
+/// The available sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceName {
@@ -116,7 +116,7 @@ impl SourceName {
         }
     }
 
-    /// Does it answer nothing without a key?
+    /// Whether it requires a key for every request.
     #[must_use]
     pub const fn needs_key(self) -> bool {
         matches!(self, Self::AlphaVantage)
@@ -129,14 +129,14 @@ macro_rules! source_config {
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
-            /// Its address.
+            /// The base URL.
             pub base_url: String,
             $(
                 #[doc = concat!("The variable that holds its key, or, with `_FILE` after it, names a file \
                     that does; `", $key, "` where no other is given.")]
                 pub api_key_env: String,
             )?
-            /// Requests a minute, evenly apart.
+            /// Requests per minute, evenly spaced.
             pub requests_per_minute: u32,
         }
 
@@ -166,7 +166,7 @@ source_config!(
     30
 );
 source_config!(
-    /// Stooq. It takes a key as a query parameter, where there is one.
+    /// Stooq. It takes an optional key as a query parameter.
     StooqConfig,
     "https://stooq.com/",
     20,

@@ -1,4 +1,4 @@
-//! The files of a download, as the import takes them.
+//! The files of a download, as input for the import.
 
 use super::DownloadError;
 use super::report::Report;
@@ -9,11 +9,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The format of news, of which an item may be in several files.
+/// The format of news, where several files may contain the same item.
 const NEWS: &str = "alpha-vantage-news";
 
-/// What the import is to read of a download: its files, and of news every item once, although it is in
-/// the answers of each of its symbols.
+/// The files that the import reads for a download. Every news item is included once, although it is in the
+/// responses of each of its symbols.
 ///
 /// # Errors
 /// [`DownloadError::Disk`].

@@ -1,18 +1,17 @@
-//! Getting market data from sources on the network: asked politely, kept as they answered, gone on
-//! with where a download stopped.
+//! Downloads market data from network sources: at a polite rate, with responses stored as received, and resumable.
 //!
-//! A source ([`SourceName`]) says what to ask and what an answer means, one file each; it asks nothing
-//! itself. The [`Downloader`] asks, at the source's pace, waits where it is told to, and writes every
-//! answer to its folder before it is used:
+//! A source ([`SourceName`]) defines the requests and interprets the responses, one file each; it sends
+//! nothing itself. The [`Downloader`] sends requests at the source's rate, waits when told to, and writes
+//! every response to its folder before using it:
 //!
 //! ```text
-//! ROOT/SOURCE/KIND/SYMBOL/SYMBOL-PAGE.json          the answer
-//! ROOT/SOURCE/KIND/SYMBOL/.SYMBOL-PAGE.json.about   when it was asked for, what, and its hash
+//! ROOT/SOURCE/KIND/SYMBOL/SYMBOL-PAGE.json          the response
+//! ROOT/SOURCE/KIND/SYMBOL/.SYMBOL-PAGE.json.about   the request, its time, and the hash of the response
 //! ```
 //!
-//! A download that is begun again reads what is there and asks only for what is not, or was not over
-//! when it was asked for. So it may be stopped at any instant by dropping it. The files are read into
-//! a dataset by [`crate::import`].
+//! A download that is started again reads the stored responses and requests only those that are missing, or
+//! that were incomplete when they were fetched. So you can stop it at any time by dropping it.
+//! [`crate::import`] reads the files into a dataset.
 
 mod alpha_vantage;
 mod binance;
@@ -45,25 +44,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often one question is asked before it is given up.
+/// The maximum number of attempts per request.
 const ATTEMPTS: u32 = 5;
-/// A pause of less is not worth telling.
+/// A shorter pause is not reported.
 const TOLD_PAUSE: Duration = Duration::from_secs(2);
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DownloadError {
-    /// The source has nothing like what is ordered. Whoever orders must act.
+    /// The source does not offer this kind of data. The caller must change the request.
     #[error("{0}")]
     Order(String),
-    /// The source cannot be asked at all as it is configured.
+    /// The source cannot be used with this configuration.
     #[error("{0}")]
     Setup(String),
     /// A file cannot be read or written.
     #[error("{} cannot be used: {error}", path.display())]
     Disk {
-        /// The file.
+        /// The path.
         path: PathBuf,
         /// Why.
         #[source]
@@ -88,21 +87,21 @@ pub struct Downloader {
     max_wait: Duration,
 }
 
-/// What asking came to.
+/// The result of a request.
 enum Asking {
-    /// A page, and its file where it is worth one.
+    /// A page, and its file if it is worth storing.
     Page(Page, Option<Kept>),
-    /// The symbol's end.
+    /// The symbol is done.
     Symbol(State, String),
-    /// The download's end.
+    /// The whole download ends.
     End(Ended),
 }
 
 impl Downloader {
-    /// A downloader that keeps its files below `root`. A key is needed where the source takes one.
+    /// A downloader that stores its files below `root`. A key is required if the source needs one.
     ///
     /// # Errors
-    /// [`DownloadError::Setup`]: an address that cannot be one, or a key that is missing.
+    /// [`DownloadError::Setup`]: an invalid address, or a missing key.
     pub fn new(
         name: SourceName,
         config: &DownloadConfig,
@@ -128,8 +127,8 @@ impl Downloader {
         })
     }
 
-    /// What [`run`](Self::run) would ask now: for each symbol the first question whose answer is not
-    /// there. Asks nothing.
+    /// What [`run`](Self::run) would request now: for each symbol the first request without a stored
+    /// response. Sends nothing.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -151,11 +150,11 @@ impl Downloader {
         Ok(plan)
     }
 
-    /// Downloads what is ordered. May be dropped at any instant: what was kept is there next time.
+    /// Runs a download. It may be dropped at any time: what is stored is reused next time.
     ///
     /// # Errors
-    /// [`DownloadError::Order`] where the source has nothing of the kind, and
-    /// [`DownloadError::Disk`]. What the source refuses is in the report.
+    /// [`DownloadError::Order`] if the source does not offer this kind of data, and [`DownloadError::Disk`].
+    /// Requests that the source rejects are in the report.
     pub async fn run(&mut self, order: &Order, watch: &dyn Watch) -> Result<Report, DownloadError> {
         self.source.check(order).map_err(DownloadError::Order)?;
         let (format, _) = self.source.format(order.what);
@@ -172,7 +171,7 @@ impl Downloader {
         Ok(report)
     }
 
-    /// Follows a symbol's pages to their end. The answer says whether the download ends here.
+    /// Follows a symbol's pages to the end. The result says whether the whole download ends here.
     async fn symbol(
         &mut self,
         order: &Order,
@@ -213,7 +212,7 @@ impl Downloader {
         Ok(None)
     }
 
-    /// The page that is there for good; `None` where it has to be asked for.
+    /// The stored page if it is final; `None` if it must be requested.
     fn kept(
         &self,
         shelf: &Shelf,
@@ -233,7 +232,7 @@ impl Downloader {
         })
     }
 
-    /// Asks a question until there is an answer, or until there will be none.
+    /// Sends a request until there is a response, or until retrying is pointless.
     async fn ask(
         &mut self,
         shelf: &Shelf,
@@ -249,7 +248,7 @@ impl Downloader {
             self.wait().await;
             self.pacer.sent();
             report.asked += 1;
-            // What was not over before the question may be over in the answer, but need not be.
+            // The time before the request: data that was incomplete then may be incomplete in the response.
             let fetched_at = self.clock.now();
             let asked = Asked { order, symbol, question, fetched_at };
             let (verdict, answer) = match self.asker.ask(question).await {

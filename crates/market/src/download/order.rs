@@ -1,4 +1,4 @@
-//! What is to be downloaded.
+//! What to download.
 
 use papertape_core::id::Symbol;
 use papertape_core::time::{Date, Timestamp};
@@ -6,47 +6,47 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The most symbols of one download.
+/// The maximum number of symbols per download.
 const MOST_SYMBOLS: usize = 10_000;
 const LONGEST_SYMBOL: usize = 32;
 
-/// What is to be downloaded.
+/// What to download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     symbols: Vec<Symbol>,
     /// The first day.
     pub from: Date,
-    /// The last day, which is part of it.
+    /// The last day, inclusive.
     pub to: Date,
-    /// What of these days.
+    /// The kind of data.
     pub what: What,
 }
 
-/// What is to be downloaded of each symbol.
+/// What to download for each symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Bars.
     Bars {
-        /// How long each lasts.
+        /// The length of each bar.
         span: Span,
-        /// Ask for splits and dividends too, where that is another question (Alpha Vantage).
+        /// Whether to request splits and dividends too, where they need a separate request (Alpha Vantage).
         actions: bool,
     },
     /// News.
     News,
 }
 
-/// How long a bar lasts: a day, or so many minutes.
+/// The length of a bar: a day, or a number of minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Span {
-    /// A part of a day, in minutes.
+    /// Intraday, in minutes.
     Minutes(u32),
     /// A day.
     Day,
 }
 
 impl Span {
-    /// Its length; a day's is 24 hours.
+    /// The length; a day counts as 24 hours.
     #[must_use]
     pub fn duration(self) -> Duration {
         match self {
@@ -69,7 +69,7 @@ impl fmt::Display for Span {
 impl FromStr for Span {
     type Err = String;
 
-    /// Reads `1d`, `1m`, `60m`, `4h`.
+    /// Parses `1d`, `1m`, `60m`, `4h`.
     fn from_str(text: &str) -> Result<Self, String> {
         let refuse = || format!("`{text}` is no interval: 1m, 5m, 15m, 30m, 1h, 4h and 1d are, for example");
         let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(refuse)?;
@@ -85,10 +85,10 @@ impl FromStr for Span {
 }
 
 impl Order {
-    /// An order of these symbols, spelt in capitals, each once and in the order given.
+    /// A request for these symbols, in capitals, without duplicates, in the given order.
     ///
     /// # Errors
-    /// No symbol, one that cannot be asked for, or a last day before the first.
+    /// No symbol, an invalid symbol, or a last day before the first.
     pub fn new(
         symbols: impl IntoIterator<Item = impl AsRef<str>>,
         from: Date,
@@ -129,7 +129,7 @@ impl Order {
         &self.symbols
     }
 
-    /// The beginning of its first day, in UTC.
+    /// The start of its first day, in UTC.
     pub(super) fn begin(&self) -> Timestamp {
         midnight(self.from)
     }
@@ -140,10 +140,10 @@ impl Order {
     }
 }
 
-/// The beginning of a day in UTC.
+/// The start of a day in UTC.
 ///
 /// # Panics
-/// Never within the years that an order may name.
+/// Never within the years that a request may name.
 pub(super) fn midnight(date: Date) -> Timestamp {
     let zoned = date.to_zoned(jiff::tz::TimeZone::UTC);
     zoned.expect("the years of an order are within what can be told").timestamp()

@@ -1,4 +1,4 @@
-//! How fast a source is asked, and how long is waited after a refusal.
+//! The request rate of a source, and the pauses after failures.
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use papertape_core::ports::Clock;
@@ -6,7 +6,7 @@ use papertape_core::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Keeps requests evenly apart, so that no source sees a burst.
+/// Spaces requests evenly, so that no source sees a burst.
 pub(super) struct Pacer {
     clock: Arc<dyn Clock>,
     gap: Duration,
@@ -18,27 +18,26 @@ impl Pacer {
         Self { clock, gap: Duration::from_secs(60) / per_minute.max(1), free_at: None }
     }
 
-    /// How long the next request has to wait.
+    /// How long the next request must wait.
     pub(super) fn wait(&self) -> Duration {
         let now = self.clock.now();
         let wait = self.free_at.and_then(|at| Duration::try_from(at.duration_since(now)).ok());
         wait.unwrap_or_default()
     }
 
-    /// A request is being sent.
+    /// Records that a request is being sent.
     pub(super) fn sent(&mut self) {
         self.free_at = self.clock.now().checked_add(self.gap).ok();
     }
 
-    /// Nothing is sent for so long.
+    /// Sends nothing for this long.
     pub(super) fn hold(&mut self, pause: Duration) {
         let until = self.clock.now().checked_add(pause).unwrap_or(Timestamp::MAX);
         self.free_at = Some(self.free_at.map_or(until, |at| at.max(until)));
     }
 }
 
-/// The pause before the attempt that follows attempt number `attempt` (the first is 1): 1 s, 2 s, 4 s
-/// and so on up to a minute.
+/// The pause after attempt number `attempt` (the first is 1): 1 s, 2 s, 4 s and so on, up to a minute.
 pub(super) fn backoff(attempt: u32) -> Duration {
     const LONGEST: Duration = Duration::from_secs(60);
     let nth = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX).min(64);

@@ -1,4 +1,4 @@
-//! What a download came to, and what can be seen of it meanwhile.
+//! The result of a download, and its progress events.
 
 use super::config::SourceName;
 use super::source::Page;
@@ -8,81 +8,81 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a download came to.
+/// The result of a download.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The source.
     pub source: SourceName,
-    /// What was asked for, as its folder is called: `1d`, `news`.
+    /// The kind of data, as in the folder's name: `1d`, `news`.
     pub kind: String,
     /// The importer's name of the files' format.
     pub format: &'static str,
-    /// Every symbol that was ordered, in the order's order.
+    /// Every requested symbol, in the order of the request.
     pub symbols: Vec<SymbolReport>,
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub asked: u64,
-    /// How many answers were there already.
+    /// The number of responses reused from the cache.
     pub kept: u64,
-    /// How many bytes of answers were kept anew.
+    /// The size of the newly stored responses in bytes.
     pub bytes: u64,
-    /// Why it ended before its end; `None` where it did not.
+    /// Why it ended early; `None` if it did not.
     pub ended: Option<Ended>,
 }
 
-/// What became of one symbol.
+/// The result for one symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SymbolReport {
     /// The symbol.
     pub symbol: Symbol,
-    /// What became of it.
+    /// The outcome.
     pub state: State,
-    /// Why, where it did not go well.
+    /// The reason, if it is not complete.
     pub reason: Option<String>,
-    /// How many rows its answers have, those outside of the days ordered included.
+    /// The number of rows in its responses, including those outside the requested days.
     pub rows: u64,
-    /// The files with its answers, as far as they have rows.
+    /// The files with its responses, where they contain rows.
     pub files: Vec<PathBuf>,
-    /// What is worth knowing of them.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// How far a symbol's download came.
+/// The outcome of a symbol's download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// All is there that the source has of it.
+    /// Everything that the source has is stored.
     Complete,
-    /// The source does not know it.
+    /// The source does not know the symbol.
     Unknown,
-    /// The source refuses it.
+    /// The source rejects the request.
     Refused,
-    /// No whole answer came, however often it was asked.
+    /// No complete response arrived in any attempt.
     Failed,
-    /// The download ended before.
+    /// The download ended before this symbol was done.
     Missing,
 }
 
-/// Why a download ended before its end.
+/// Why a download ended early.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", content = "said", rename_all = "snake_case")]
 pub enum Ended {
-    /// The source gives nothing more today.
+    /// The source's daily quota is used up.
     Quota(String),
-    /// The source asks to wait longer than is configured, or does not stop asking to wait.
+    /// The source requests a longer pause than is configured, or keeps requesting pauses.
     Busy {
-        /// The pause that was asked for last.
+        /// The last requested pause.
         pause_secs: u64,
-        /// Its words.
+        /// The source's message.
         said: String,
     },
-    /// The source refuses the key, or all who ask.
+    /// The source rejects the key, or all requests.
     Denied(String),
-    /// There is no way to the source.
+    /// The source cannot be reached.
     Unreachable(String),
 }
 
 impl Ended {
-    /// Is it of use to go on later, with nothing changed?
+    /// Whether a later run can continue without any change.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
         !matches!(self, Self::Denied(_))
@@ -112,7 +112,7 @@ impl Report {
         self.symbols.iter().filter(move |one| one.state == state)
     }
 
-    /// Is all there that was ordered?
+    /// Whether everything requested is stored.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.symbols.iter().all(|one| one.state == State::Complete)
@@ -135,59 +135,59 @@ impl SymbolReport {
     }
 }
 
-/// What a download would ask.
+/// What a download would request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Planned {
     /// The symbol.
     pub symbol: Symbol,
-    /// How many of its answers are there for good.
+    /// The number of final stored responses.
     pub kept: u64,
-    /// The address of the next question, without the key; `None` where nothing is left to ask. What
-    /// follows it depends on its answer.
+    /// The URL of the next request, without the key; `None` if nothing is left to request. What follows
+    /// depends on its response.
     pub ask: Option<String>,
 }
 
-/// Sees how a download goes.
+/// Observes the progress of a download.
 pub trait Watch: Send + Sync {
-    /// Something has happened.
+    /// Called for every event.
     fn see(&self, event: &Event<'_>);
 }
 
-/// What happens.
+/// A progress event.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A symbol begins.
+    /// A symbol starts.
     Begun {
         /// The symbol.
         symbol: &'a Symbol,
-        /// Its place in the order, from 0.
+        /// Its index in the request, from 0.
         at: usize,
-        /// How many there are.
+        /// The total number of symbols.
         of: usize,
     },
-    /// A page is there.
+    /// A page is available.
     Page {
-        /// Whose.
+        /// Its symbol.
         symbol: &'a Symbol,
-        /// How many rows it has.
+        /// The number of rows.
         rows: u64,
-        /// How many bytes it has.
+        /// The size in bytes.
         bytes: u64,
-        /// It was asked for just now.
+        /// Whether it was just downloaded.
         is_new: bool,
     },
-    /// Nothing is asked for a while.
+    /// The download pauses.
     Waiting {
-        /// The symbol that is asked for again then.
+        /// The symbol whose request follows.
         symbol: &'a Symbol,
-        /// For how long.
+        /// The length of the pause.
         pause: Duration,
-        /// Why.
+        /// The reason.
         why: &'a str,
     },
-    /// A symbol is done with.
+    /// A symbol is done.
     Ended {
-        /// What became of it.
+        /// Its result.
         report: &'a SymbolReport,
     },
 }

@@ -1,8 +1,7 @@
-//! The files of a download: each answer as it came, and beside it when it was asked for.
+//! The response cache of a download: each response as received, with a metadata file that says when it was requested.
 //!
-//! An answer is written under another name and renamed when it is whole. What tells about it
-//! (`.NAME.about`) is written last, with the answer's hash: an answer without it, or with another
-//! hash, is as good as not there.
+//! A response is written under a temporary name and renamed once it is complete. Its metadata (`.NAME.about`)
+//! is written last, with the response's hash: a response without it, or with a different hash, counts as missing.
 
 use super::DownloadError;
 use papertape_core::id::{ContentHash, Symbol};
@@ -13,18 +12,18 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What is known of an answer besides itself.
+/// The metadata of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct About {
-    /// When it was asked for.
+    /// When it was requested.
     pub(crate) fetched_at: Timestamp,
-    /// Which question it answers: path and query, without a key.
+    /// The request: path and query, without a key.
     pub(crate) asked: String,
-    /// The answer's hash.
+    /// The response's hash.
     pub(crate) blake3: ContentHash,
 }
 
-/// An answer that is there.
+/// A stored response.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) path: PathBuf,
@@ -32,7 +31,7 @@ pub(super) struct Kept {
     pub(super) fetched_at: Timestamp,
 }
 
-/// Where one symbol's answers of one kind are.
+/// The directory of one symbol's responses of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct Shelf {
     dir: PathBuf,
@@ -41,7 +40,7 @@ pub(super) struct Shelf {
 }
 
 impl Shelf {
-    /// The shelf `ROOT/SOURCE/KIND/SYMBOL`.
+    /// The directory `ROOT/SOURCE/KIND/SYMBOL`.
     pub(super) fn new(
         root: &Path,
         source: &str,
@@ -57,7 +56,7 @@ impl Shelf {
         self.dir.join(format!("{}-{stem}.{}", self.prefix, self.extension))
     }
 
-    /// The answer of this name; `None` where it is not there whole.
+    /// The response of this name; `None` if it is missing or incomplete.
     pub(super) fn find(&self, stem: &str) -> Result<Option<Kept>, DownloadError> {
         let path = self.path(stem);
         let Some(about) = About::of(&path).map_err(|error| DownloadError::disk(&path, error))? else {
@@ -73,7 +72,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps an answer.
+    /// Stores a response.
     pub(super) fn keep(
         &self,
         stem: &str,
@@ -94,10 +93,10 @@ impl Shelf {
 }
 
 impl About {
-    /// What is known of the answer in this file; `None` where nothing is.
+    /// The metadata of the response in this file; `None` if there is none.
     pub(crate) fn of(answer: &Path) -> io::Result<Option<Self>> {
         match fs::read(hidden(answer, "about")) {
-            // One that cannot be read says nothing, and the answer is asked for again.
+            // Unreadable metadata is ignored, and the response is requested again.
             Ok(text) => Ok(serde_json::from_slice(&text).ok()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -105,7 +104,7 @@ impl About {
     }
 }
 
-/// Writes a file under another name and renames it when it is on the disk.
+/// Writes a file under a temporary name and renames it once it is on disk.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let part = hidden(path, "part");
     let mut file = File::create(&part)?;
@@ -114,7 +113,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&part, path)
 }
 
-/// A file beside another one, that is none of a folder's answers: `.NAME.EXTENSION`.
+/// A hidden file next to a response, which does not count as one: `.NAME.EXTENSION`.
 fn hidden(path: &Path, extension: &str) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -123,7 +122,7 @@ fn hidden(path: &Path, extension: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A symbol as the name of a file: what may not stand in one everywhere is written as `%3A`.
+/// A symbol as a file name: characters that not every file system allows are escaped, like `%3A`.
 fn file_name(symbol: &Symbol) -> String {
     let mut name = String::new();
     for (at, byte) in symbol.as_str().bytes().enumerate() {

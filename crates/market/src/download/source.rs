@@ -8,29 +8,29 @@ use papertape_core::time::{Date, Timestamp};
 use serde_json::Value;
 use std::time::Duration;
 
-/// One source: what to ask, and what an answer means. It asks nothing itself.
+/// One source: its requests, and how to interpret their responses. It sends nothing itself.
 pub(super) trait Source: Send + Sync {
-    /// Can it be asked for this at all?
+    /// Checks whether the source offers this kind of data.
     ///
     /// # Errors
-    /// What it has instead.
+    /// A message with what it offers instead.
     fn check(&self, order: &Order) -> Result<(), String>;
 
-    /// The folder of what is asked for, such as `1d`.
+    /// The folder name for this kind of data, such as `1d`.
     fn kind(&self, order: &Order) -> String;
 
-    /// The importer's name of its answers' format, and what their files' names end with.
+    /// The importer's name of its response format, and the file extension.
     fn format(&self, what: What) -> (&'static str, &'static str);
 
-    /// The first question about a symbol.
+    /// The first request for a symbol.
     fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question;
 
-    /// What an answer to one of its questions means, that was asked for at `fetched_at`. An answer
-    /// that is kept is read again when the download is gone on with.
+    /// Interprets a response to one of its requests, sent at `fetched_at`. Stored responses are read again
+    /// when a download is resumed.
     fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict;
 }
 
-/// A question that has been answered.
+/// The context of a response.
 pub(super) struct Asked<'a> {
     pub(super) order: &'a Order,
     pub(super) symbol: &'a Symbol,
@@ -38,40 +38,40 @@ pub(super) struct Asked<'a> {
     pub(super) fetched_at: Timestamp,
 }
 
-/// What an answer means.
+/// The meaning of a response.
 #[derive(Debug)]
 pub(super) enum Verdict {
     /// Data.
     Page(Page),
-    /// The source knows nothing of the symbol. The others go on.
+    /// The source does not know the symbol. The other symbols continue.
     Unknown(String),
-    /// Too many requests: wait, and ask again.
+    /// Too many requests: wait and retry.
     Busy {
-        /// The least pause.
+        /// The minimum pause.
         pause: Option<Duration>,
-        /// Why.
+        /// The source's message.
         said: String,
     },
-    /// Nothing more for now: the download ends, to be gone on with later.
+    /// Nothing more for now: the download ends and can be resumed later.
     Quota(String),
-    /// The source answers nothing of this kind, or not to this key: whoever asks must act.
+    /// The source rejects all such requests, or this key: the user must act.
     Denied(String),
-    /// The answer cannot be read: ask again.
+    /// The response is unreadable: retry.
     Broken(String),
-    /// This question is refused. The other symbols go on.
+    /// This request is rejected. The other symbols continue.
     Refused(String),
 }
 
 /// A page of data.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    /// How many rows it has.
+    /// The number of rows.
     pub(super) rows: u64,
-    /// Would the source answer the same to the end of what is ordered, were it asked again later?
+    /// Whether a later request would return the same data up to the end of the requested days.
     pub(super) settled: bool,
-    /// The question after it.
+    /// The next request.
     pub(super) next: Option<Question>,
-    /// What is worth telling.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
     /// A pause before the next request.
     pub(super) pause: Option<Duration>,
@@ -87,7 +87,7 @@ pub(super) fn source(name: SourceName) -> Box<dyn Source> {
     }
 }
 
-/// What a status other than 200 means where the source has no words of its own for it.
+/// Interprets a status other than 200 for which the source has no message of its own.
 pub(super) fn by_status(answer: &Answer, said: Option<&str>) -> Verdict {
     let status = answer.status;
     let text = match said {
@@ -103,7 +103,7 @@ pub(super) fn by_status(answer: &Answer, said: Option<&str>) -> Verdict {
     }
 }
 
-/// Reads a JSON answer, or says why it is broken.
+/// Parses a JSON response, or says why it is broken.
 pub(super) fn json(answer: &Answer) -> Result<Value, String> {
     serde_json::from_slice(&answer.body).map_err(|error| {
         let html = answer.body.trim_ascii_start().starts_with(b"<");
@@ -117,7 +117,7 @@ pub(super) fn json(answer: &Answer) -> Result<Value, String> {
     })
 }
 
-/// A source's words: one line, cut where they are long.
+/// A source's message as one line, truncated if it is long.
 pub(super) fn shown(said: &str) -> String {
     const LONGEST: usize = 300;
     let mut text = String::new();

@@ -1,6 +1,6 @@
 //! Stooq's history as CSV: `/q/d/l/?s=aapl.us&i=d`.
 //!
-//! It answers everything with 200: data, `No data`, the end of the day's quota, and web pages.
+//! It responds to everything with 200: data, `No data`, the end of the daily quota, and web pages.
 
 use super::client::{Answer, Question};
 use super::order::{Order, Span, What};
@@ -32,7 +32,7 @@ impl Source for Stooq {
 
     fn first(&self, order: &Order, symbol: &Symbol, _now: Timestamp) -> Question {
         let name = symbol.as_str().to_ascii_lowercase();
-        // Without a market it would be of Warsaw; an index (`^spx`) or a pair has none.
+        // Without a market suffix it would be a Warsaw symbol; an index (`^spx`) or a pair has none.
         let name = if name.contains(['.', '^', '=']) { name } else { format!("{name}.us") };
         Question {
             stem: format!("{}-{}", compact(order.from), compact(order.to)),
@@ -42,7 +42,7 @@ impl Source for Stooq {
                 ("d1", compact(order.from)),
                 ("d2", compact(order.to)),
                 ("i", "d".to_owned()),
-                // Without any of its adjustments: prices as they were traded.
+                // Without any of its adjustments: prices as traded.
                 ("o", "1111111".to_owned()),
             ],
         }
@@ -76,7 +76,7 @@ impl Source for Stooq {
     }
 }
 
-/// The days of its rows. It sometimes writes warnings before the header.
+/// The days of its rows. Stooq sometimes writes warnings before the header.
 fn rows(text: &str) -> Result<Vec<Date>, String> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(COLUMNS));
     let Some(header) = lines.next() else {
@@ -98,7 +98,7 @@ fn rows(text: &str) -> Result<Vec<Date>, String> {
 }
 
 fn page(asked: &Asked<'_>, dates: &[Date]) -> Page {
-    // A day's row is there for good some hours after the day.
+    // A day's row is final some hours after the day.
     let over = asked.order.end().checked_add(Duration::from_secs(12 * 3600));
     let settled = over.is_ok_and(|over| asked.fetched_at >= over);
     let today = asked.fetched_at.to_zoned(jiff::tz::TimeZone::UTC).date();

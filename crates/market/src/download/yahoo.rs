@@ -1,7 +1,7 @@
 //! Yahoo's chart API: `/v8/finance/chart/SYMBOL`.
 //!
-//! Its prices are divided by every split until now, so a question always reaches until now: only then
-//! are all the splits among its events, by which the importer turns the prices back.
+//! Its prices are divided by every split up to now, so a request always extends to now: only then does the
+//! response contain all splits, with which the importer restores the traded prices.
 
 use super::client::{Answer, Question};
 use super::order::{Order, Span, What};
@@ -11,7 +11,7 @@ use papertape_core::id::Symbol;
 use papertape_core::time::Timestamp;
 use serde_json::Value;
 
-/// The lengths of bars that it has.
+/// The available bar lengths, in minutes.
 const MINUTES: [u32; 6] = [1, 2, 5, 15, 30, 60];
 const DAY_SECS: i64 = 86_400;
 
@@ -37,7 +37,7 @@ impl Source for Yahoo {
     }
 
     fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question {
-        // A day begins up to 14 hours before it does in UTC: what is too early is left out later.
+        // A day starts up to 14 hours before it does in UTC: rows that are too early are dropped later.
         let from = order.begin().as_second() - DAY_SECS;
         let until = now.as_second().max(from + DAY_SECS);
         Question {
@@ -55,7 +55,7 @@ impl Source for Yahoo {
     fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
         let body = match json(answer) {
             Ok(body) => body,
-            // It refuses in plain text too: `Too Many Requests`.
+            // Some errors are plain text: `Too Many Requests`.
             Err(_) if answer.status != 200 => {
                 let said = String::from_utf8_lossy(&answer.body);
                 let said =
@@ -83,7 +83,7 @@ fn refused(answer: &Answer, error: &Value) -> Verdict {
     let said = shown(&format!("{}: {}", text("code"), text("description")));
     match answer.status {
         404 => Verdict::Unknown(said),
-        // The days before the first of a symbol.
+        // The requested days precede the symbol's first.
         400 if said.contains("Data doesn't exist") => {
             Verdict::Page(Page { settled: true, notes: vec![said], ..Page::default() })
         }

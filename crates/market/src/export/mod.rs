@@ -1,7 +1,7 @@
 //! Writes a dataset out in files that an import makes the same dataset of again.
 //!
 //! One file for each kind of row that the dataset has: `calendar`, `instruments`, `bars` (of days),
-//! `bars-1m` and the like, `actions`, `news`, `fundamentals`, `macros`. Prices are those that were traded.
+//! `bars-1m` and the like, `actions`, `news`, `fundamentals`, `macros`, `memberships`. Prices are those that were traded.
 
 mod parquet;
 mod text;
@@ -83,12 +83,15 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
             .iter()
             .map(|day| vec![Cell::Date(day.date), Cell::Instant(day.open), Cell::Instant(day.close)]),
     )?;
+    let has_indexes = dataset.indexes().next().is_some();
     files.write(
         "instruments",
-        INSTRUMENTS,
-        contents
-            .instruments()
-            .map(|one| vec![text(one.symbol.as_str()), text(&one.name), text(&one.currency)]),
+        if has_indexes { TYPED_INSTRUMENTS } else { INSTRUMENTS },
+        contents.instruments().map(|one| {
+            let mut cells = vec![text(one.symbol.as_str()), text(&one.name), text(&one.currency)];
+            cells.extend(has_indexes.then(|| text(one.instrument_type.as_str())));
+            cells
+        }),
     )?;
     let daily = dataset.all_symbols().flat_map(|symbol| {
         contents.bars(symbol).into_iter().map(move |bar| {
@@ -175,12 +178,29 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
             ]
         }),
     )?;
+    files.write(
+        "memberships",
+        MEMBERSHIPS,
+        contents.memberships().into_iter().map(|one| {
+            let at = |at: Option<Timestamp>| at.map_or(Cell::None, Cell::Instant);
+            vec![
+                text(&one.index),
+                text(one.symbol.as_str()),
+                Cell::Date(one.from),
+                one.until.map_or(Cell::None, Cell::Date),
+                at(one.announced_at),
+                at(one.until_announced_at),
+            ]
+        }),
+    )?;
     files.written.sort();
     Ok(files.written)
 }
 
 const CALENDAR: Header = &[("date", Type::Date), ("opens_at", Type::Instant), ("closes_at", Type::Instant)];
 const INSTRUMENTS: Header = &[("symbol", Type::Text), ("name", Type::Text), ("currency", Type::Text)];
+const TYPED_INSTRUMENTS: Header =
+    &[("symbol", Type::Text), ("name", Type::Text), ("currency", Type::Text), ("type", Type::Text)];
 const BARS: Header = &[
     ("symbol", Type::Text),
     ("date", Type::Date),
@@ -225,6 +245,15 @@ const MACROS: Header = &[
     ("value", Type::Number),
     ("unit", Type::Text),
     ("published_at", Type::Instant),
+];
+
+const MEMBERSHIPS: Header = &[
+    ("index", Type::Text),
+    ("symbol", Type::Text),
+    ("from", Type::Date),
+    ("until", Type::Date),
+    ("announced_at", Type::Instant),
+    ("until_announced_at", Type::Instant),
 ];
 
 fn text(text: &str) -> Cell {

@@ -1,5 +1,4 @@
-//! Prices adjusted for splits turned back into those that were traded, and dividends checked against
-//! adjusted closes.
+//! Restores traded prices from split-adjusted ones, and checks dividends against adjusted closes.
 
 use super::collect::AdjustedCloses;
 use papertape_core::id::Symbol;
@@ -11,7 +10,7 @@ use rust_decimal::prelude::ToPrimitive as _;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::collections::BTreeMap;
 
-/// A symbol's splits: new shares for one old, by ex-date. A factor is the product of all later ones.
+/// A symbol's splits: new shares per old share, by ex-date. A factor is the product of all later splits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Splits(BTreeMap<Date, Decimal>);
 
@@ -20,13 +19,13 @@ impl Splits {
         self.0.insert(ex_date, ratio);
     }
 
-    /// How many of today's shares one share of this date is.
+    /// How many of today's shares one share of this date corresponds to.
     fn factor(&self, date: Date) -> Decimal {
         let later = self.0.iter().rev().take_while(|(ex_date, _)| **ex_date > date);
         later.fold(Decimal::ONE, |factor, (_, ratio)| factor.checked_mul(*ratio).unwrap_or(Decimal::MAX))
     }
 
-    /// A bar in the shares of its date: prices times the factor, to a hundredth of a cent; the volume by
+    /// A bar in the shares of its date: prices times the factor, to a hundredth of a cent; volume divided by
     /// it, in whole shares.
     pub(super) fn turn_back(
         &self,
@@ -51,20 +50,20 @@ impl Splits {
     }
 }
 
-/// To four decimals, half to even; below one, where a tick may be smaller, to six.
+/// Rounds to four decimals, half to even; below one, where a tick may be smaller, to six.
 fn rounded(price: Decimal) -> Decimal {
     let decimals = if price < Decimal::ONE { 6 } else { 4 };
     price.round_dp_with_strategy(decimals, RoundingStrategy::MidpointNearestEven)
 }
 
-/// From which relative change of the adjusted close on a dividend shows beyond doubt: rounding of old,
-/// small adjusted closes makes smaller ones.
+/// The relative change of the adjusted close above which a dividend is certain: rounding of old, small
+/// adjusted closes causes smaller changes.
 const SHOWS: f64 = 0.0015;
 
-/// Compares dividends with what adjusted closes show, in a sentence for each symbol where they differ.
+/// Compares dividends with adjusted closes; returns one sentence for each symbol where they differ.
 ///
-/// With a day's ratio of adjusted close to close, a change of the ratio from one day to the next that no
-/// split explains is a dividend. Nothing is adjusted by it.
+/// Uses each day's ratio of adjusted close to close: a change of the ratio from one day to the next that no
+/// split explains is a dividend. Nothing is adjusted.
 pub(super) fn check_dividends(closes: &AdjustedCloses, actions: &[&CorporateAction]) -> Vec<String> {
     closes.iter().filter_map(|(symbol, days)| check_symbol(symbol, days, actions)).collect()
 }
@@ -85,7 +84,7 @@ fn check_symbol(
         let change = (before / after - 1.0).abs();
         let given = of_symbol().filter(|action| action.ex_date == date);
         let kinds: Vec<_> = given.map(|action| action.kind).collect();
-        // As-traded closes beside adjusted ones show splits too; those are not looked at here.
+        // Where closes are as traded, the ratio also reflects splits; these days are skipped.
         if kinds.iter().any(|kind| matches!(kind, CorporateActionKind::Split { .. })) {
             continue;
         }

@@ -11,7 +11,7 @@ use papertape_core::market::News;
 use papertape_core::time::Timestamp;
 use serde_json::Value;
 
-/// Reads the feed. Its sentiments are not read: nobody says when they were computed, or from what.
+/// Reads the feed. Sentiments are ignored, because nothing says when they were computed, or from what.
 pub(super) struct AlphaVantageNews;
 
 impl Format for AlphaVantageNews {
@@ -43,14 +43,14 @@ impl Format for AlphaVantageNews {
     }
 }
 
-/// A feed as it came.
+/// A feed as received.
 pub(crate) struct Feed<'a> {
     /// Its items.
     pub(crate) items: &'a [Value],
 }
 
 impl<'a> Feed<'a> {
-    /// Finds the items of an answer.
+    /// Finds the items of a response.
     pub(crate) fn read(body: &'a Value) -> Result<Self, String> {
         let items = body.get("feed").and_then(Value::as_array).ok_or("it has no list `feed`")?;
         Ok(Self { items })
@@ -83,7 +83,7 @@ fn row(item: &Value) -> Result<Row, String> {
     }
     symbols.sort_unstable();
     symbols.dedup();
-    // One item is found under each of its symbols, and is one all the same.
+    // The same item is returned for each of its symbols, but it is a single item.
     let identity = url.clone().unwrap_or_else(|| format!("{published_at:?} {headline}"));
     let id = format!("av-{}", &ContentHash::of(identity.as_bytes()).to_hex()[..16]);
     let source = text("source").unwrap_or("unknown").to_owned();

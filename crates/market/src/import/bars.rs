@@ -1,4 +1,4 @@
-//! Bars as records: which time a record is about, and in which share units its prices are.
+//! Bars as records: the time of a record, and the share units of its prices.
 
 use super::fields;
 use super::format::{Halt, Hints};
@@ -32,28 +32,28 @@ pub(super) const SLOTS: &[Slot] = &[
     &["interval", "per"],
 ];
 
-/// How many records the length of bars is taken from.
+/// How many records are read to infer the length of bars.
 const LOOKED_AT: usize = 5_000;
 
-/// Makes bars of records.
+/// Builds bars from records.
 pub(super) struct BarReader {
     symbol: Option<Symbol>,
     zone: TimeZone,
     basis: Basis,
     /// `None`: days.
     interval: Option<Interval>,
-    /// Are symbols written as Stooq writes them, `AAPL.US`?
+    /// Whether symbols are in Stooq's form, `AAPL.US`.
     of_stooq: bool,
-    /// The symbol of the record before: most have the same one.
+    /// The previous record's symbol: most records repeat it.
     last: RefCell<Option<Symbol>>,
 }
 
 /// A time as a record gives it.
 enum Moment {
     Day(Date),
-    /// An instant, and the wall clock that the record shows of it.
+    /// An instant, and the wall clock time that the record shows for it.
     At(Timestamp, DateTime),
-    /// A wall clock at the exchange, which may be a day's midnight.
+    /// A wall clock time at the exchange, which may be a day's midnight.
     Wall(DateTime),
 }
 
@@ -71,8 +71,8 @@ impl BarReader {
         if !has(SLOTS[0]) && symbol.is_none() {
             return Err(Halt::file(1, "no column, option or file name gives a symbol"));
         }
-        // Yahoo's files have both closes, of which the plain one is adjusted for splits; Stooq's bulk
-        // files, known by their names of columns, are adjusted as well.
+        // Yahoo's files have both closes, of which the plain one is adjusted for splits; Stooq's bulk files,
+        // recognized by their column names, are adjusted as well.
         let is_stooq = has(&["per"]) && has(&["openint"]);
         let is_adjusted = has(SLOTS[8]) || is_stooq;
         let basis = if is_adjusted { Basis::SplitAdjusted } else { Basis::AsTraded };
@@ -90,7 +90,7 @@ impl BarReader {
         Ok(reader)
     }
 
-    /// The length of bars by the shortest distance between two of a symbol; `None` where they are days.
+    /// The length of bars, inferred from the shortest distance between two bars of a symbol; `None` for daily bars.
     fn shortest(&self, records: &dyn Records) -> Result<Option<Interval>, Halt> {
         let mut times: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         let (mut count, mut timed) = (0, None);
@@ -126,7 +126,7 @@ impl BarReader {
             shortest = [shortest, nearest].into_iter().flatten().min();
         }
         match (shortest, timed) {
-            // Days that begin at a midnight of another zone, as of UTC, are days of bars all the same.
+            // Days that start at midnight in another time zone, such as UTC, still mean daily bars.
             (Some(seconds), _) if seconds >= 23 * 3_600 => Ok(None),
             (Some(seconds), _) => {
                 let minutes = (seconds % 60 == 0).then(|| u16::try_from(seconds / 60).ok()).flatten();
@@ -148,11 +148,11 @@ impl BarReader {
         let interval = match interval {
             "" => self.interval,
             "D" | "d" | "1d" | "1D" | "day" | "daily" => None,
-            // Stooq gives minutes as a plain number.
+            // Stooq writes minutes as a plain number.
             text if text.bytes().all(|byte| byte.is_ascii_digit()) => Some(format!("{text}m").parse()?),
             text => Some(text.parse::<Interval>()?),
         };
-        // A column `time` may be all there is.
+        // There may be only a column `time`.
         let clock = if clock == time { "" } else { clock };
         let at = self.time(moment(time, clock)?, interval)?;
         let symbol = self.symbol(symbol)?;
@@ -180,7 +180,7 @@ impl BarReader {
         match (moment, interval) {
             (Moment::Day(date), None) => Ok(BarTime::Day(date)),
             (Moment::Wall(wall), None) => Ok(BarTime::Day(wall.date())),
-            // Midnight stands for the day itself, in whatever zone it was written.
+            // Midnight means the day itself, in whatever zone it was written.
             (Moment::At(_, wall), None) if wall.time() == Time::midnight() => Ok(BarTime::Day(wall.date())),
             (Moment::At(at, _), None) => Ok(BarTime::Day(at.to_zoned(self.zone.clone()).date())),
             (Moment::Day(_), Some(interval)) => Err(format!("a bar of {interval} without a time of day")),
@@ -208,8 +208,8 @@ impl BarReader {
     }
 }
 
-/// The day or the time of a record. Whole numbers of ten or more digits are seconds, milliseconds,
-/// microseconds or nanoseconds since the Unix epoch.
+/// The day or the time of a record. Integers of ten or more digits are seconds, milliseconds, microseconds or
+/// nanoseconds since the Unix epoch.
 fn moment(time: &str, clock: &str) -> Result<Moment, String> {
     if let Some(at) = fields::epoch(time) {
         let at = at?;

@@ -1,4 +1,4 @@
-//! Binance's klines: a list of lists, as `/api/v3/klines` answers.
+//! Binance's klines: a list of lists, as in responses of `/api/v3/klines`.
 
 use super::BarRest;
 use super::fields;
@@ -14,10 +14,10 @@ use papertape_core::time::Timestamp;
 use serde_json::Value;
 
 const DAY_MINUTES: i64 = 1440;
-/// Times of this many units or more since 1970 are microseconds; in milliseconds it is the year 5138.
+/// Times of at least this many units since 1970 are microseconds; as milliseconds, this would be the year 5138.
 const FIRST_MICROS: i64 = 100_000_000_000_000;
 
-/// Reads the answers. The symbol is not in them: it is the file's name up to the first `-`.
+/// Reads the responses. They do not contain the symbol: it is the file's name up to the first `-`.
 pub(super) struct BinanceKlines;
 
 impl Format for BinanceKlines {
@@ -50,7 +50,7 @@ impl Format for BinanceKlines {
             let kline = Kline::read(row);
             let is_open_only = match (&kline, taken_at) {
                 (Ok(kline), Some(taken_at)) => kline.closes_at >= taken_at,
-                // Nothing in the file says whether its newest was over.
+                // Nothing in the file says whether its newest kline was complete.
                 _ => at + 1 == rows.len(),
             };
             let bar = kline.and_then(|kline| kline.bar(&symbol, is_open_only, hints));
@@ -61,7 +61,7 @@ impl Format for BinanceKlines {
     }
 }
 
-/// `BTCUSDT-20240101T000000Z.json` is of BTCUSDT.
+/// `BTCUSDT-20240101T000000Z.json` contains BTCUSDT.
 fn symbol(source: &Source, hints: &Hints) -> Result<Symbol, String> {
     if let Some(symbol) = &hints.symbol {
         return Ok(symbol.clone());
@@ -76,11 +76,11 @@ fn symbol(source: &Source, hints: &Hints) -> Result<Symbol, String> {
     Ok(Symbol::from(name.to_ascii_uppercase()))
 }
 
-/// One bar of Binance's.
+/// One kline.
 pub(crate) struct Kline {
-    /// When it begins.
+    /// When it opens.
     pub(crate) opens_at: Timestamp,
-    /// The last instant that is part of it.
+    /// Its last instant, inclusive.
     pub(crate) closes_at: Timestamp,
     open: Price,
     high: Price,
@@ -90,7 +90,7 @@ pub(crate) struct Kline {
 }
 
 impl Kline {
-    /// Reads one: times, prices and the volume in the base asset.
+    /// Parses one: times, prices and the volume in the base asset.
     pub(crate) fn read(row: &Value) -> Result<Self, String> {
         let row = row.as_array().filter(|row| row.len() >= 7).ok_or("a kline has 7 values or more")?;
         let number = |at: usize| match &row[at] {

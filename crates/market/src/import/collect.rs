@@ -7,7 +7,9 @@ use super::row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{BarRows, Fundamental, Interval, MacroPoint, News, Published, impossible_bar};
+use papertape_core::market::{
+    BarRows, Fundamental, Interval, MacroPoint, Membership, News, Published, impossible_bar,
+};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +56,9 @@ pub(super) type Keyed<K, V> = BTreeMap<K, Vec<(V, Place)>>;
 /// The key of an action: on one day a split, or a dividend of an amount.
 pub(super) type ActionKey = (Symbol, Date, (u8, Option<Decimal>));
 
+/// The key of a membership: the index, the symbol and its first day.
+pub(super) type MembershipKey = (String, Symbol, Date);
+
 /// Closes with the adjusted closes beside them, where a file has both.
 pub(super) type AdjustedCloses = BTreeMap<Symbol, BTreeMap<Date, (Decimal, Decimal)>>;
 
@@ -67,6 +72,7 @@ pub(super) struct Collected {
     pub(super) news: Keyed<String, Published<News>>,
     pub(super) fundamentals: Keyed<(Symbol, String, Date, Timestamp), Published<Fundamental>>,
     pub(super) macros: Keyed<(String, Date, Timestamp), Published<MacroPoint>>,
+    pub(super) memberships: Keyed<MembershipKey, Membership>,
     pub(super) days: Keyed<Date, DayRow>,
     pub(super) splits_complete: BTreeSet<Symbol>,
 }
@@ -182,6 +188,13 @@ impl Collected {
                 let published_at = dated(published_at)?;
                 let key = (item.series.clone(), item.period, published_at);
                 self.macros.entry(key).or_default().push((Published { published_at, item }, place));
+            }
+            Row::Membership(row) => {
+                if let Some(until) = row.until.filter(|until| *until <= row.from) {
+                    return Err(format!("until {until} is not after from {}", row.from));
+                }
+                let key = (row.index.clone(), row.symbol.clone(), row.from);
+                self.memberships.entry(key).or_default().push((row, place));
             }
             Row::Day(row) => self.days.entry(row.date).or_default().push((row, place)),
             Row::SplitsComplete { symbol } => {

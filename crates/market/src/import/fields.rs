@@ -53,6 +53,15 @@ pub(super) fn symbol(text: &str) -> Result<Symbol, String> {
     Ok(Symbol::new(text))
 }
 
+/// The name of an index: up to 64 characters.
+pub(super) fn index(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > 64 || text.chars().any(char::is_control) {
+        return Err(format!("{} is not the name of an index", shown(text)));
+    }
+    Ok(text.to_owned())
+}
+
 /// A date: `2025-10-30` or `20251030`.
 pub(super) fn date(text: &str) -> Result<Date, String> {
     let text = text.trim();

@@ -7,45 +7,44 @@ use papertape_core::id::Symbol;
 use papertape_core::market::Interval;
 use std::fmt::Display;
 
-/// How a file of one format is read.
+/// Reads files of one format.
 ///
-/// A new one is a file of this folder and a line of [`FORMATS`].
+/// A new format is a file in this folder and a line in [`FORMATS`].
 pub trait Format: Sync {
     /// Its name for `--format`, such as `csv`.
     fn name(&self) -> &'static str;
 
-    /// What it is, in one line.
+    /// A one-line description.
     fn about(&self) -> &'static str;
 
-    /// Is this file of the format, by its name and its first 8 KiB? The first of the table that says
-    /// so reads it.
+    /// Whether this file has the format, judging by its name and its first 8 KiB. The first match in the
+    /// table reads the file.
     fn recognises(&self, file_name: &str, head: &[u8]) -> bool;
 
-    /// Reads all rows in the order of the file. A row that cannot be read goes to the sink with the
-    /// reason, and reading goes on after it.
+    /// Reads all rows in file order. An unreadable row goes to the sink with the reason, and reading
+    /// continues after it.
     ///
     /// # Errors
-    /// What makes the whole file useless, or the sink's wish to end.
+    /// A problem that makes the whole file unusable, or the sink's request to stop.
     fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt>;
 }
 
-/// What a file may leave unsaid.
+/// Defaults for what a file does not say.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// The symbol of rows that name none. Without it: the file's name up to its first dot.
+    /// The symbol of rows that name none. Default: the file's name up to its first dot.
     pub symbol: Option<Symbol>,
-    /// The zone of times that name none: the exchange's.
+    /// The time zone of times that name none: the exchange's.
     pub zone: TimeZone,
-    /// How long bars within the day last, where the rows do not say. Without it: the shortest distance
-    /// between two bars of a symbol.
+    /// The length of intraday bars, if the rows do not say. Default: the shortest distance between two bars
+    /// of a symbol.
     pub interval: Option<Interval>,
-    /// In which share units prices are, whatever the format takes them for.
+    /// The share units of prices, overriding what the format assumes.
     pub basis: Option<Basis>,
 }
 
 impl Hints {
-    /// The symbol of rows that name none, from a file of this name. `None` where the name is no
-    /// symbol either.
+    /// The symbol of rows that name none, from a file of this name. `None` if the name is not a symbol either.
     #[must_use]
     pub fn symbol_of(&self, source: &Source) -> Option<Symbol> {
         if let Some(symbol) = &self.symbol {
@@ -58,22 +57,22 @@ impl Hints {
     }
 }
 
-/// Takes the rows of a file.
+/// Receives the rows of a file.
 pub trait Sink {
-    /// Takes a row, or why it cannot be read, from this place. `raw` writes the row as the file has
-    /// it; it is asked for only where it is needed.
+    /// Receives a row, or why it is unreadable, with its location. `raw` writes the row as it is in the file,
+    /// and is only called if needed.
     ///
     /// # Errors
-    /// [`Halt::Enough`]: the rest is not wanted.
+    /// [`Halt::Enough`]: stop reading.
     fn row(&mut self, at: At<'_>, row: Result<Row, String>, raw: &dyn Display) -> Result<(), Halt>;
 }
 
-/// Where in a file a row stands.
+/// The location of a row in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
-    /// The line, from 1; in a file of columns the row, from 1.
+    /// The line, from 1; in a columnar file the row, from 1.
     pub line: u64,
-    /// The path in the line's JSON, where it is JSON: `$."Time Series (Daily)"."2025-10-30"`.
+    /// The path in the line's JSON, if it is JSON: `$."Time Series (Daily)"."2025-10-30"`.
     pub path: Option<&'a str>,
 }
 
@@ -88,24 +87,24 @@ impl At<'_> {
 /// Why the rest of a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
-    /// The sink wants no more.
+    /// The sink needs no more rows.
     #[error("enough was read")]
     Enough,
-    /// The file as a whole is of no use. Whoever supplies it must act.
+    /// The whole file is unusable. Its supplier must act.
     #[error("line {line}: {reason}")]
     File {
-        /// Where it shows, from 1.
+        /// The line of the problem, from 1.
         line: u64,
         /// What is wrong.
         reason: String,
     },
-    /// The file could not be read, or what is made of it not be written.
+    /// The file could not be read, or its rows could not be written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
 impl Halt {
-    /// The file as a whole is of no use.
+    /// The whole file is unusable.
     pub fn file(line: u64, reason: impl Into<String>) -> Self {
         Self::File { line, reason: reason.into() }
     }
@@ -127,7 +126,7 @@ pub static FORMATS: &[&dyn Format] = &[
 /// The format of this name.
 ///
 /// # Errors
-/// A sentence that lists what there is.
+/// A message that lists the available formats.
 pub fn format_named(name: &str) -> Result<&'static dyn Format, String> {
     let found = FORMATS.iter().find(|format| format.name() == name);
     found.copied().ok_or_else(|| {
@@ -136,7 +135,7 @@ pub fn format_named(name: &str) -> Result<&'static dyn Format, String> {
     })
 }
 
-/// The format by which this file is recognised; `None` where it is by none.
+/// Detects the format of a file; `None` if no format matches.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -1,4 +1,4 @@
-//! Any kind of rows as lines of JSON: an object a line.
+//! Any kind of rows as JSON Lines: one object per line.
 
 use super::fields::shown;
 use super::format::{Format, Halt, Hints, Sink};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
 
-/// The longest line that is read.
+/// The maximum length of a line.
 const LINE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Any kind of rows as lines of JSON.
+/// Any kind of rows as JSON Lines.
 pub(super) struct Jsonl;
 
 impl Format for Jsonl {
@@ -26,7 +26,7 @@ impl Format for Jsonl {
 
     fn recognises(&self, _file_name: &str, head: &[u8]) -> bool {
         let text = String::from_utf8_lossy(head);
-        // A line longer than the head is news, with a text.
+        // A line longer than the head is a news item with its text.
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         match serde_json::from_str::<BTreeMap<String, Value>>(line) {
             Ok(object) => Kind::of(&columns(&object)).is_some(),
@@ -48,7 +48,7 @@ struct Lines<'s> {
 }
 
 impl Records for Lines<'_> {
-    /// Those of the first object.
+    /// The keys of the first object.
     fn columns(&self) -> Result<Vec<String>, Halt> {
         let mut found = None;
         let ended = each_line(self.source, &mut |number, line| {
@@ -90,7 +90,7 @@ fn object(line: &str) -> Result<BTreeMap<String, Value>, String> {
     serde_json::from_str(line).map_err(|error| format!("it is no JSON object: {error}"))
 }
 
-/// A value as a field of a table has it: lists by commas.
+/// A value as a table field: lists are joined by commas.
 fn text(value: Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -100,14 +100,14 @@ fn text(value: Value) -> String {
     }
 }
 
-/// Takes a line with its number from 1, or why it cannot be read.
+/// Receives a line with its number from 1, or why it is unreadable.
 pub type LineTaker<'a> = &'a mut dyn FnMut(u64, Result<&str, String>) -> Result<(), Halt>;
 
-/// Gives every line that is not blank, with its number from 1, or why it cannot be read. A line that is
-/// too long is passed over.
+/// Passes on every line that is not blank, with its number from 1, or why it is unreadable. A line that is
+/// too long is skipped.
 ///
 /// # Errors
-/// The system's, or what `take` ends it with.
+/// An I/O error, or the error that `take` returns.
 pub fn each_line(source: &Source, take: LineTaker<'_>) -> Result<(), Halt> {
     let mut reader = source.open()?;
     let mut bytes = Vec::new();

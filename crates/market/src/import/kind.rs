@@ -9,7 +9,7 @@ use super::source::Source;
 use jiff::tz::TimeZone;
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{Fundamental, MacroPoint, News};
+use papertape_core::market::{Fundamental, InstrumentType, MacroPoint, Membership, News};
 use papertape_core::money::Price;
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
@@ -27,6 +27,7 @@ pub(super) enum Kind {
     News,
     Fundamentals,
     Macros,
+    Memberships,
     Calendar,
 }
 
@@ -43,9 +44,11 @@ impl Kind {
             Self::Fundamentals
         } else if has("series") && has("value") {
             Self::Macros
+        } else if has("index") && any(SYMBOL) && has("from") {
+            Self::Memberships
         } else if any(super::bars::OPEN) && any(super::bars::TIME) {
             Self::Bars
-        } else if any(SYMBOL) && (has("name") || has("currency")) {
+        } else if any(SYMBOL) && (has("name") || has("currency") || columns.iter().all(is_symbol_or_type)) {
             Self::Instruments
         } else if has("date") && columns.iter().all(|c| ["date", "opensat", "closesat"].contains(&&**c)) {
             Self::Calendar
@@ -58,7 +61,7 @@ impl Kind {
         match self {
             Self::Bars => super::bars::SLOTS,
             Self::Actions => &[SYMBOL, &["exdate"], &["kind"], &["value"]],
-            Self::Instruments => &[SYMBOL, &["name"], &["currency"]],
+            Self::Instruments => &[SYMBOL, &["name"], &["currency"], TYPE],
             Self::News => &[
                 PUBLISHED_NEWS,
                 HEADLINE,
@@ -77,11 +80,21 @@ impl Kind {
                 PUBLISHED,
             ],
             Self::Macros => &[&["series"], &["period", "date"], &["value"], &["unit"], PUBLISHED],
+            Self::Memberships => {
+                &[&["index"], SYMBOL, &["from"], &["until"], ANNOUNCED, &["untilannouncedat"]]
+            }
             Self::Calendar => &[&["date"], &["opensat"], &["closesat"]],
         }
     }
 }
 
+/// Whether a column is one of these two: a file whose other columns are all unknown is not about instruments.
+fn is_symbol_or_type(column: &String) -> bool {
+    SYMBOL.iter().chain(TYPE).any(|name| name == column)
+}
+
+const ANNOUNCED: Slot = &["announcedat", "announced", "publishedat", "published"];
+const TYPE: Slot = &["type"];
 const HEADLINE: Slot = &["headline", "title"];
 const PUBLISHED_NEWS: Slot =
     &["publishedat", "published", "timepublished", "publicationdate", "datetime", "pubdate", "time", "date"];
@@ -106,6 +119,7 @@ pub(super) fn read(
             (None, Kind::News) => news(fields, &hints.zone),
             (None, Kind::Fundamentals) => fundamental(fields, &hints.zone),
             (None, Kind::Macros) => macro_point(fields, &hints.zone),
+            (None, Kind::Memberships) => membership(fields, &hints.zone),
             (None, _) => calendar_day(fields, &hints.zone),
         });
         sink.row(At::line(line), row, raw)
@@ -143,12 +157,22 @@ fn ratio(text: &str) -> Result<Decimal, String> {
 }
 
 fn instrument(fields: &[&str]) -> Result<Row, String> {
-    let [symbol, name, currency] = *fields else { return Err(short()) };
+    let [symbol, name, currency, instrument_type] = *fields else { return Err(short()) };
     let symbol = fields::symbol(symbol)?;
     if currency.len() > 10 {
         return Err(format!("{} is no currency", fields::shown(currency)));
     }
-    Ok(Row::Instrument(InstrumentRow { symbol, name: some(name), currency: some(currency) }))
+    let instrument_type = match instrument_type {
+        "" => None,
+        "stock" => Some(InstrumentType::Stock),
+        "index" => Some(InstrumentType::Index),
+        other => {
+            let other = fields::shown(other);
+            return Err(format!("{other} is not a type of instrument; expected `stock` or `index`"));
+        }
+    };
+    let (name, currency) = (some(name), some(currency));
+    Ok(Row::Instrument(InstrumentRow { symbol, name, currency, instrument_type }))
 }
 
 fn news(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
@@ -198,6 +222,23 @@ fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
         unit: unit.to_owned(),
     };
     Ok(Row::Macro { published_at: published(published_at, zone)?, item })
+}
+
+fn membership(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+    let [index, symbol, from, until, announced_at, until_announced_at] = *fields else { return Err(short()) };
+    if from.is_empty() {
+        return Err("from: it is missing".to_owned());
+    }
+    let day = |name: &str, text: &str| fields::day(text).map_err(|reason| format!("{name}: {reason}"));
+    let until = some(until).map(|until| day("until", &until)).transpose()?;
+    Ok(Row::Membership(Membership {
+        index: fields::index(index)?,
+        symbol: fields::symbol(symbol)?,
+        from: day("from", from)?,
+        until,
+        announced_at: published(announced_at, zone)?,
+        until_announced_at: published(until_announced_at, zone)?,
+    }))
 }
 
 fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {

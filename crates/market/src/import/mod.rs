@@ -1,8 +1,8 @@
-//! Reading datasets from files: formats give rows, rows are checked beside one another, and what holds
-//! becomes a dataset.
+//! Reads datasets from files: formats yield rows, rows are checked against one another, and those that pass
+//! form a dataset.
 //!
-//! Every format is a [`Format`]: it reads a [`Source`] and gives each [`Row`], or the reason why one
-//! cannot be read, with its place to a [`Sink`]. It decides nothing but what a row says.
+//! Every format is a [`Format`]: it reads a [`Source`] and passes each [`Row`], or the reason why one is
+//! unreadable, with its location to a [`Sink`]. It only parses rows and decides nothing else.
 
 mod adjust;
 pub(crate) mod alpha_vantage_news;
@@ -13,6 +13,7 @@ mod fields;
 mod format;
 mod jsonl;
 mod kind;
+mod membership;
 mod parquet;
 mod problem;
 mod records;

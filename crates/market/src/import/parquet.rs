@@ -18,8 +18,8 @@ use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
 
-/// Any kind of rows as a Parquet file. Its columns have the names that a table's have; instants are those
-/// of the file, or wall clocks where the file says that they are not UTC.
+/// Any kind of rows as a Parquet file. Its columns have the same names as in a table; times are instants, or
+/// wall clock times if the file says that they are not UTC.
 pub(super) struct Parquet;
 
 impl Format for Parquet {
@@ -40,7 +40,7 @@ impl Format for Parquet {
     }
 }
 
-/// A file's columns, of which those that are no plain values are left out.
+/// A file's columns, without nested ones.
 struct Columns {
     reader: Box<dyn FileReader>,
     columns: Vec<Column>,
@@ -86,7 +86,7 @@ impl Records for Columns {
             .iter()
             .map(|slot| slot.iter().find_map(|name| self.columns.iter().position(|c| c.normal == *name)))
             .collect();
-        // The file's order: values come in it.
+        // In file order, because the reader returns values in that order.
         let mut wanted: Vec<usize> = places.iter().flatten().copied().collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -118,7 +118,7 @@ impl Records for Columns {
     }
 }
 
-/// Writes a value as a table of text has it; nothing where there is none.
+/// Writes a value as a text table would; a missing value is empty.
 fn write(text: &mut String, field: &Field, time: Option<(TimeUnit, bool)>) -> Result<(), String> {
     use fmt::Write as _;
     let done = match field {
@@ -138,7 +138,7 @@ fn write(text: &mut String, field: &Field, time: Option<(TimeUnit, bool)>) -> Re
             Some((unit, is_utc)) => write!(text, "{}", instant(*v, unit, is_utc)?),
             None => write!(text, "{v}"),
         },
-        // The shortest text that reads as the same number: 0.1 is 0.1.
+        // The shortest text that parses to the same number: 0.1 stays 0.1.
         Field::Float(v) if v.is_nan() => Ok(()),
         Field::Double(v) if v.is_nan() => Ok(()),
         Field::Float(v) => write!(text, "{v}"),
@@ -163,7 +163,7 @@ fn write(text: &mut String, field: &Field, time: Option<(TimeUnit, bool)>) -> Re
     done.map_err(|_| "it cannot be written".to_owned())
 }
 
-/// An instant with its `Z`; a wall clock without one.
+/// An instant with `Z`; a wall clock time without.
 fn instant(value: i64, unit: TimeUnit, is_utc: bool) -> Result<String, String> {
     let (at, epoch) = match unit {
         TimeUnit::MILLIS => (Timestamp::from_millisecond(value), SignedDuration::from_millis(value)),
@@ -200,7 +200,7 @@ fn broken(error: &ParquetError) -> Halt {
     Halt::file(1, format!("it is no Parquet file that can be read: {error}"))
 }
 
-/// A row as an object.
+/// A row as a JSON object.
 struct Raw<'a>(&'a Row);
 
 impl fmt::Display for Raw<'_> {

@@ -1,22 +1,23 @@
-//! What is wrong with rows, told by kind: one sentence with a count and the first places, however many rows there are.
+//! Problems of rows, reported by kind: one sentence with a count and the first places, however many rows are
+//! affected.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many places of a kind are told.
+/// How many places are listed per kind.
 const PLACES: usize = 3;
-/// How many kinds are told apart. Reasons that all differ are of no kind.
+/// The maximum number of kinds. Reasons that all differ are not grouped.
 const MAX_KINDS: usize = 200;
 
 /// A kind of problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What is wrong, as the first row has it.
+    /// The reason, as reported for the first row.
     pub reason: String,
-    /// How many rows are so.
+    /// The number of rows.
     pub count: u64,
-    /// Where the first of them stand.
+    /// The locations of the first rows.
     pub places: Vec<String>,
 }
 
@@ -35,7 +36,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems by kind, in the order in which each was first seen.
+/// Problems by kind, in order of first occurrence.
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
     kinds: BTreeMap<String, usize>,
@@ -43,7 +44,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// One more.
+    /// Adds a problem.
     pub fn add(&mut self, place: impl fmt::Display, reason: &str) {
         let mut kind = kind(reason);
         if self.list.len() >= MAX_KINDS && !self.kinds.contains_key(&kind) {
@@ -61,7 +62,7 @@ impl Problems {
         }
     }
 
-    /// All kinds, the most frequent first.
+    /// All kinds, most frequent first.
     #[must_use]
     pub fn into_list(mut self) -> Vec<Problem> {
         self.list.sort_by_key(|problem| std::cmp::Reverse(problem.count));
@@ -69,7 +70,7 @@ impl Problems {
     }
 }
 
-/// A reason without what only its row has: what stands between backticks, and numbers.
+/// A reason without what is specific to its row: text between backticks, and numbers.
 fn kind(reason: &str) -> String {
     let mut out = String::with_capacity(reason.len());
     let mut is_quoted = false;

@@ -1,71 +1,73 @@
-//! What a file gives: rows, each with its place, or why a row was refused.
+//! The content of a file: rows with their locations, or why a row was rejected.
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::CorporateAction;
-use papertape_core::market::{BarRest, Fundamental, Interval, MacroPoint, News};
+use papertape_core::market::{BarRest, Fundamental, InstrumentType, Interval, MacroPoint, Membership, News};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp};
 use serde::Serialize;
 
-/// One row of a file, in whatever form the file has it.
+/// One row of a file, in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// A bar of a day, or within a day.
+    /// A daily or intraday bar.
     Bar(BarRow),
     /// A split or a dividend, in the share units of its ex-date.
     Action(CorporateAction),
-    /// What is known of an instrument besides its symbol.
+    /// Data of an instrument besides its symbol.
     Instrument(InstrumentRow),
     /// A news item.
     News {
-        /// When it was published; without it the row is refused.
+        /// When it was published; a row without it is rejected.
         published_at: Option<Timestamp>,
         /// The item.
         item: News,
     },
-    /// A figure of a company's reports.
+    /// A fundamental from a company's reports.
     Fundamental {
-        /// When it was published; without it the row is refused.
+        /// When it was published; a row without it is rejected.
         published_at: Option<Timestamp>,
-        /// The figure.
+        /// The fundamental.
         item: Fundamental,
     },
     /// A value of a macroeconomic series.
     Macro {
-        /// When it was published; without it the row is refused.
+        /// When it was published; a row without it is rejected.
         published_at: Option<Timestamp>,
         /// The value.
         item: MacroPoint,
     },
+    /// A period of membership in an index.
+    Membership(Membership),
     /// A trading day, from a calendar file.
     Day(DayRow),
-    /// The splits of this symbol in this input are all that there were until the prices were taken, so
-    /// that prices adjusted for splits can be turned back into those that were traded.
+    /// The splits of this symbol in this input are complete up to the time of the prices, so that
+    /// split-adjusted prices can be converted back to traded ones.
     SplitsComplete {
-        /// Whose splits.
+        /// The symbol.
         symbol: Symbol,
     },
 }
 
-/// A bar as a file gives it.
+/// A bar as in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarRow {
-    /// Whose bar.
+    /// The symbol.
     pub symbol: Symbol,
-    /// Which time it is about.
+    /// The bar's time.
     pub at: BarTime,
-    /// The first price.
+    /// The open price.
     pub open: Price,
-    /// The rest; `None` where the open alone is known, as of the newest bar.
+    /// The rest; `None` if only the open is known, as for the newest bar.
     pub rest: Option<BarRest>,
-    /// In which share units its prices and its volume are.
+    /// The share units of its prices and its volume.
     pub basis: Basis,
-    /// The close adjusted for splits and dividends, where the file has one. It adjusts nothing: the
-    /// dividends given are checked against it.
+    /// The close adjusted for splits and dividends, if the file has one. It adjusts nothing; it only serves
+    /// to check the dividends.
     pub adjusted_close: Option<Price>,
 }
 
-/// Which time a bar is about.
+/// The time of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BarTime {
     /// A trading day.
@@ -74,63 +76,64 @@ pub enum BarTime {
     Within {
         /// When it opens.
         opens_at: Timestamp,
-        /// How long it lasts.
+        /// The bar's length.
         interval: Interval,
     },
 }
 
-/// In which share units a bar is.
+/// The share units of a bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Those of its own day: prices as they were traded.
+    /// The shares of its own day: prices as traded.
     #[default]
     AsTraded,
-    /// Those of the day on which the file was made: prices divided and volumes multiplied by every
-    /// split since.
+    /// The shares of the day when the file was created: prices divided and volumes multiplied by every split since.
     SplitAdjusted,
 }
 
-/// An instrument as a file gives it.
+/// An instrument as in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstrumentRow {
     /// Its symbol.
     pub symbol: Symbol,
-    /// Its name at the time: an agent may see it.
+    /// Its name at the time, because an agent may see it.
     pub name: Option<String>,
     /// The currency of its prices, ISO 4217.
     pub currency: Option<String>,
+    /// What it is; a stock where it does not say.
+    pub instrument_type: Option<InstrumentType>,
 }
 
-/// A trading day as a calendar file gives it.
+/// A trading day as in a calendar file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayRow {
     /// The day.
     pub date: Date,
-    /// When trading begins; `None`: at the exchange's usual hour.
+    /// When trading starts; `None`: at the exchange's usual hour.
     pub open: Option<Timestamp>,
     /// When trading ends; `None`: at the exchange's usual hour.
     pub close: Option<Timestamp>,
 }
 
-/// A row that was refused, and why.
+/// A rejected row, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Refusal {
-    /// The file, as it was named.
+    /// The file's name, as given.
     pub file: String,
-    /// Its line, from 1; in a file of columns (Parquet) its row, from 1.
+    /// Its line, from 1; in a columnar file (Parquet) its row, from 1.
     pub line: u64,
-    /// Where in the line: a path in its JSON, where it is JSON.
+    /// The path within the line, if it is JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What is wrong with it.
     pub reason: String,
-    /// The row as the file has it.
+    /// The row as in the file.
     pub raw: String,
 }
 
 impl Refusal {
-    /// Where it stands, in words.
+    /// Its location, as text.
     #[must_use]
     pub fn at(&self) -> String {
         let path = self.path.as_ref().map(|path| format!(", {path}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One import from the first file to the dataset.
+//! An import, from the first file to the dataset.
 
 use super::collect::{Collected, Collector, Place, Refused};
 use super::format::{At, Format, Halt, Hints, Sink, format_named, recognise};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// What an import is told besides its files.
+/// The options of an import.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
     /// The dataset's name.
@@ -24,17 +24,17 @@ pub struct ImportOptions {
     pub hours: TradingHours,
     /// The currency of instruments for which no file gives one.
     pub currency: String,
-    /// The format of every file; `None`: each is recognised.
+    /// The format of every file; `None`: detect each.
     pub format: Option<String>,
     /// The symbol of rows that name none. `None`: the file's name.
     pub symbol: Option<Symbol>,
-    /// How long bars within the day last, where nothing says it.
+    /// The length of intraday bars, if nothing else defines it.
     pub interval: Option<Interval>,
-    /// In which share units prices are, whatever the formats take them for.
+    /// The share units of prices, overriding what the formats assume.
     pub basis: Option<Basis>,
 }
 
-/// A dataset, and what came out beside it.
+/// A dataset and its import report.
 #[derive(Debug)]
 pub struct Imported {
     /// The dataset.
@@ -46,23 +46,23 @@ pub struct Imported {
 /// What was read and left out.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct Report {
-    /// How many files were read.
+    /// The number of files read.
     pub files: usize,
-    /// How many rows they had.
+    /// The number of rows in them.
     pub rows: u64,
-    /// How many rows were refused.
+    /// The number of rejected rows.
     pub refused: u64,
-    /// The first of the refused rows.
+    /// The first rejected rows.
     pub refusals: Vec<Refusal>,
-    /// What is wrong with refused rows, by kind.
+    /// The problems of rejected rows, by kind.
     pub problems: Vec<Problem>,
-    /// Files of folders that are not data, with the reason.
+    /// Files in folders that are not data, with the reason.
     pub skipped: Vec<SkippedFile>,
-    /// What else is worth knowing, in sentences.
+    /// Other notes, as sentences.
     pub notes: Vec<String>,
 }
 
-/// A file of a folder that is not data.
+/// A file in a folder that is not data.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SkippedFile {
     /// The file.
@@ -71,33 +71,33 @@ pub struct SkippedFile {
     pub reason: String,
 }
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// The file being read.
     pub file: &'a str,
-    /// How many files were read before it.
+    /// The number of files read before it.
     pub done: usize,
-    /// How many files there are.
+    /// The total number of files.
     pub files: usize,
-    /// How many rows were read in all.
+    /// The total number of rows read so far.
     pub rows: u64,
 }
 
-/// Why there is no dataset.
+/// Why no dataset was created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// Rows or files were refused. Whoever supplies them must act, or ask for quarantine.
+    /// Rows or files were rejected. Their supplier must act, or use quarantine.
     #[error("{} of {} rows refused; the first: {}", .0.refused, .0.rows, first(.0))]
     Refused(Box<Report>),
-    /// No row was left to make a dataset of.
+    /// No rows were left for a dataset.
     #[error("there is no bar to make a dataset of")]
     Nothing(Box<Report>),
-    /// The format named is none.
+    /// An unknown format was requested.
     #[error("{0}")]
     Format(String),
-    /// The rows do not make a dataset, for a reason that is not one row's.
+    /// The rows do not form a dataset, for a reason that no single row causes.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A file could not be read or written.
@@ -105,7 +105,7 @@ pub enum ImportError {
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The operating system's error.
         error: io::Error,
     },
 }
@@ -114,10 +114,10 @@ fn first(report: &Report) -> String {
     report.refusals.first().map(Refusal::to_string).unwrap_or_default()
 }
 
-/// Reads files into a dataset. The order of the files plays no part.
+/// Reads files into a dataset. The order of the files does not matter.
 ///
-/// Without `quarantine` any refused row refuses the whole, and the first of them are told. With it,
-/// every refused row goes there, a JSON object a line, and the others are imported.
+/// Without `quarantine`, any rejected row fails the import, and the first of them are reported. With it,
+/// every rejected row is written there, one JSON object per line, and the others are imported.
 ///
 /// # Errors
 /// [`ImportError`].
@@ -130,8 +130,8 @@ pub fn import(
     import_days(sources, options, None, quarantine, progress)
 }
 
-/// Reads files into a dataset, of whose bars it gets those from the first to the last of these days.
-/// What files have besides them is left out, and is no fault of theirs.
+/// Reads files into a dataset with only the bars from the first to the last of these days. Other rows in the
+/// files are left out without being problems.
 ///
 /// # Errors
 /// As [`import`].
@@ -241,7 +241,7 @@ impl Import<'_, '_> {
                 return Ok(());
             }
             Err(Halt::File { line, reason }) => (line, reason),
-            // What is packed may be broken; that is the file's fault, as a wrong row is.
+            // Compressed content may be corrupt; like a wrong row, that is the file's fault.
             Err(Halt::Io(error)) if is_content(&error) => (1, error.to_string()),
             Err(Halt::Io(error)) => return Err(self.io(at, error)),
         };
@@ -250,7 +250,7 @@ impl Import<'_, '_> {
         self.refused.add(refusal).map_err(|halt| self.halted(at, halt))
     }
 
-    /// Finds the places once more, for their lines and texts.
+    /// Reads the files again to find these rows, for their lines and texts.
     fn refuse(&mut self, refused: &BTreeMap<Place, String>) -> Result<(), ImportError> {
         let mut by_file: BTreeMap<usize, BTreeMap<u64, &str>> = BTreeMap::new();
         for (place, reason) in refused {
@@ -261,7 +261,7 @@ impl Import<'_, '_> {
             let format = self.format(source).map_err(|halt| self.halted(at, halt))?;
             let mut finder = Finder { refused: &mut self.refused, reasons, name: source.name(), rows: 0 };
             match format.read(source, &self.hints, &mut finder) {
-                // The file's own fault was told when it was read first.
+                // The file's own problem was reported when it was first read.
                 Ok(()) | Err(Halt::Enough | Halt::File { .. }) => {}
                 Err(Halt::Io(error)) if is_content(&error) => {}
                 Err(Halt::Io(error)) => return Err(self.io(at, error)),
@@ -282,8 +282,8 @@ impl Import<'_, '_> {
     }
 }
 
-/// Is a file of which nothing could be read something else than data? One that was named is not, nor is one that
-/// says of itself that it is Parquet.
+/// Whether an unreadable file is not data at all. A file that was named explicitly counts as data, and so
+/// does one that is marked as Parquet.
 fn is_other(source: &Source) -> Result<bool, ImportError> {
     if !source.was_found() {
         return Ok(false);
@@ -300,7 +300,7 @@ fn is_content(error: &io::Error) -> bool {
     )
 }
 
-/// Refuses the rows of these numbers as they come by.
+/// Rejects the rows with these numbers as they are read.
 struct Finder<'a, 'q> {
     refused: &'a mut Refused<'q>,
     reasons: BTreeMap<u64, &'a str>,

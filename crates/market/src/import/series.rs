@@ -1,4 +1,4 @@
-//! The bars of one symbol and one length, put in order and given to the builder.
+//! Sorts the bars of one symbol and one length and passes them to the builder.
 
 use super::adjust::Splits;
 use super::collect::{Bars, Place, day_of};
@@ -70,16 +70,16 @@ struct Series<'s, 'o, 'i> {
     interval: Option<Interval>,
     /// The key of the newest bar.
     newest: i64,
-    /// The day of the bar before: most have the same one.
+    /// The previous bar's day: most bars have the same one.
     day: Option<TradingDay>,
-    /// Bars within the day may open from here on.
+    /// The next intraday bar may not open before this.
     free_from: i64,
     outside: u64,
     kept: u64,
 }
 
 impl Series<'_, '_, '_> {
-    /// The bars of one key: one, or several of which at most one is kept.
+    /// Handles the bars of one key: one, or several of which at most one is used.
     fn bars_of(&mut self, key: i64, bars: &[(Basis, Bars)], rows: &[(i64, u32, u8)]) {
         let place = |(_, row, which): &(i64, u32, u8)| bars[usize::from(*which)].1.places[*row as usize];
         let day = match self.day_of(key) {
@@ -120,7 +120,7 @@ impl Series<'_, '_, '_> {
         }
     }
 
-    /// The trading day of a key; `None` outside of trading hours.
+    /// The trading day of a key; `None` outside trading hours.
     fn day_of(&mut self, key: i64) -> Result<Option<TradingDay>, String> {
         if self.interval.is_none() {
             return self.settling.day(day_of(key)).map(Some);

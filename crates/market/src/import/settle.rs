@@ -1,7 +1,7 @@
-//! Checks rows beside one another, whatever their order, and gives those that hold to a builder.
+//! Checks rows against one another, independent of their order, and passes the valid ones to a builder.
 //!
-//! Of rows that say the same, one is kept and the others are refused. Of rows that contradict one another
-//! all are refused: nobody could say which is right, and the order of the files must not.
+//! Of duplicate rows, one is used and the others are rejected. Contradictory rows are all rejected: nothing
+//! says which is right, and the order of the files must not decide.
 
 use super::adjust::{Splits, check_dividends};
 use super::collect::{ActionKey, Bars, Collected, Keyed, Place, SeriesKey};
@@ -10,17 +10,19 @@ use super::run::ImportOptions;
 use super::shifted;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{BuildError, DatasetBuilder, Instrument, Interval, IntradayBar, TradingDay};
+use papertape_core::market::{
+    BuildError, DatasetBuilder, Instrument, InstrumentType, Interval, IntradayBar, TradingDay,
+};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp, from_micros};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What came of the rows.
+/// The result of the rows.
 pub(super) struct Settled {
     pub(super) builder: Result<DatasetBuilder, BuildError>,
     pub(super) refused: BTreeMap<Place, String>,
     pub(super) notes: Vec<String>,
-    /// Is there no bar?
+    /// Whether there are no bars.
     pub(super) is_empty: bool,
 }
 
@@ -54,14 +56,14 @@ pub(super) struct Settling<'a> {
     pub(super) builder: DatasetBuilder,
     refused: BTreeMap<Place, String>,
     pub(super) notes: Vec<String>,
-    /// The days of a calendar file, where there is one.
+    /// The days of a calendar file, if there is one.
     calendar: Option<BTreeMap<Date, TradingDay>>,
-    /// The days on which there are bars.
+    /// The days that have bars.
     pub(super) days: BTreeMap<Date, TradingDay>,
     pub(super) symbols: BTreeSet<Symbol>,
-    /// Bars outside of the hours, by symbol and length.
+    /// Bars outside trading hours, by symbol and length.
     pub(super) outside: Vec<Outside>,
-    /// Newest bars with their open alone.
+    /// Newest bars that have only an open.
     pub(super) alone: Vec<Alone>,
     has_bars: bool,
     error: Option<BuildError>,
@@ -77,19 +79,19 @@ pub(super) struct Alone {
     pub(super) symbol: Symbol,
     pub(super) interval: Option<Interval>,
     pub(super) date: Date,
-    /// The opening in microseconds, where it is a bar within the day.
+    /// The opening time in microseconds, for an intraday bar.
     pub(super) key: i64,
     pub(super) open: Price,
     pub(super) place: Place,
 }
 
-/// The actions that do not contradict one another.
+/// The actions without contradictions.
 type Actions = BTreeMap<ActionKey, (CorporateAction, Place)>;
 
 impl Settling<'_> {
     fn all(&mut self, mut collected: Collected) {
         self.read_calendar(std::mem::take(&mut collected.days));
-        // Of actions that contradict one another none may turn prices back.
+        // Contradictory actions must not be used to convert prices.
         let actions = self.once(std::mem::take(&mut collected.actions), "the action is given");
         let mut splits: BTreeMap<Symbol, Splits> = BTreeMap::new();
         for ((symbol, date, _), (action, _)) in &actions {
@@ -99,6 +101,15 @@ impl Settling<'_> {
         }
         for symbol in &collected.splits_complete {
             splits.entry(symbol.clone()).or_default();
+        }
+        let instruments = self.once(std::mem::take(&mut collected.instruments), "the instrument is given");
+        let is_index = |row: &InstrumentRow| row.instrument_type == Some(InstrumentType::Index);
+        let indexes =
+            instruments.values().filter(|(row, _)| is_index(row)).map(|(row, _)| row.symbol.clone());
+        let indexes: BTreeSet<Symbol> = indexes.collect();
+        // An index is never split, so a source that adjusts prices for splits leaves its levels as they are.
+        for symbol in &indexes {
+            splits.insert(symbol.clone(), Splits::default());
         }
         for (series, bars) in by_series(std::mem::take(&mut collected.bars)) {
             super::series::settle_series(self, &series, bars, splits.get(&series.0));
@@ -114,11 +125,12 @@ impl Settling<'_> {
                 let added = self.builder.day(day);
                 self.note_error(added);
             }
-            self.actions(&actions, first, last);
+            self.actions(&actions, &indexes, first, last);
         }
         let given: Vec<_> = actions.values().map(|(action, _)| action).collect();
         self.notes.extend(check_dividends(&collected.adjusted_closes, &given));
-        self.instruments(std::mem::take(&mut collected.instruments));
+        super::membership::settle(self, std::mem::take(&mut collected.memberships));
+        self.instruments(instruments);
         let zone = self.options.hours.zone().clone();
         let news = self.once(collected.news, "the id is given");
         let times: Vec<Timestamp> = news.values().map(|(published, _)| published.published_at).collect();
@@ -141,7 +153,7 @@ impl Settling<'_> {
         self.notes.extend(early.notes());
     }
 
-    /// One sentence for all symbols that have bars outside of the hours.
+    /// Adds one sentence for all symbols with bars outside trading hours.
     fn tell_outside(&mut self) {
         let mut outside = std::mem::take(&mut self.outside);
         let (bars, kept) = outside.iter().fold((0, 0), |sum, one| (sum.0 + one.bars, sum.1 + one.kept));
@@ -156,7 +168,7 @@ impl Settling<'_> {
             more => format!(" and {more} more symbols"),
         };
         let zone = self.options.hours.zone().iana_name().unwrap_or("the exchange's zone").to_owned();
-        // Half of them outside is no early or late trading any more.
+        // Half of the bars outside is too many for pre-market and after-hours trading.
         let hint = if bars > kept { "; their times look shifted: give the zone with --zone" } else { "" };
         self.notes.push(format!(
             "{bars} bars outside of trading hours in {zone} are left out ({}{more}), {kept} within them are kept{hint}",
@@ -174,8 +186,12 @@ impl Settling<'_> {
         self.refused.insert(place, reason.into());
     }
 
-    /// One row for each key, where they do not contradict one another.
-    fn once<K: Ord, V: PartialEq>(&mut self, rows: Keyed<K, V>, what: &str) -> BTreeMap<K, (V, Place)> {
+    /// One row per key; contradictory rows are rejected.
+    pub(super) fn once<K: Ord, V: PartialEq>(
+        &mut self,
+        rows: Keyed<K, V>,
+        what: &str,
+    ) -> BTreeMap<K, (V, Place)> {
         let mut kept = BTreeMap::new();
         for (key, mut list) in rows {
             list.sort_by_key(|(_, place)| *place);
@@ -204,7 +220,7 @@ impl Settling<'_> {
             let day = self.options.hours.day(date).and_then(|usual| {
                 let open = row.open.unwrap_or(usual.open);
                 let day = TradingDay { date, open, close: row.close.unwrap_or(usual.close) };
-                // A builder of its own says whether the day is possible.
+                // A separate builder checks whether the day is possible.
                 DatasetBuilder::new("", "").day(day).map(|()| day)
             });
             match day {
@@ -215,7 +231,7 @@ impl Settling<'_> {
         self.calendar = Some(calendar);
     }
 
-    /// The trading day of a date, as the calendar or the usual hours have it.
+    /// The trading day of a date, by the calendar or the usual hours.
     pub(super) fn day(&self, date: Date) -> Result<TradingDay, String> {
         match &self.calendar {
             Some(calendar) => {
@@ -225,13 +241,13 @@ impl Settling<'_> {
         }
     }
 
-    /// Is the day of an instant no trading day, by a calendar file?
+    /// Whether the calendar file has no trading on the day of an instant.
     pub(super) fn is_closed_on(&self, instant: Timestamp) -> bool {
         let date = instant.to_zoned(self.options.hours.zone().clone()).date();
         self.calendar.as_ref().is_some_and(|calendar| !calendar.contains_key(&date))
     }
 
-    /// The trading day to whose hours an instant belongs.
+    /// The trading day whose hours include an instant.
     pub(super) fn day_with(&self, instant: Timestamp) -> Option<TradingDay> {
         let Some(calendar) = &self.calendar else { return self.options.hours.day_of(instant) };
         let date = instant.to_zoned(self.options.hours.zone().clone()).date();
@@ -239,7 +255,7 @@ impl Settling<'_> {
         calendar.range(near).map(|(_, day)| *day).find(|day| day.open <= instant && instant < day.close)
     }
 
-    /// Newest bars with their open alone: they have to be on the newest day.
+    /// Adds the newest bars that have only an open: they must be on the newest day.
     fn newest(&mut self) {
         let mut alone = std::mem::take(&mut self.alone);
         let last = alone.iter().map(|one| one.date).chain(self.days.keys().copied()).max();
@@ -267,10 +283,12 @@ impl Settling<'_> {
         }
     }
 
-    fn actions(&mut self, actions: &Actions, first: Date, last: Date) {
+    fn actions(&mut self, actions: &Actions, indexes: &BTreeSet<Symbol>, first: Date, last: Date) {
         let mut beyond = 0;
         for ((symbol, ex_date, _), (action, place)) in actions {
-            if !self.symbols.contains(symbol) {
+            if indexes.contains(symbol) {
+                self.refuse(*place, format!("{symbol} is an index, which has no corporate actions"));
+            } else if !self.symbols.contains(symbol) {
                 self.refuse(*place, format!("there is no bar of {symbol}"));
             } else if *ex_date < first || *ex_date > last {
                 beyond += 1;
@@ -288,16 +306,17 @@ impl Settling<'_> {
         }
     }
 
-    /// An instrument for every symbol that has bars.
-    fn instruments(&mut self, rows: Keyed<Symbol, InstrumentRow>) {
-        let mut given = self.once(rows, "the instrument is given");
+    /// Adds an instrument for every symbol that has bars.
+    fn instruments(&mut self, mut given: BTreeMap<Symbol, (InstrumentRow, Place)>) {
         for symbol in std::mem::take(&mut self.symbols) {
             let row = given.remove(&symbol).map(|(row, _)| row);
-            let (name, currency) = row.map_or((None, None), |row| (row.name, row.currency));
+            let (name, currency, instrument_type) =
+                row.map_or((None, None, None), |row| (row.name, row.currency, row.instrument_type));
             self.builder.instrument(Instrument {
                 name: name.unwrap_or_else(|| symbol.to_string()),
                 currency: currency.unwrap_or_else(|| self.options.currency.clone()),
                 symbol: symbol.clone(),
+                instrument_type: instrument_type.unwrap_or_default(),
             });
             self.has_bars = true;
         }
@@ -310,7 +329,7 @@ impl Settling<'_> {
 /// The bars of each symbol and length, by basis.
 type BySeries = BTreeMap<(Symbol, Option<Interval>), Vec<(Basis, Bars)>>;
 
-/// Brings the bars of a symbol and a length together, whatever their basis.
+/// Groups the bars of a symbol and a length, whatever their basis.
 fn by_series(bars: BTreeMap<SeriesKey, Bars>) -> BySeries {
     let mut series = BySeries::new();
     for ((symbol, interval, basis), bars) in bars {

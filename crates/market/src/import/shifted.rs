@@ -1,19 +1,21 @@
-//! Do publication times look right? A feed that is read in the wrong zone shows every item hours too early or too
-//! late, and an item that is shown too early is a look into the future. Nothing is changed: what looks wrong is said.
+//! Checks whether publication times are plausible. A feed that is read in the wrong time zone shows every
+//! item hours too early or too late, and an item that is shown too early is look-ahead. Nothing is changed;
+//! suspicious times are only reported.
 
 use super::problem::Problems;
 use jiff::tz::TimeZone;
 use papertape_core::time::{Date, Timestamp};
 
-/// Fewer items say nothing about a feed.
+/// Fewer items are not representative of a feed.
 const MIN_ITEMS: usize = 20;
-/// The hours between which most of what is published is published, at the exchange.
+/// The hours, at the exchange, in which most items are published.
 const WAKING: std::ops::Range<usize> = 6..21;
-/// Under this share within those hours, times look shifted; over the other share, a shift explains it.
+/// With a smaller share within these hours, times look shifted; with a share above the second limit, a shift
+/// explains it.
 const SUSPECT_PERCENT: usize = 55;
 const EXPLAINED_PERCENT: usize = 85;
 
-/// What is worth a note about the times at which items were published.
+/// Notes about the items' publication times.
 pub(super) fn notes(published: &[Timestamp], zone: &TimeZone) -> Vec<String> {
     let count = published.len();
     if count < MIN_ITEMS {
@@ -54,7 +56,7 @@ pub(super) fn notes(published: &[Timestamp], zone: &TimeZone) -> Vec<String> {
     notes
 }
 
-/// Figures that are said to be known before the period was over that they are about.
+/// Figures whose publication time precedes the end of the period that they describe.
 #[derive(Default)]
 pub(super) struct Foreknown(Problems);
 

@@ -1,18 +1,18 @@
-//! Where rows come from: a file, or bytes that are at hand.
+//! Where rows come from: a file, or bytes in memory.
 
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-/// How much of the beginning a format is recognised by.
+/// How many bytes from the start are used to detect a format.
 const HEAD_BYTES: u64 = 8 * 1024;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// A file, or bytes that are at hand, under the name by which refusals call it.
+/// A file, or bytes in memory, with the name that rejections use.
 ///
-/// What is read is past a byte order mark, and unpacked where it was packed with gzip.
+/// Reading skips a byte order mark, and decompresses gzip.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -34,26 +34,26 @@ impl Source {
         Self { name: path.display().to_string(), content: Content::File(path), was_found: false }
     }
 
-    /// A file that was found in a folder rather than named: where it is not data, it is skipped.
+    /// A file found in a folder rather than named: it is skipped if it is not data.
     #[must_use]
     pub fn found(path: impl Into<PathBuf>) -> Self {
         Self { was_found: true, ..Self::file(path) }
     }
 
-    /// Was it found in a folder rather than named?
+    /// Whether it was found in a folder rather than named.
     #[must_use]
     pub fn was_found(&self) -> bool {
         self.was_found
     }
 
-    /// Bytes that are at hand, such as a server's answer. The name may be a file's or an address: its
-    /// last part serves as a file's name does.
+    /// Bytes in memory, such as a server's response. The name may be a file's or a URL: its last part serves
+    /// as the file name.
     #[must_use]
     pub fn bytes(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { name: name.into(), content: Content::Bytes(bytes.into()), was_found: false }
     }
 
-    /// What refusals call it.
+    /// The name that rejections use.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -66,8 +66,7 @@ impl Source {
         last.strip_suffix(".gz").unwrap_or(last)
     }
 
-    /// The file's path, where it is one and is not packed: a format that reads here and there
-    /// (Parquet) opens it itself.
+    /// The file's path, if it is an uncompressed file: a format with random access (Parquet) opens it itself.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -78,7 +77,7 @@ impl Source {
         Ok((&magic[..read] != GZIP).then_some(path.as_path()))
     }
 
-    /// Reads it from the beginning.
+    /// Opens it at the start.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -106,7 +105,7 @@ impl Source {
         Ok(head)
     }
 
-    /// All of it.
+    /// The whole content.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -1,4 +1,4 @@
-//! Stooq's history: a table of days, sometimes with warnings before it.
+//! Stooq's history: a table of daily rows, sometimes preceded by warnings.
 
 use super::BarRest;
 use super::fields;
@@ -13,10 +13,10 @@ use papertape_core::time::Date;
 use std::io::BufRead as _;
 
 const HEADER: &str = "Date,Open,High,Low,Close";
-/// How many lines of warnings are put up with.
+/// The maximum number of warning lines that are skipped.
 const MOST_WARNINGS: u64 = 100;
 
-/// Reads the table. The symbol is not in it: it is the file's name up to the days in it.
+/// Reads the table. It does not contain the symbol: that is the file's name up to the dates.
 pub(super) struct StooqCsv;
 
 impl Format for StooqCsv {
@@ -66,7 +66,7 @@ impl Format for StooqCsv {
     }
 }
 
-/// `AAPL-20240101-20240131.csv` is of AAPL.
+/// `AAPL-20240101-20240131.csv` contains AAPL.
 fn named(file_name: &str) -> Option<Symbol> {
     let (rest, to) = file_name.strip_suffix(".csv")?.rsplit_once('-')?;
     let (symbol, from) = rest.rsplit_once('-')?;
@@ -90,7 +90,7 @@ fn bar(
     }
     let date = fields::date(date)?;
     let volume = match more.first() {
-        // Indices and pairs have none.
+        // Indices and pairs have no volume.
         None | Some(&"") => Quantity::default(),
         Some(text) => fields::quantity("volume", text)?,
     };

@@ -1,4 +1,4 @@
-//! Tables of text: a header and records, separated by commas, semicolons or tabs.
+//! Text tables: a header and records, separated by commas, semicolons or tabs.
 
 use super::fields::shown;
 use super::format::{Format, Halt, Hints, Sink};
@@ -9,10 +9,10 @@ use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 use std::fmt;
 use std::io::BufRead;
 
-/// The longest record that is read. A quotation mark that is never closed must not fill the memory.
+/// The maximum size of a record. An unclosed quotation mark must not fill the memory.
 const RECORD_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Any kind of rows as a table of text.
+/// Any kind of rows as a text table.
 pub(super) struct Csv;
 
 impl Format for Csv {
@@ -70,7 +70,7 @@ impl Records for Table<'_> {
         let mut reader = self.open()?;
         let mut record = ByteRecord::new();
         loop {
-            // What one record may take, beside what the reader has at hand.
+            // The limit for one record, in addition to what the reader has already read.
             let so_far = reader.get_ref().read;
             reader.get_mut().limit = so_far + RECORD_BYTES;
             if !reader.read_byte_record(&mut record).map_err(|error| broken(&error))? {
@@ -78,7 +78,7 @@ impl Records for Table<'_> {
             }
             let line = record.position().map_or(0, csv::Position::line);
             let checked = check(&record, columns.len());
-            // No kind has as many slots as that; nothing is allocated for a record.
+            // No kind has this many slots, so no record needs an allocation.
             let mut fields = [""; 16];
             let given = checked.map(|()| {
                 let field = |place: &Option<usize>| {
@@ -93,7 +93,7 @@ impl Records for Table<'_> {
     }
 }
 
-/// Has it as many fields as the header, of UTF-8?
+/// Checks that a record is UTF-8 with as many fields as the header.
 fn check(record: &ByteRecord, columns: usize) -> Result<(), String> {
     if record.len() != columns {
         return Err(format!("{} fields instead of {columns}", record.len()));
@@ -104,7 +104,7 @@ fn check(record: &ByteRecord, columns: usize) -> Result<(), String> {
     }
 }
 
-/// A record as a line.
+/// A record as one line.
 struct Raw<'a>(&'a ByteRecord);
 
 impl fmt::Display for Raw<'_> {
@@ -117,7 +117,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// Reads no further than a record may go.
+/// A reader that stops at the size limit of a record.
 struct Limited<'s> {
     inner: Box<dyn BufRead + 's>,
     read: u64,
@@ -136,7 +136,7 @@ impl std::io::Read for Limited<'_> {
     }
 }
 
-/// The names of a header line, normal; none where it is no header.
+/// The normalized names of a header line; empty if it is not a header.
 fn header(head: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(head);
     let Some(line) = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')) else {
@@ -145,7 +145,7 @@ fn header(head: &[u8]) -> Vec<String> {
     line.split(char::from(delimiter(head))).map(|name| normal(name.trim().trim_matches('"'))).collect()
 }
 
-/// What separates the fields of the header.
+/// The delimiter of the header.
 fn delimiter(head: &[u8]) -> u8 {
     let lines = head.split(|byte| *byte == b'\n');
     let line = lines.into_iter().find(|line| !line.starts_with(b"#") && !line.trim_ascii().is_empty());

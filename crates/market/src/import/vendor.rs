@@ -1,12 +1,12 @@
-//! Alpha Vantage's series, and AI-Trader's `merged.jsonl`, which is one of them a line.
+//! Alpha Vantage's series, and AI-Trader's `merged.jsonl`, which has one of them per line.
 //!
 //! ```json
 //! {"Meta Data": {"2. Symbol": "AAPL", "5. Time Zone": "US/Eastern"},
 //!  "Time Series (Daily)": {"2025-10-30": {"1. open": "271.99", "2. high": "274.14", …}}}
 //! ```
 //!
-//! A field's name is what stands after its number. AI-Trader writes `buy price` for the open and `sell
-//! price` for the close, and the newest bar with its open alone.
+//! A field's name is the part after its number. AI-Trader writes `buy price` for the open and `sell price`
+//! for the close, and only the open of the newest bar.
 
 use super::fields;
 use super::format::{At, Format, Halt, Hints, Sink};
@@ -27,7 +27,7 @@ use std::fmt;
 /// One document.
 pub(super) struct AlphaVantage;
 
-/// One document a line.
+/// One document per line.
 pub(super) struct MergedJsonl;
 
 impl Format for AlphaVantage {
@@ -87,7 +87,7 @@ fn is_series(head: &[u8]) -> bool {
     text.trim_start().starts_with('{') && text.contains("\"Meta Data\"") && text.contains("Time Series")
 }
 
-/// A JSON object in the order of the text, its values as they stand there.
+/// A JSON object in text order, with raw values.
 struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Object<'a> {
@@ -99,7 +99,7 @@ impl<'a> Object<'a> {
         self.0.iter().find(|(key, _)| fits(key)).map(|(key, value)| (&**key, *value))
     }
 
-    /// The text of the field whose name, after its number, is one of these.
+    /// The text of the field that, without its number, has one of these names.
     fn field(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         let (_, raw) = self.find(|key| names.contains(&unnumbered(key)))?;
         Some(text(raw))
@@ -128,12 +128,12 @@ impl<'de> Deserialize<'de> for Object<'de> {
     }
 }
 
-/// A key, borrowed where nothing in it is escaped.
+/// A key, borrowed if it contains no escapes.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// `1. open` as `open`.
+/// Strips the number: `1. open` becomes `open`.
 fn unnumbered(key: &str) -> &str {
     key.split_once(". ").map_or(key, |(number, name)| {
         let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -141,7 +141,7 @@ fn unnumbered(key: &str) -> &str {
     })
 }
 
-/// A text, or a number as it is written.
+/// A string, or a number as written.
 fn text(raw: &RawValue) -> Cow<'_, str> {
     match serde_json::from_str::<Key<'_>>(raw.get()) {
         Ok(Key(text)) => text,
@@ -151,11 +151,11 @@ fn text(raw: &RawValue) -> Cow<'_, str> {
 
 struct Document<'a> {
     hints: &'a Hints,
-    /// The line of a value.
+    /// Returns the line of a value.
     at: &'a mut dyn FnMut(&RawValue) -> u64,
 }
 
-/// What a document says of all its bars.
+/// The properties shared by all bars of a document.
 struct Series {
     symbol: Symbol,
     zone: TimeZone,
@@ -228,7 +228,7 @@ impl Document<'_> {
 }
 
 impl Series {
-    /// A bar, and the split and the dividend that stand beside it.
+    /// A bar, and the split and the dividend on the same row.
     fn rows(&self, time: &str, raw: &RawValue) -> Result<Vec<Row>, String> {
         let object = Object::of(raw)?;
         let at = match self.interval {
@@ -274,7 +274,7 @@ impl Series {
     }
 }
 
-/// Finds the lines of values that follow one another in a text.
+/// Finds the lines of successive values in a text.
 struct Lines<'t> {
     text: &'t str,
     line: u64,
@@ -283,7 +283,7 @@ struct Lines<'t> {
 
 impl Lines<'_> {
     fn of(&mut self, raw: &RawValue) -> u64 {
-        // A raw value is a part of the text that it was read from.
+        // A raw value is a slice of the text that it was parsed from.
         let place = (raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         let bytes = self.text.as_bytes();
         if place < self.until || place > bytes.len() {

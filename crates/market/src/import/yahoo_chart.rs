@@ -1,5 +1,5 @@
-//! Yahoo's chart answers: prices divided by every split until the day on which they were asked for,
-//! and the splits themselves, by which they are turned back into those that were traded.
+//! Yahoo's chart responses: prices divided by every split up to the day of the request, and the splits
+//! themselves, with which the traded prices are restored.
 
 use super::BarRest;
 use super::fields;
@@ -10,18 +10,18 @@ use crate::download::About;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::Interval;
+use papertape_core::market::{InstrumentType, Interval};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::{Decimal, RoundingStrategy};
 use serde_json::Value;
 
-/// The digits that its numbers are good for: they have been through single precision.
+/// The significant digits of its numbers, which have passed through single precision.
 const GOOD_DIGITS: u32 = 7;
-/// The decimals that its dividends are given with.
+/// The number of decimals of its dividends.
 const DIVIDEND_DECIMALS: u32 = 6;
 
-/// Reads `/v8/finance/chart/SYMBOL`, asked with `events=div,split` until now. `adjclose` is not read.
+/// Reads `/v8/finance/chart/SYMBOL`, requested with `events=div,split` up to now. `adjclose` is ignored.
 pub(super) struct YahooChart;
 
 impl Format for YahooChart {
@@ -58,24 +58,26 @@ impl Format for YahooChart {
     }
 }
 
-/// A chart as it came.
+/// A chart as received.
 pub(crate) struct Chart {
     symbol: Symbol,
-    /// The exchange's zone.
+    /// The exchange's time zone.
     pub(crate) zone: TimeZone,
     currency: Option<String>,
-    /// How much of the currency one of its units is: London's prices are in pence.
+    /// Whether its `meta` says that it is an index.
+    is_index: bool,
+    /// The value of one unit in the currency: London's prices are in pence.
     unit: Decimal,
     /// `None`: days.
     interval: Option<Interval>,
-    /// When its bars begin.
+    /// When its bars open.
     pub(crate) times: Vec<Timestamp>,
-    /// Open, high, low, close and volume, one for each time; `None` where it is null.
+    /// Open, high, low, close and volume, one value per time; `None` for null.
     columns: [Vec<Option<Decimal>>; 5],
-    /// By day, in its order: new shares for one old.
+    /// By day, in order: new shares per old share.
     splits: Vec<(Date, Decimal)>,
     dividends: Vec<(Date, Decimal)>,
-    /// The trading session that was on, or was to come next, when it was asked for.
+    /// The trading session that was current or next at the time of the request.
     session: Option<(Timestamp, Timestamp)>,
     last_trade: Option<Timestamp>,
 }
@@ -83,7 +85,7 @@ pub(crate) struct Chart {
 const COLUMNS: [&str; 5] = ["open", "high", "low", "close", "volume"];
 
 impl Chart {
-    /// Reads an answer without an error.
+    /// Parses a response without an error.
     pub(crate) fn read(body: &Value) -> Result<Self, String> {
         let result = body.pointer("/chart/result/0").ok_or("it has no `chart.result[0]`")?;
         let meta = result.get("meta").ok_or("it has no `meta`")?;
@@ -120,6 +122,7 @@ impl Chart {
             symbol,
             zone,
             currency,
+            is_index: text("instrumentType") == Some("INDEX"),
             unit,
             interval,
             times,
@@ -154,12 +157,12 @@ impl Chart {
         Ok(found)
     }
 
-    /// The day of an instant at the exchange.
+    /// The exchange's local date of an instant.
     pub(crate) fn date(&self, at: Timestamp) -> Date {
         at.to_zoned(self.zone.clone()).date()
     }
 
-    /// How many of its rows are null in every price.
+    /// How many rows have no price at all.
     pub(crate) fn empty_rows(&self) -> usize {
         (0..self.times.len()).filter(|&at| self.is_empty(at)).count()
     }
@@ -168,8 +171,8 @@ impl Chart {
         self.columns[..4].iter().all(|column| column[at].is_none())
     }
 
-    /// Was its last bar not over when it was asked for, at `taken_at` or, where that is not known,
-    /// not before its last trade?
+    /// Whether its last bar was incomplete at the time of the request, `taken_at`; if that is unknown, the
+    /// time of its last trade is used.
     pub(crate) fn is_unfinished_at_its_end(&self, taken_at: Option<Timestamp>) -> bool {
         let Some(&last) = self.times.last() else { return false };
         let Some(now) = taken_at.or(self.last_trade) else { return false };
@@ -178,14 +181,14 @@ impl Chart {
         }
         match self.session {
             Some((opens, closes)) if self.date(opens) == self.date(last) => now < closes,
-            // The session is a later one: the day of the bar is over.
+            // The session is a later one: the bar's day is over.
             Some((opens, _)) if opens > last => false,
             _ => self.date(now) <= self.date(last),
         }
     }
 
-    /// Are the splits until now among its events? Where it ends before the last trade, later ones are
-    /// not. An answer that the download kept was asked for until its own now.
+    /// Whether its events include all splits up to now. If it ends before the last trade, later splits are
+    /// missing. A response stored by the download was requested up to its own time.
     fn knows_all_splits(&self, taken_at: Option<Timestamp>) -> bool {
         let last = self.times.last().map(|at| self.date(*at));
         let traded = self.last_trade.map(|at| self.date(at));
@@ -201,8 +204,12 @@ impl Chart {
                 sink.row(At { line: 1, path: Some(&path) }, row, &raw)
             }
         };
-        let instrument =
-            InstrumentRow { symbol: symbol.clone(), name: None, currency: self.currency.clone() };
+        let instrument = InstrumentRow {
+            symbol: symbol.clone(),
+            name: None,
+            currency: self.currency.clone(),
+            instrument_type: self.is_index.then_some(InstrumentType::Index),
+        };
         place("$.chart.result[0].meta".to_owned())(sink, Ok(Row::Instrument(instrument)), "meta")?;
         for (date, ratio) in &self.splits {
             let kind = CorporateActionKind::Split { ratio: *ratio };
@@ -223,7 +230,7 @@ impl Chart {
             let date = self.date(*time);
             let is_last = at + 1 == self.times.len();
             let is_open_only = is_last && self.is_unfinished_at_its_end(taken_at);
-            // Beside the bar of the day there may be one of the moment.
+            // Besides the bar of the day there may be a real-time one.
             let row = if self.interval.is_none() && last_day.replace(date) == Some(date) {
                 Err("a second bar of the day; the first one is taken".to_owned())
             } else {
@@ -267,20 +274,20 @@ impl Chart {
         Ok(BarRow { symbol, at: bar_time, open: price(0)?, rest, basis, adjusted_close: None })
     }
 
-    /// What all splits after a day multiply to.
+    /// The product of all splits after a day.
     fn ratio_after(&self, date: Date) -> Result<Decimal, String> {
         let mut later = self.splits.iter().filter(|(split, _)| *split > date);
         let product = later.try_fold(Decimal::ONE, |product, (_, ratio)| product.checked_mul(*ratio));
         product.ok_or_else(|| "the splits after it multiply to too much".to_owned())
     }
 
-    /// A dividend for one share of its ex-date.
+    /// A dividend per share on its ex-date.
     fn dividend(&self, date: Date, amount: Decimal) -> Result<Decimal, String> {
         let ratio = self.ratio_after(date)?;
         let whole = amount.checked_mul(ratio).and_then(|whole| whole.checked_mul(self.unit));
         let whole = whole.ok_or_else(|| "the dividend is too large".to_owned())?;
-        // It was rounded after it was divided: of the decimals that it was given with, those are good
-        // that the multiplication leaves.
+        // The amount was rounded after it was divided: the multiplication costs some of its decimals, and
+        // only the remaining ones are kept.
         let mut decimals = DIVIDEND_DECIMALS;
         let mut bound = Decimal::ONE;
         while bound < ratio && decimals > 0 {
@@ -299,7 +306,7 @@ impl Chart {
     }
 }
 
-/// A currency that is one, and how much of it a unit of this name is.
+/// An ISO currency, and how much of it a unit of this name is.
 fn currency(name: Option<&str>) -> (Option<String>, Decimal) {
     let hundredth = Decimal::new(1, 2);
     match name {
@@ -331,7 +338,7 @@ fn values(list: Option<&Value>, name: &str, count: usize) -> Result<Vec<Option<D
     list.iter().map(read).collect()
 }
 
-/// A number, of which 28 digits are more than enough.
+/// A number; 28 digits are more than enough.
 fn decimal(value: &Value) -> Option<Decimal> {
     let text = value.as_number()?.to_string();
     text.parse().ok().or_else(|| Decimal::from_scientific(&text).ok())
@@ -342,7 +349,7 @@ fn instant(value: &Value) -> Result<Timestamp, String> {
     Timestamp::from_second(seconds).map_err(|_| format!("{value} is no time"))
 }
 
-/// Its good digits, without the noise behind them.
+/// Its significant digits, without the noise after them.
 fn good_digits(value: Decimal) -> Decimal {
     value
         .round_sf_with_strategy(GOOD_DIGITS, RoundingStrategy::MidpointNearestEven)

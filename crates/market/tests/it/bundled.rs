@@ -1,4 +1,4 @@
-//! The bundled dataset is what its source published, and keeps the market view's promises.
+//! The bundled dataset equals what its source published, and fulfills the market view's guarantees.
 
 use crate::market_answers::{answers, around};
 use papertape_core::id::Symbol;
@@ -10,13 +10,13 @@ use papertape_market::bundled;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// A sample of the published adjusted closes: about every action, every fiftieth besides.
+/// A sample of the published adjusted closes: around every action, plus every fiftieth.
 const ADJUSTED: &str = include_str!("../fixtures/adjusted-closes.csv");
 
-/// The published figures have 13 significant digits or more.
+/// The published values have 13 significant digits or more.
 const TOLERANCE: Decimal = Decimal::from_parts(1, 0, 0, false, 12);
 
-// Goal: raw closes and recovered actions give back the adjusted closes that the source published.
+// Goal: raw closes and recovered actions reproduce the adjusted closes that the source published.
 #[test]
 fn adjusted_closes_follow_from_closes_and_actions() {
     let dataset = bundled();
@@ -69,7 +69,7 @@ fn actions_are_the_known_ones() {
     assert_eq!(amount("IBM", "2000-05-08"), "0.13");
 }
 
-// Goal: the rows are the committed ones, to the byte.
+// Goal: the rows equal the committed ones, byte for byte.
 #[test]
 fn the_content_is_pinned() {
     let dataset = bundled();
@@ -101,7 +101,7 @@ fn the_calendar_is_new_yorks() {
     );
 }
 
-// Goal: Apple's split of 2005, as an agent saw it at the open.
+// Goal: an agent sees Apple's split of 2005 from the open of its ex-date.
 #[test]
 fn a_split_is_in_effect_from_its_open() {
     let dataset = bundled();
@@ -116,8 +116,7 @@ fn a_split_is_in_effect_from_its_open() {
     assert_eq!(bars[0].volume, Quantity::from(32_696_800));
 }
 
-// Goal: volumes are in the shares of their day, on a split's ex-date too, and Google's are not
-// counted in the shares of 2014.
+// Goal: volumes are in the shares of their day, on a split's ex-date too, and Google's are not in the shares of 2014.
 #[test]
 fn volumes_are_in_the_shares_of_the_day() {
     let dataset = bundled();
@@ -131,8 +130,8 @@ fn volumes_are_in_the_shares_of_the_day() {
     assert_eq!(volume("GOOG", "2004-08-19"), "22351900");
 }
 
-// Goal: cut at the instant, the bundled data gives the same answers, all through the years and on
-// the days about splits and first bars.
+// Goal: truncated at an instant, the bundled data gives the same results, throughout the years and on the
+// days around splits and first bars.
 #[test]
 fn a_cut_changes_no_answer() {
     let dataset = bundled();
@@ -161,7 +160,7 @@ fn adjusted() -> BTreeMap<Symbol, BTreeMap<Date, Decimal>> {
     out
 }
 
-/// Closes in the shares of their day: those that a view at the day's close gives.
+/// Closes in the shares of their day, as a view at the day's close returns them.
 fn raw_closes(dataset: &Dataset, symbol: &Symbol) -> BTreeMap<Date, Decimal> {
     let close = |day: &TradingDay| {
         let bar = dataset.view(day.close).today_bar(symbol).ok()?.value;
@@ -177,7 +176,7 @@ fn actions(dataset: &Dataset, symbol: &Symbol) -> Vec<CorporateAction> {
     all.filter(|action| action.symbol == *symbol).collect()
 }
 
-/// By how much the source scales a close before the action, given the ex-date's own close.
+/// The factor by which the source scales a close before the action, given the close of the ex-date.
 fn factor(action: &CorporateAction, close: Decimal) -> Decimal {
     match action.kind {
         CorporateActionKind::Split { ratio } => Decimal::ONE / ratio,

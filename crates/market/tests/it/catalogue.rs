@@ -1,4 +1,4 @@
-//! Datasets are found by name and by the beginning of their hash.
+//! Datasets are found by name and by hash prefix.
 
 use papertape_core::market::{DatasetBuilder, TradingHours};
 use papertape_market::{BUNDLED_NAME, Catalogue, MarketError, bundled};
@@ -24,7 +24,7 @@ fn the_bundled_dataset_is_listed_and_opens() {
     }
 }
 
-// Goal: what is not there, too short, or taken is said to be so.
+// Goal: a missing dataset, a prefix that is too short and a taken name are errors that say so.
 #[test]
 fn misses_and_clashes_are_told() {
     let mut catalogue = Catalogue::bundled();

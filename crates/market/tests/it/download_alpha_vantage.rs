@@ -1,4 +1,4 @@
-//! Alpha Vantage: questions, its sentences, the key, news.
+//! Alpha Vantage: requests, its messages, the key, news.
 
 use crate::download_support::{KEY, Stage, bars, json, order, read, rows};
 use papertape_market::download::{Ended, Order, SourceName, Span, State, What};
@@ -40,7 +40,7 @@ fn feed(items: &[Value]) -> Value {
     value!({ "items": items.len().to_string(), "sentiment_score_definition": "x", "feed": items })
 }
 
-// Goal: each kind of bars is asked for in its form: short and long days, with actions, and minutes by
+// Goal: each kind of bars has its own request: compact and full daily series, with actions, and minutes by
 // month as traded.
 #[tokio::test]
 async fn questions_have_their_forms() {
@@ -71,12 +71,12 @@ async fn questions_have_their_forms() {
         format!("{minutes}=2024-05&{raw}"),
     ];
     assert_eq!(stage.asked(), expected.map(|query| format!("/query?{query}{key}")));
-    // Whatever days are ordered next, the long answer has them.
+    // Whatever days are requested next, the full response contains them.
     assert_eq!(stage.run(&bars(&["IBM"], "2010-06-01", "2011-06-13", "1d")).await.asked, 0);
 }
 
-// Goal: a sentence about minutes or seconds is waited for; one about the day ends the download with
-// what is missing, to be gone on with; what needs another plan ends it too, and a wrong symbol does not.
+// Goal: a message about minutes or seconds causes a wait; one about the day ends the download, which can be
+// resumed later; one about another plan ends it too; a wrong symbol does not.
 #[tokio::test]
 async fn its_sentences_are_understood() {
     let answers = [
@@ -108,7 +108,7 @@ async fn its_sentences_are_understood() {
     assert_eq!(states, [State::Complete, State::Unknown, State::Missing, State::Missing], "{report:?}");
     let Some(Ended::Quota(said)) = &report.ended else { panic!("{report:?}") };
     assert!(said.contains("detected your API key as *** and"), "{said}");
-    // The next day it goes on with what is missing.
+    // The next day the download resumes with the missing symbols.
     for _ in 0..3 {
         stage.server.push(json(daily(&["2024-06-13"])));
     }
@@ -123,8 +123,8 @@ async fn its_sentences_are_understood() {
     assert!(!ended.can_go_on());
 }
 
-// Goal: the key goes to the source, and nowhere else: no report, plan, file or file's name has it, even
-// where the source repeats it in data.
+// Goal: the key is sent to the source and nowhere else: no report, plan, file or file name contains it, even
+// if the source repeats it in data.
 #[tokio::test]
 async fn the_key_is_told_to_nobody_else() {
     let mut data = daily(&["2024-06-13"]);
@@ -148,8 +148,8 @@ async fn the_key_is_told_to_nobody_else() {
     assert!(stage.asked().iter().all(|path| path.contains("apikey=K3Y%2Bsecret%2Fof%3Dmine")));
 }
 
-// Goal: news are asked for the oldest first, page by page from the last one's newest minute on, and an
-// answer that there are none is one.
+// Goal: news are requested oldest first, each page from the newest minute of the previous one, and a response
+// without news is valid.
 #[tokio::test]
 async fn news_come_page_by_page() {
     let first: Vec<Value> =
@@ -175,7 +175,7 @@ async fn news_come_page_by_page() {
     assert_eq!((symbols, item.headline.as_str()), (vec!["AAPL", "MSFT"], "Headline 1000"));
 }
 
-// Goal: more news within a minute than a page holds are told and do not stop the download.
+// Goal: more news within a minute than fit on a page are reported and do not stop the download.
 #[tokio::test]
 async fn a_minute_fuller_than_a_page_is_told() {
     let full: Vec<Value> = (0..1000).map(|n| item("20240601T000030", n, &["AAPL"])).collect();
@@ -185,8 +185,8 @@ async fn a_minute_fuller_than_a_page_is_told() {
     assert!(stage.asked()[1].contains("time_from=20240601T0001"), "{:?}", stage.asked());
 }
 
-// Goal: one item is one id under whichever symbol it is found; what is undated or untitled is refused
-// with its place; sentiments do not get in.
+// Goal: an item has the same ID under every symbol; items without a date or title are rejected with their
+// location; sentiments are not imported.
 #[test]
 fn news_are_read_as_they_stand() {
     let mut undated = item("yesterday", 2, &[]);
@@ -202,7 +202,7 @@ fn news_are_read_as_they_stand() {
     assert_eq!(refused, expected);
 }
 
-// Goal: a source is not asked for what it does not have, and not without the key that it needs.
+// Goal: a source gets no request for data that it does not have, or without the key that it requires.
 #[tokio::test]
 async fn what_cannot_be_had_is_said_at_once() {
     let stage = stage([]).await;

@@ -1,4 +1,4 @@
-//! Binance's klines: pages, going on, limits, refusals.
+//! Binance's klines: pages, resuming, limits, errors.
 
 use crate::download_support::{Nobody, Stage, bars, json, plain, read, rows};
 use papertape_market::download::{Ended, SourceName, State};
@@ -12,7 +12,7 @@ const DAY: i64 = 86_400_000;
 /// 2024-06-01T00:00:00Z in milliseconds.
 const JUNE: i64 = 1_717_200_000_000;
 
-/// Klines of this length from `first` on.
+/// Klines of this length starting at `first`.
 fn klines(first: i64, count: i64, length: i64) -> Value {
     let kline = |at: i64| {
         let opens = first + at * length;
@@ -38,8 +38,8 @@ fn invalid_symbol() -> ScriptedAnswer {
     json(value!({ "code": -1121, "msg": "Invalid symbol." })).status(400)
 }
 
-// Goal: pages are asked for one after another from where the last one ended, and a second download
-// asks for nothing that is there and was over.
+// Goal: pages are requested one after another from the end of the previous one, and a second download
+// requests nothing that is stored and was complete.
 #[tokio::test]
 async fn pages_follow_one_another_and_are_asked_for_once() {
     let pages = [
@@ -58,13 +58,12 @@ async fn pages_follow_one_another_and_are_asked_for_once() {
     assert_eq!((again.asked, again.kept, &again.symbols), (0, 3, &report.symbols));
     let plan = stage.downloader().plan(&order).expect("can be planned");
     assert_eq!((plan[0].kept, &plan[0].ask), (3, &None));
-    // A later end goes on behind the last page that was full.
+    // With a later end, the download continues after the last full page.
     let more = stage.downloader().plan(&bars(&["BTCUSDT"], "2024-06-01", "2024-06-03", "1m")).expect("plan");
     assert!(more[0].ask.as_ref().expect("asks").contains(&format!("startTime={}", JUNE + 3000 * MINUTE)));
 }
 
-// Goal: a download that is killed while it waits keeps what it had, leaves no part of a file, and goes
-// on behind it.
+// Goal: a download that is killed while it waits keeps its responses, leaves no partial file, and resumes after them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_download_goes_on_where_it_was() {
     let pages = [json(klines(JUNE, 1000, MINUTE)), json(klines(JUNE + 1000 * MINUTE, 1000, MINUTE)).held()];
@@ -86,7 +85,7 @@ async fn a_killed_download_goes_on_where_it_was() {
     assert!(stage.asked()[2].contains(&format!("startTime={}", JUNE + 1000 * MINUTE)));
 }
 
-// Goal: an answer that was cut or changed on the disk is asked for again.
+// Goal: a response that was truncated or changed on disk is requested again.
 #[tokio::test]
 async fn a_damaged_file_is_asked_for_again() {
     let page = || json(klines(JUNE, 3, DAY));
@@ -94,7 +93,7 @@ async fn a_damaged_file_is_asked_for_again() {
     let order = bars(&["BTCUSDT"], "2024-06-01", "2024-06-03", "1d");
     let path = stage.run(&order).await.symbols[0].files[0].clone();
     let whole = std::fs::read(&path).expect("is there");
-    // Still a list of klines, of other prices.
+    // Still a list of klines, but with other prices.
     let changed = String::from_utf8_lossy(&whole).replace("67890", "77890");
     std::fs::write(&path, changed).expect("can be written");
     assert_eq!(stage.run(&order).await.asked, 1);
@@ -103,7 +102,7 @@ async fn a_damaged_file_is_asked_for_again() {
     assert_eq!(stage.run(&order).await.asked, 1);
 }
 
-// Goal: requests are kept apart as configured.
+// Goal: requests are spaced as configured.
 #[tokio::test]
 async fn requests_keep_their_pace() {
     let page = || json(klines(JUNE, 1, DAY));
@@ -113,8 +112,8 @@ async fn requests_keep_their_pace() {
     assert_eq!(stage.clock.pauses(), [3.0, 3.0]);
 }
 
-// Goal: `Retry-After` is kept, in both of its forms; a ban that lasts too long ends the download with
-// what is missing; and near the limit of the minute the download waits for the next one.
+// Goal: `Retry-After` is respected in both forms; a ban that lasts too long ends the download and lists what
+// is missing; and near the minute's limit the download waits for the next minute.
 #[tokio::test]
 async fn limits_are_kept() {
     let busy = || json(value!({ "code": -1003, "msg": "Too many requests." })).status(429);
@@ -137,7 +136,7 @@ async fn limits_are_kept() {
     assert!(ended.can_go_on() && ended.to_string().contains("IP banned"), "{ended}");
 }
 
-// Goal: one symbol that is not there does not lose the others.
+// Goal: one unknown symbol does not affect the others.
 #[tokio::test]
 async fn an_unknown_symbol_does_not_lose_the_others() {
     let answers = [json(klines(JUNE, 1, DAY)), invalid_symbol(), json(klines(JUNE, 1, DAY))];
@@ -149,8 +148,8 @@ async fn an_unknown_symbol_does_not_lose_the_others() {
     assert!(!report.is_complete() && report.ended.is_none());
 }
 
-// Goal: an answer that is cut, broken or of another form is asked for again with growing pauses, and
-// is given up after five times without anything of it being kept.
+// Goal: a response that is truncated, broken or in another format is requested again with growing pauses, and
+// given up after five attempts without storing any of it.
 #[tokio::test]
 async fn broken_answers_are_asked_for_again() {
     let text = klines(JUNE, 2, DAY).to_string();
@@ -175,8 +174,8 @@ async fn broken_answers_are_asked_for_again() {
     assert!(stage.files().is_empty());
 }
 
-// Goal: a bar that was not over when it was asked for gives its open alone, whenever its file is read,
-// and is asked for again.
+// Goal: a bar that was incomplete at the time of the request has only its open, whenever its file is read,
+// and is requested again.
 #[tokio::test]
 async fn a_bar_that_is_not_over_gives_its_open_alone() {
     let answers = [json(klines(JUNE, 15, DAY)), json(klines(JUNE, 16, DAY))];
@@ -200,7 +199,7 @@ async fn a_bar_that_is_not_over_gives_its_open_alone() {
     assert_eq!(stage.run(&order).await.asked, 0);
 }
 
-// Goal: an empty answer is no failure, and no file to import.
+// Goal: an empty response is neither a failure nor a file to import.
 #[tokio::test]
 async fn nothing_at_all_is_an_answer() {
     let stage = Stage::new(SourceName::Binance, NOW, [json("[]")]).await;
@@ -210,8 +209,8 @@ async fn nothing_at_all_is_an_answer() {
     assert!(stage.downloader().plan(&bars(&["BTCUSDT"], "2024-06-01", "2024-06-02", "1d")).is_ok());
 }
 
-// Goal: saved answers are read with symbols by name, days in UTC, exact prices, and places for what
-// cannot be read.
+// Goal: stored responses are read with symbols from the names, days in UTC, exact prices, and locations of
+// unreadable rows.
 #[test]
 fn klines_are_read_as_they_stand() {
     let text = klines(JUNE, 2, DAY).to_string();
@@ -221,7 +220,7 @@ fn klines_are_read_as_they_stand() {
     assert_eq!((bar.symbol.as_str(), bar.at), ("ETHUSDT", BarTime::Day("2024-06-01".parse().expect("date"))));
     assert_eq!(bar.open.0.to_string(), "67540.01000000");
     assert_eq!(bar.rest.expect("was over").volume.0.to_string(), "123.45600000");
-    // Nothing says whether the newest of a foreign file was over.
+    // Nothing says whether the newest bar of a file from elsewhere was complete.
     assert!(matches!(&rows[1], Ok(Row::Bar(bar)) if bar.rest.is_none()));
     let mut broken = klines(JUNE, 3, MINUTE);
     broken[1][4] = value!("n/a");

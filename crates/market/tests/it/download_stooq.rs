@@ -1,4 +1,4 @@
-//! Stooq: tables, and everything else that it answers with 200.
+//! Stooq: tables, and its other responses with status 200.
 
 use crate::download_support::{Stage, bars, plain, read, rows};
 use papertape_market::download::{Ended, SourceName, State};
@@ -13,7 +13,7 @@ async fn stage(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Stage {
     Stage::new(SourceName::Stooq, NOW, answers).await
 }
 
-// Goal: the table is asked for and read, warnings before it put up with, and asked for once.
+// Goal: the table is requested once and read, despite warnings before it.
 #[tokio::test]
 async fn tables_are_asked_for_and_read() {
     let warned = format!("\nWarning: Division by zero in download.inc on line 102\n{TABLE}");
@@ -34,7 +34,7 @@ async fn tables_are_asked_for_and_read() {
     assert_eq!(stage.run(&order).await.asked, 0);
 }
 
-// Goal: the row of the day on which it was asked for gives its open alone.
+// Goal: the row of the day of the request has only its open.
 #[tokio::test]
 async fn todays_row_gives_its_open_alone() {
     let stage = stage([plain(&format!("{TABLE}2024-06-14,213.85,215.17,211.3,212.49,70122748\r\n"))]).await;
@@ -46,8 +46,8 @@ async fn todays_row_gives_its_open_alone() {
     assert!(report.symbols[0].notes.iter().any(|note| note.contains("only its open")), "{report:?}");
 }
 
-// Goal: what is no table is told apart: no data, the day's quota, a web page, a key that is missing, and
-// a table that breaks off.
+// Goal: responses without a table are told apart: no data, the daily quota, a web page, a missing key, and a
+// truncated table.
 #[tokio::test]
 async fn what_is_no_table_is_told_apart() {
     let order = bars(&["A", "B"], "2024-06-12", "2024-06-13", "1d");
@@ -71,7 +71,7 @@ async fn what_is_no_table_is_told_apart() {
     }
 }
 
-// Goal: a row that cannot be read has its line, and a file without a table is refused.
+// Goal: an unreadable row is reported with its line, and a file without a table is rejected.
 #[test]
 fn rows_that_cannot_be_read_have_their_line() {
     let text = "Date,Open,High,Low,Close\n2024-06-12,1,2,1,N/D\n2024-06-13,1,2,1\n2024-06-14,1,2,1,2\n";

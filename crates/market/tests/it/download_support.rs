@@ -1,4 +1,4 @@
-//! What the tests of downloads share: a clock on which pauses pass at once and time-outs by hand, a
+//! Shared helpers of the download tests: a clock on which pauses pass at once and timeouts fire by hand, a
 //! source on loopback, and a reader of rows.
 
 use papertape_core::ports::{BoxFuture, Clock};
@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Like no pause, so that the two cannot be mistaken.
+/// Unlike any pause, so that the two cannot be confused.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(77);
 pub(crate) const KEY: &str = "K3Y+secret/of=mine";
 
-/// A clock on which a pause passes as soon as somebody waits for it; a request's time-out comes when
-/// the test lets time pass.
+/// A clock on which a pause passes as soon as it is awaited; a request's timeout fires when the test advances
+/// the time.
 #[derive(Clone, Default)]
 pub(crate) struct HandClock {
     time: FakeClock,
@@ -35,15 +35,15 @@ impl HandClock {
         clock
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     pub(crate) fn pass(&self, time: Duration) {
         self.time.advance(time);
     }
 
-    /// The pauses that were waited for, in seconds.
+    /// The pauses that were awaited, in seconds.
     pub(crate) fn pauses(&self) -> Vec<f64> {
         let pauses = self.pauses.lock().expect("no panic");
-        // As good as none is what a source without a pace has.
+        // A source without a rate limit pauses for practically no time.
         let pauses = pauses.iter().filter(|pause| **pause > Duration::from_millis(1));
         pauses.map(|pause| (pause.as_secs_f64() * 1000.0).round() / 1000.0).collect()
     }
@@ -64,7 +64,7 @@ impl Clock for HandClock {
     }
 }
 
-/// A source on loopback, and a folder for its answers.
+/// A source on loopback, and a folder for its responses.
 pub(crate) struct Stage {
     pub(crate) server: ModelServer,
     pub(crate) clock: HandClock,
@@ -74,7 +74,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A source that gives these answers in their order, at this time.
+    /// A source that returns these responses in order, at this time.
     pub(crate) async fn new(
         name: SourceName,
         now: &str,
@@ -90,7 +90,7 @@ impl Stage {
         ] {
             *url = server.url();
         }
-        // As good as without a pace, which has a test of its own.
+        // Practically no rate limit; that has its own test.
         config.alpha_vantage.requests_per_minute = u32::MAX;
         config.yahoo.requests_per_minute = u32::MAX;
         config.stooq.requests_per_minute = u32::MAX;
@@ -115,7 +115,7 @@ impl Stage {
         paths.map(|path| path.strip_prefix("/v1").expect("is below the address").to_owned()).collect()
     }
 
-    /// All files, with their contents.
+    /// All files with their contents.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         let mut open = vec![self.dir.path().to_owned()];
@@ -135,7 +135,7 @@ impl Stage {
     }
 }
 
-/// Sees nothing.
+/// A sink that ignores all events.
 pub(crate) struct Nobody;
 
 impl Watch for Nobody {
@@ -160,7 +160,7 @@ pub(crate) fn order(symbols: &[&str], from: &str, to: &str, what: What) -> Order
     Order::new(symbols, date(from), date(to), what).expect("is an order")
 }
 
-/// The rows of a file, or why they cannot be read, each with its place.
+/// The rows of a file, or why they are unreadable, each with its location.
 pub(crate) fn rows(format: &str, path: &Path) -> Vec<Result<Row, String>> {
     read(format, &Source::file(path)).expect("is of use")
 }

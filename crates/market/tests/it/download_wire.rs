@@ -1,4 +1,4 @@
-//! What can go wrong on the wire, whatever the source.
+//! Network failures, independent of the source.
 
 use crate::download_support::{KEY, Nobody, Stage, TIMEOUT, bars, json, plain};
 use axum::http::header::CONTENT_ENCODING;
@@ -15,7 +15,7 @@ fn order() -> Order {
     bars(&["AAPL", "IBM"], "2024-06-13", "2024-06-13", "1d")
 }
 
-// Goal: a source that does not answer is given up after the time that is configured, and asked again.
+// Goal: a request to a source that does not respond times out as configured and is retried.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_source_is_given_up_in_time() {
     let answers = [plain(TABLE).held(), plain(TABLE), plain(TABLE)];
@@ -29,11 +29,11 @@ async fn a_slow_source_is_given_up_in_time() {
     stage.server.closed(1).await;
 }
 
-// Goal: where nothing answers at all, the download ends and can be gone on with.
+// Goal: if the source is unreachable, the download ends and can be resumed.
 #[tokio::test]
 async fn without_a_way_to_the_source_the_download_ends() {
     let mut stage = Stage::new(SourceName::Stooq, NOW, []).await;
-    // A port that nobody else is given, and that nobody listens at.
+    // A port that is reserved here, so that nobody listens on it.
     let silent = tokio::net::TcpSocket::new_v4().expect("a socket");
     silent.bind("127.0.0.1:0".parse().expect("an address")).expect("loopback can be bound");
     stage.config.stooq.base_url = format!("http://{}/", silent.local_addr().expect("has one"));
@@ -42,8 +42,8 @@ async fn without_a_way_to_the_source_the_download_ends() {
     assert!(ended.can_go_on() && report.in_state(State::Missing).count() == 2);
 }
 
-// Goal: a redirect within the host is followed without telling where it came from, for that holds the
-// key; one to another host, or without end, is not.
+// Goal: a redirect within the host is followed without a referrer, which would contain the key; a redirect to
+// another host, or an endless chain, is not.
 #[tokio::test]
 async fn redirects_are_bounded() {
     let to = |place: &str| plain("").status(302).header("location", place);
@@ -61,7 +61,7 @@ async fn redirects_are_bounded() {
     assert_eq!((other.server.count(), stage.server.count()), (0, 5));
 }
 
-// Goal: an answer without end does not fill the memory, packed or not, and does not lose the others.
+// Goal: an endless response does not fill the memory, compressed or not, and does not affect the others.
 #[tokio::test]
 async fn a_huge_answer_is_refused() {
     let huge = format!("{TABLE}{}", "x".repeat(64 * 1024 * 1024));
@@ -79,7 +79,7 @@ async fn a_huge_answer_is_refused() {
     assert_eq!(report, [State::Refused, State::Refused]);
 }
 
-// Goal: packed answers are unpacked.
+// Goal: compressed responses are decompressed.
 #[tokio::test]
 async fn packed_answers_are_read() {
     let mut table = GzEncoder::new(Vec::new(), Compression::fast());
@@ -88,7 +88,7 @@ async fn packed_answers_are_read() {
     assert_eq!(packed(b"no gzip".to_vec()).await, [State::Failed, State::Failed]);
 }
 
-/// What becomes of a download from a source that answers with these packed bytes.
+/// The result of a download from a source that responds with these compressed bytes.
 async fn packed(bytes: Vec<u8>) -> Vec<State> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback can be bound");
     let mut stage = Stage::new(SourceName::Stooq, NOW, []).await;
@@ -100,7 +100,7 @@ async fn packed(bytes: Vec<u8>) -> Vec<State> {
     report.symbols.iter().map(|one| one.state).collect()
 }
 
-// Goal: an address that could hold a secret, or is none, is refused without being repeated.
+// Goal: an address that may contain a secret, or is invalid, is rejected without being repeated.
 #[test]
 fn addresses_that_cannot_be_one_are_refused() {
     for url in
@@ -119,7 +119,7 @@ fn addresses_that_cannot_be_one_are_refused() {
     assert!(config.check().expect_err("is refused").contains("download.binance.requests_per_minute"));
 }
 
-// Goal: no symbol gets a file outside of the folder, or a question to another place.
+// Goal: no symbol creates a file outside the folder, or a request to another place.
 #[tokio::test]
 async fn symbols_are_names_and_no_paths() {
     let from = "2024-06-13".parse().expect("is a date");

@@ -1,7 +1,8 @@
-//! Yahoo's charts: as-traded prices out of split-adjusted ones, nulls, unfinished days, refusals.
+//! Yahoo's charts: as-traded prices from split-adjusted ones, nulls, incomplete days, errors.
 
 use crate::download_support::{Stage, bars, json, plain, read, rows};
 use papertape_core::ledger::CorporateActionKind;
+use papertape_core::market::InstrumentType;
 use papertape_market::download::{Ended, SourceName, State};
 use papertape_market::import::{BarRow, BarTime, Basis, Row, Source};
 use serde_json::{Value, json as value};
@@ -12,8 +13,7 @@ fn second(instant: &str) -> i64 {
     instant.parse::<jiff::Timestamp>().expect("is an instant").as_second()
 }
 
-/// A chart of these days' bars, opened at 09:30 in New York in summer; a price of `null` is an empty
-/// day.
+/// A chart of bars on these days, opening at 09:30 in New York in summer; a price of `null` is an empty day.
 fn chart(days: &[(&str, Value)], events: Value, last_trade: &str) -> Value {
     let times: Vec<i64> = days.iter().map(|(day, _)| second(&format!("{day}T13:30:00Z"))).collect();
     let prices: Vec<Value> = days.iter().map(|(_, price)| price.clone()).collect();
@@ -58,8 +58,8 @@ fn bars_of(rows: &[Result<Row, String>]) -> Vec<&BarRow> {
         .collect()
 }
 
-// Goal: prices, volumes and dividends come out as they were on their day, by the splits that the
-// answer itself has, those after the days ordered included; the adjusted close plays no part.
+// Goal: prices, volumes and dividends are restored to those of their day, using the splits in the response
+// itself, including those after the requested days; the adjusted close is ignored.
 #[tokio::test]
 async fn prices_are_turned_back_into_those_that_were_traded() {
     let days = [
@@ -73,7 +73,7 @@ async fn prices_are_turned_back_into_those_that_were_traded() {
         Stage::new(SourceName::Yahoo, NOW, [json(chart(&days, splits(), "2024-06-13T20:00:01Z"))]).await;
     let report = stage.run(&bars(&["AAPL"], "2012-08-01", "2012-08-31", "1d")).await;
     assert!(report.is_complete(), "{report:?}");
-    // Until now, and not until the end of the order: later splits have to be among the events.
+    // Until now, not until the end of the requested days: later splits must be among the events.
     let (from, until) = (second("2012-07-31T00:00:00Z"), second(NOW));
     let asked =
         format!("/v8/finance/chart/AAPL?period1={from}&period2={until}&interval=1d&events=div%2Csplit");
@@ -101,7 +101,7 @@ async fn prices_are_turned_back_into_those_that_were_traded() {
     assert_eq!(actions, ["2014-06-09 split 7", "2020-08-31 split 4", "2012-08-09 dividend 2.65"]);
 }
 
-// Goal: a saved answer that ends before its symbol's last trade cannot know later splits, and does not
+// Goal: a stored response that ends before its symbol's last trade cannot know later splits, and does not
 // claim that its prices are as traded.
 #[test]
 fn an_answer_that_ends_early_does_not_claim_to_know_every_split() {
@@ -111,8 +111,8 @@ fn an_answer_that_ends_early_does_not_claim_to_know_every_split() {
     assert_eq!(bars_of(&rows)[0].basis, Basis::SplitAdjusted);
 }
 
-// Goal: empty days are left out and told, a row with a hole is refused with its place, and a second
-// bar of a day too.
+// Goal: empty days are left out and reported, and a row with a missing value and a second bar of a day are
+// rejected with their locations.
 #[tokio::test]
 async fn nulls_are_left_out() {
     let days = [("2024-06-11", value!(207.1)), ("2024-06-12", Value::Null), ("2024-06-13", value!(214.2))];
@@ -127,8 +127,7 @@ async fn nulls_are_left_out() {
     assert_eq!(refused, ["$.chart.result[0].timestamp[2]: `low` is null"]);
 }
 
-// Goal: the bar of a day that was not over gives its open alone and is asked for again; one of a day
-// that was over does not.
+// Goal: the bar of a day that was not over has only its open and is requested again; one of a completed day is not.
 #[tokio::test]
 async fn a_day_that_is_not_over_gives_its_open_alone() {
     let days = [("2024-06-13", value!(214.2)), ("2024-06-14", value!(213.8))];
@@ -151,8 +150,8 @@ async fn a_day_that_is_not_over_gives_its_open_alone() {
     assert_eq!(stage.run(&order).await.asked, 0);
 }
 
-// Goal: its refusals are told apart: no such symbol, too many requests in plain text, days before a
-// symbol's first, and an answer of no known form.
+// Goal: its errors are told apart: an unknown symbol, too many requests in plain text, days before a symbol's
+// first, and a response in an unknown format.
 #[tokio::test]
 async fn refusals_are_told_apart() {
     let error = |status: u16, code: &str, said: &str| {
@@ -190,4 +189,17 @@ fn pence_become_pounds() {
     assert!(matches!(&rows[0], Ok(Row::Instrument(one)) if one.currency.as_deref() == Some("GBP")));
     assert_eq!(bars_of(&rows)[0].open.to_string(), "7.126");
     assert!(matches!(bars_of(&rows)[0].at, BarTime::Day(_)));
+}
+
+// Goal: what the source calls an index is one; nothing else is.
+#[test]
+fn an_index_is_told_by_its_chart() {
+    let mut body = chart(&[("2024-06-13", value!(5433.74))], value!({}), "2024-06-13T20:00:01Z");
+    let mut type_of = |kind: &str| {
+        body["chart"]["result"][0]["meta"]["instrumentType"] = kind.into();
+        let rows = read("yahoo-chart", &Source::bytes("x.json", body.to_string())).expect("is of use");
+        let Ok(Row::Instrument(one)) = &rows[0] else { panic!("{rows:?}") };
+        one.instrument_type
+    };
+    assert_eq!((type_of("INDEX"), type_of("EQUITY")), (Some(InstrumentType::Index), None));
 }

@@ -1,4 +1,4 @@
-//! Each format says what its file says, and a wrong row is refused with file, line and reason.
+//! Each format yields what its file contains, and an invalid row is rejected with file, line and reason.
 
 use crate::support::{bars, files, lenient, options, refusals, strict};
 use papertape_core::id::Symbol;
@@ -13,8 +13,8 @@ const YAHOO: &str = "Date,Open,High,Low,Close,Adj Close,Volume\n\
     2020-08-31,127.580002,131.000000,126.000000,129.039993,126.8,225702700\n";
 const SPLIT: &str = "symbol,ex_date,kind,value\nAAPL,2020-08-31,split,4\n";
 
-// Goal: a file in Yahoo's columns is turned back by the splits that are given: what was traded before the
-// split is there in the shares of then.
+// Goal: the prices of a file with Yahoo's columns are restored with the given splits: those before the split
+// are in the shares of their time.
 #[test]
 fn yahoo_is_turned_back_by_its_splits() {
     let imported = strict(&files(&[("AAPL.csv", YAHOO), ("splits.csv", SPLIT)]), &options("x")).expect("it");
@@ -31,8 +31,8 @@ fn yahoo_is_turned_back_by_its_splits() {
     assert_eq!(seen[0].close.to_string(), "124.8075", "in the shares of after the split");
 }
 
-// Goal: without a split list such a file is refused, once, with what to do; a statement that there was no
-// split, or that prices are as traded, lets it in.
+// Goal: without a split list such a file is rejected, once, with advice; declaring that there was no split,
+// or that prices are as traded, makes it acceptable.
 #[test]
 fn adjusted_prices_without_splits_are_refused() {
     let alone = files(&[("AAPL.csv", YAHOO)]);
@@ -50,7 +50,7 @@ fn adjusted_prices_without_splits_are_refused() {
     assert!(bars(&strict(&alone, &as_traded).expect("it").dataset)[0].contains("127.142502"));
 }
 
-// Goal: adjusted closes adjust nothing, and tell of a dividend that nobody gave.
+// Goal: adjusted closes adjust nothing, but reveal a missing dividend.
 #[test]
 fn adjusted_closes_check_dividends() {
     let text = "Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-02,10,10,10,10,9.9,1\n2024-01-03,10,10,10,10,10,1\n";
@@ -64,7 +64,7 @@ fn adjusted_closes_check_dividends() {
     assert!(strict(&files(&[("IBM.csv", text), given]), &options("x")).expect("it").report.notes.is_empty());
 }
 
-// Goal: Stooq's bulk columns, with days and with minutes, semicolons, a byte order mark and CRLF.
+// Goal: Stooq's bulk columns are read, with days and with minutes, semicolons, a byte order mark and CRLF.
 #[test]
 fn stooq_and_spellings_of_tables() {
     let stooq = "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\r\n\
@@ -85,7 +85,7 @@ fn stooq_and_spellings_of_tables() {
     assert_eq!(day.volume.to_string(), "2100");
 }
 
-// Goal: a packed file is unpacked; a packed file that ends too early is refused.
+// Goal: a compressed file is decompressed; a truncated one is rejected.
 #[test]
 fn gzip_is_unpacked() {
     let text = "date,open,high,low,close,volume\n2024-01-02,1,2,1,2,5\n";
@@ -98,7 +98,7 @@ fn gzip_is_unpacked() {
     assert!(strict(&[half], &options("x")).is_err());
 }
 
-// Goal: every kind of impossible row is refused with its line; all are told at once.
+// Goal: every kind of impossible row is rejected with its line, and all are reported together.
 #[test]
 fn wrong_rows_are_refused_where_they_stand() {
     let text = "symbol,date,open,high,low,close,volume\n\
@@ -132,7 +132,7 @@ fn wrong_rows_are_refused_where_they_stand() {
     assert_eq!(told, expected.map(|line| format!("dir/?.csv, {line}")));
 }
 
-// Goal: refused rows go to the quarantine with file, line, reason and themselves; the others are imported.
+// Goal: rejected rows go to the quarantine with file, line, reason and raw text; the others are imported.
 #[test]
 fn quarantine_takes_the_refused_rows_alone() {
     let text = "symbol,date,open,high,low,close,volume\nA,2024-01-02,10,11,9,10,100\nA,2024-01-03,10,8,9,10,100\n\
@@ -152,7 +152,7 @@ fn quarantine_takes_the_refused_rows_alone() {
     assert_eq!(lines[3]["raw"], "A,2024-01-04,10,11,9,10.5,100");
 }
 
-// Goal: what is no table of bars, empty, binary or endless is refused as a file.
+// Goal: a file that is not a table of bars, empty, binary or endless is rejected as a whole.
 #[test]
 fn files_of_no_use_are_refused() {
     for (name, text, reason) in [
@@ -184,8 +184,8 @@ const DAILY: &str = r#"{
   }
 }"#;
 
-// Goal: Alpha Vantage's daily adjusted gives prices as traded with splits and dividends, and a wrong entry
-// is refused with its line and path.
+// Goal: Alpha Vantage's daily adjusted series yields prices as traded with splits and dividends, and an
+// invalid entry is rejected with its line and path.
 #[test]
 fn alpha_vantage_daily() {
     let (dataset, _, lines) = lenient(&files(&[("q.json", DAILY)]), &options("x"));
@@ -203,8 +203,8 @@ fn alpha_vantage_daily() {
     assert!(refusals(&limit, &options("x"))[0].contains("it holds no series, but says `rate limit`"));
 }
 
-// Goal: Alpha Vantage's intraday needs to be said to be unadjusted; times are of its own zone, before and
-// after the clocks change; what lies outside of trading hours is left out and counted.
+// Goal: Alpha Vantage's intraday series must be declared unadjusted; times are in its own zone, before and
+// after the clock change; bars outside trading hours are left out and counted.
 #[test]
 fn alpha_vantage_intraday() {
     let text = r#"{"Meta Data": {"2. Symbol": "IBM", "4. Interval": "60min", "6. Time Zone": "US/Eastern"},
@@ -248,7 +248,7 @@ const MERGED: &str = concat!(
     "\n",
 );
 
-// Goal: AI-Trader's file, whose newest bars hold the open alone: it is today's open, and there is no more.
+// Goal: in AI-Trader's file, whose newest bars have only an open, that open is today's, and there is nothing more.
 #[test]
 fn merged_jsonl_ends_with_the_open_alone() {
     let dataset = strict(&files(&[("merged.jsonl", MERGED)]), &options("x")).expect("it").dataset;
@@ -266,7 +266,7 @@ fn merged_jsonl_ends_with_the_open_alone() {
     assert!(close.today_bar(&"AAPL".into()).is_err());
 }
 
-// Goal: an open alone that is not the newest day's is refused, in its line of many.
+// Goal: an open-only bar that is not on the newest day is rejected with its line.
 #[test]
 fn the_open_alone_is_the_newest_days() {
     let text = MERGED
@@ -281,7 +281,7 @@ fn the_open_alone_is_the_newest_days() {
     );
 }
 
-// Goal: news of lines and tables, with a publication time; undated ones are refused.
+// Goal: news from JSON Lines and tables is read with its publication time; undated items are rejected.
 #[test]
 fn news_need_a_publication_time() {
     let bars = ("A.csv", "date,open,high,low,close,volume\n2024-01-02,1,2,1,2,5\n2024-01-03,1,2,1,2,5\n");
@@ -318,8 +318,8 @@ fn news_need_a_publication_time() {
     assert!(told[3].contains("3: \"it is undated"), "{told:?}");
 }
 
-// Goal: figures and macroeconomic series with their publication dates; a calendar with an early close; an
-// action beyond the data is left out with a note, one on no trading day is refused.
+// Goal: fundamentals and macroeconomic series are read with their publication dates, and a calendar with an
+// early close; an action outside the data is left out with a note, one on a day without trading is rejected.
 #[test]
 fn figures_calendars_and_actions() {
     let bars = (
@@ -355,7 +355,7 @@ fn figures_calendars_and_actions() {
     );
     assert_eq!(dataset.contents().macros().count(), 1);
     assert_eq!(imported.report.notes.len(), 1, "{:?}", imported.report.notes);
-    // What a delisting pays comes back as it was given.
+    // A delisting payout is returned unchanged.
     let other = ("B.csv", "date,open,high,low,close,volume\n2024-07-02,1,2,1,2,5\n");
     for (value, pays) in [("last_price", None), ("nothing", Some("0")), ("12.50", Some("12.5"))] {
         let gone = format!("symbol,ex_date,kind,value\nB,2024-07-03,delisting,{value}\n");

@@ -1,4 +1,4 @@
-//! Indicators against answers computed with pandas (scripts/indicator_answers.py).
+//! Indicators compared with results computed with pandas (scripts/indicator_answers.py).
 
 use papertape_core::market::{Indicator, IndicatorTable};
 use papertape_core::time::{Date, parse_date};
@@ -6,7 +6,7 @@ use papertape_market::bundled;
 
 const ANSWERS: &str = include_str!("../fixtures/indicator-answers.csv");
 
-// Goal: every indicator, over years of real bars and across splits, is what pandas computes.
+// Goal: every indicator, over years of real bars and across splits, equals what pandas computes.
 #[test]
 fn indicators_are_what_pandas_computes() {
     let mut lines = ANSWERS.lines();
@@ -37,8 +37,8 @@ fn indicators_are_what_pandas_computes() {
     assert!(checked > 1_000, "{checked}");
 }
 
-// Goal: an indicator's text is read with and without parameters, written in one form, and what
-// makes no sense is refused.
+// Goal: an indicator's text is parsed with and without parameters and written in one canonical form; invalid
+// ones are rejected.
 #[test]
 fn indicator_names_are_read_and_written() {
     let check = |text: &str, expected: &str| {

@@ -1,4 +1,4 @@
-//! A directory of datasets: whole or not there, found by other catalogues, never broken for older jobs.
+//! A directory of datasets: writes are atomic, visible to other catalogues, and never break older jobs.
 
 use crate::support::{files, options, strict};
 use papertape_core::market::Dataset;
@@ -14,7 +14,7 @@ fn names(catalogue: &Catalogue) -> Vec<String> {
     catalogue.list().expect("lists").into_iter().map(|one| one.name).collect()
 }
 
-// Goal: what one catalogue keeps another finds, open or not, by name and by hash, with its market.
+// Goal: a dataset stored by one catalogue is found by another, open or not, by name and by hash, with its market.
 #[test]
 fn what_is_kept_is_found_by_others() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -31,7 +31,7 @@ fn what_is_kept_is_found_by_others() {
     assert_eq!(two.verify("mine").expect("whole").hash, made.hash());
 }
 
-// Goal: the same again is no error; other content needs a word, and what the name stood for stays.
+// Goal: storing the same dataset again is not an error; other content requires `replace`, and the old content stays.
 #[test]
 fn a_name_is_replaced_only_on_request_and_nothing_is_lost() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -54,7 +54,7 @@ fn a_name_is_replaced_only_on_request_and_nothing_is_lost() {
     assert!(!catalogue.keep(&bundled(), None, false).expect("the same"));
 }
 
-// Goal: a name, and content without one, can be taken away; what is part of the program cannot.
+// Goal: a name, and content without a name, can be removed; a dataset that is part of the program cannot.
 #[test]
 fn what_is_removed_is_gone() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -71,7 +71,7 @@ fn what_is_removed_is_gone() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-// Goal: what a writer that died has left is not found by anyone, and cleared away by the next.
+// Goal: what a dead writer left behind is never found, and the next writer removes it.
 #[test]
 fn leftovers_are_cleared_away() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -88,7 +88,7 @@ fn leftovers_are_cleared_away() {
     assert_eq!(catalogue.verify("mine").expect("whole").hash, made.hash());
 }
 
-// Goal: a changed, cut or lengthened file is told, and not opened.
+// Goal: a file that was changed, truncated or extended is reported and not opened.
 #[test]
 fn damage_is_told() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -114,7 +114,7 @@ fn damage_is_told() {
     assert!(Catalogue::at(dir.path()).open(&made.hash().to_hex()).is_err());
 }
 
-// Goal: a name cannot lead out of the directory.
+// Goal: a name cannot point outside the directory.
 #[test]
 fn names_are_plain() {
     for name in ["a", "us-2024_v1.2", "A1"] {

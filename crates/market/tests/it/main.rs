@@ -9,10 +9,12 @@ mod download_support;
 mod download_wire;
 mod download_yahoo;
 mod formats;
+mod indexes;
 mod indicators;
 mod keeping;
 #[path = "../../../core/tests/it/market_answers.rs"]
 mod market_answers;
+mod membership;
 mod round_trip;
 mod support;
 mod times;

@@ -1,4 +1,4 @@
-//! The same rows are the same dataset, in whatever order, files and form they come.
+//! The same rows form the same dataset, in whatever order, files and format they come.
 
 use crate::support::{files, lenient, options, strict};
 use papertape_core::market::Dataset;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 const FORMS: [ExportFormat; 3] = [ExportFormat::Csv, ExportFormat::Jsonl, ExportFormat::Parquet];
 
-/// Writes a dataset out and imports what was written.
+/// Exports a dataset and imports the result.
 fn again(dataset: &Dataset, form: ExportFormat) -> Dataset {
     let dir = tempfile::tempdir().expect("a directory");
     let written = export(dataset, dir.path(), form).expect("exports");
@@ -18,7 +18,7 @@ fn again(dataset: &Dataset, form: ExportFormat) -> Dataset {
     strict(&sources, &options("again")).expect("imports").dataset
 }
 
-// Goal: the bundled dataset, written out in any form, is imported as itself.
+// Goal: the bundled dataset, exported in any format, is imported unchanged.
 #[test]
 fn the_bundled_dataset_comes_back() {
     for form in FORMS {
@@ -26,7 +26,7 @@ fn the_bundled_dataset_comes_back() {
     }
 }
 
-/// A dataset with everything in it: minutes, days, actions, news and figures.
+/// A dataset with every kind of row: minutes, days, actions, news and figures.
 fn everything(seed: u32, count: u32) -> Vec<(String, String)> {
     let mut within = String::from("symbol,opens_at,interval,open,high,low,close,volume\n");
     let mut daily = String::from("symbol,date,open,high,low,close,volume\n");
@@ -72,8 +72,7 @@ fn everything(seed: u32, count: u32) -> Vec<(String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    // Goal: neither the order of files nor that of rows shows; written out in any form and imported, it is
-    // the same dataset.
+    // Goal: the order of files and rows has no effect; exported in any format and imported, it is the same dataset.
     #[test]
     fn order_and_form_do_not_show(seed in 1..900_u32, count in 3..210_u32, turn in 0..6_usize, form in 0..3_usize) {
         let mut texts = everything(seed, count);
@@ -82,7 +81,7 @@ proptest! {
             let imported = strict(&files(&named), &options("x"));
             imported.map(|imported| imported.dataset)
         };
-        // A split of seven for seven is none: such a draw is refused by itself.
+        // A split of seven for seven is not a split: such input is rejected anyway.
         prop_assume!(seed != 5);
         let one = import(&texts).expect("imports");
         texts.rotate_left(turn);
@@ -97,7 +96,7 @@ proptest! {
     }
 }
 
-// Goal: what contradicts itself is refused alike whichever file comes first.
+// Goal: contradictory rows are rejected alike whichever file comes first.
 #[test]
 fn contradictions_do_not_depend_on_order() {
     let one = (
@@ -113,7 +112,7 @@ fn contradictions_do_not_depend_on_order() {
     assert_eq!(here.bar_count(), 2);
 }
 
-// Goal: a million rows are imported, packed and found again.
+// Goal: a million rows are imported, packed and read back.
 #[test]
 fn a_million_rows() {
     let days: Vec<String> = (0..2_500)

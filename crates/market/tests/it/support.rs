@@ -1,9 +1,9 @@
-//! What the tests of imports share.
+//! Shared helpers of the import tests.
 
 use papertape_core::market::{Dataset, TradingHours};
 use papertape_market::import::{ImportError, ImportOptions, Imported, Report, Source, import};
 
-/// An import of US equities under this name.
+/// Options of an import of US equities under this name.
 pub(crate) fn options(name: &str) -> ImportOptions {
     ImportOptions {
         name: name.to_owned(),
@@ -17,17 +17,17 @@ pub(crate) fn options(name: &str) -> ImportOptions {
     }
 }
 
-/// Files of these names and texts.
+/// Sources with these names and texts.
 pub(crate) fn files(files: &[(&str, &str)]) -> Vec<Source> {
     files.iter().map(|(name, text)| Source::bytes(*name, *text)).collect()
 }
 
-/// Imports, all or nothing.
+/// A strict import: all or nothing.
 pub(crate) fn strict(sources: &[Source], options: &ImportOptions) -> Result<Imported, ImportError> {
     import(sources, options, None, &mut |_| {})
 }
 
-/// Imports what holds; gives the dataset and the quarantined lines.
+/// A lenient import; returns the dataset and the quarantined lines.
 pub(crate) fn lenient(
     sources: &[Source],
     options: &ImportOptions,
@@ -40,7 +40,7 @@ pub(crate) fn lenient(
     (imported.dataset, imported.report, lines)
 }
 
-/// The refusals of a strict import, as they are told.
+/// The rejections of a strict import, as displayed.
 pub(crate) fn refusals(sources: &[Source], options: &ImportOptions) -> Vec<String> {
     match strict(sources, options) {
         Err(ImportError::Refused(report)) => report.refusals.iter().map(ToString::to_string).collect(),

@@ -48,7 +48,7 @@ fn parquet(compression: Compression) -> Bytes {
     file.into_inner().expect("ends").into()
 }
 
-/// Goal: Parquet packed with zstd is read like any other.
+/// Goal: Parquet compressed with zstd is read like any other.
 #[test]
 fn parquet_with_zstd_is_read() {
     let level = ZstdLevel::try_new(3).expect("a level");
@@ -61,7 +61,8 @@ fn parquet_with_zstd_is_read() {
     assert_eq!(read(Compression::UNCOMPRESSED), wanted);
 }
 
-/// Goal: seconds and milliseconds since the Unix epoch are read wherever a time is: bars, news, figures, actions, calendars.
+/// Goal: seconds and milliseconds since the Unix epoch are accepted wherever a time is: bars, news, figures,
+/// actions, calendars.
 #[test]
 fn epochs_are_times_everywhere() {
     let csv = "symbol,date,open,high,low,close,volume\n";
@@ -91,7 +92,7 @@ fn epochs_are_times_everywhere() {
     );
 }
 
-/// Goal: many wrong rows of one kind are one sentence, with a count and the first places.
+/// Goal: many invalid rows of one kind are reported as one sentence, with a count and the first places.
 #[test]
 fn problems_are_told_by_kind() {
     let mut text = "symbol,date,open,high,low,close,volume\n".to_owned();

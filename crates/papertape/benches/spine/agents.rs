@@ -1,5 +1,5 @@
-//! A thousand agents side by side in one process, against a model that takes 200 ms: the ideal is the
-//! time of one agent's calls, one after the other.
+//! A thousand concurrent agents in one process, against a model that takes 200 ms: the ideal is the time of
+//! one agent's calls in sequence.
 
 use crate::product::{self, Talk};
 use papertape_core::time::Date;
@@ -26,7 +26,7 @@ pub(crate) fn run() {
     let mut wall: [Series; 2] = Default::default();
     let (mut cpu, mut memory) = (Series::default(), Series::default());
     for round in 0..ROUNDS {
-        // A data directory and a client of its own each: connections are made anew.
+        // Each has its own data directory and client, so that connections are opened anew.
         let dir = product::directory();
         let app = runtime.block_on(product::open(dir.path(), server.url(), AGENTS));
         let names: Vec<String> = (0..AGENTS).map(|number| format!("agent-{round}-{number}")).collect();
@@ -68,7 +68,7 @@ pub(crate) fn run() {
     table.print();
 }
 
-/// The calls alone.
+/// The calls only.
 async fn bare(talk: &Arc<Talk>, url: &str) {
     let client = product::client();
     let tasks: Vec<_> = (0..AGENTS)

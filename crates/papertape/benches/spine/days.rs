@@ -1,5 +1,5 @@
-//! A solo agent's days against a model that answers at once: what the product itself takes of the
-//! processor, beside a bare loop that makes the same calls and commits each message.
+//! A solo agent's days against a model that responds immediately: the product's own CPU time, next to a bare
+//! loop that makes the same calls and commits each message.
 
 use crate::product::{self, Talk};
 use papertape_core::time::Date;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const START: Date = jiff::civil::date(2012, 1, 3);
 const END: Date = jiff::civil::date(2012, 5, 24);
-/// Processor seconds that a model-day may take.
+/// The maximum CPU seconds per model-day.
 const AIM: f64 = 0.002;
 
 pub(crate) fn run() {
@@ -28,7 +28,7 @@ pub(crate) fn run() {
     let mut days = 0;
     let mut all = 0;
     let served = server.cpu_time();
-    // The first round is for warming up.
+    // The first round is a warm-up.
     for round in 0..=ROUNDS {
         let mut times = Vec::new();
         for provider in ["streamed", "whole"] {
@@ -67,7 +67,7 @@ pub(crate) fn run() {
     table.print();
 }
 
-/// The same days without the product: one connection, one table, a transaction a message.
+/// The same days without the product: one connection, one table, one transaction per message.
 async fn bare(path: &Path, talk: &Talk, client: &reqwest::Client, url: &str, days: usize) {
     let connection = Connection::open(path).expect("opens");
     let schema = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;

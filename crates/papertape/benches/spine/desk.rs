@@ -1,6 +1,6 @@
-//! A desk's ticker-days. Against a model that answers at once: what the product itself takes of the
-//! processor, beside a bare loop that sends the same requests and commits each answer. Against one that
-//! takes 200 ms: how near one desk, and 256 side by side, come to their longest chain of calls.
+//! A desk's ticker-days. Against a model that responds immediately: the product's own CPU time, next to a
+//! bare loop that sends the same requests and commits each response. Against a model that takes 200 ms: how
+//! close one desk, and 256 concurrent desks, get to their longest chain of calls.
 
 use crate::product;
 use papertape::trigger::Request;
@@ -24,13 +24,13 @@ const DESKS: usize = 256;
 const LATENCY: Duration = Duration::from_millis(200);
 const SYMBOL: [&str; 1] = ["AAPL"];
 const START: Date = jiff::civil::date(2012, 1, 3);
-/// Some fifty trading days.
+/// About fifty trading days.
 const END: Date = jiff::civil::date(2012, 3, 15);
-/// A week.
+/// One week.
 const FRIDAY: Date = jiff::civil::date(2012, 1, 9);
-/// Processor seconds that a ticker-day may take.
+/// The maximum CPU seconds per ticker-day.
 const AIM: f64 = 0.005;
-/// Bytes that a desk may need.
+/// The maximum memory per desk, in bytes.
 const MEMORY: f64 = 0.5e6;
 
 pub(crate) fn run() {
@@ -51,13 +51,13 @@ pub(crate) fn run() {
     table.print();
 }
 
-/// Fifty days of one desk against a model that answers at once.
+/// Fifty days of one desk against a model that responds immediately.
 fn at_once(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut Table) {
     let server = ServerProcess::start_desk(Duration::ZERO, &day.roles);
     let app = runtime.block_on(product::open(dir, server.url(), 8));
     let client = product::client();
     let (mut cpu, mut wall): ([Series; 2], [Series; 2]) = Default::default();
-    // The first round is for warming up.
+    // The first round is a warm-up.
     for round in 0..=ROUNDS {
         let name = format!("desk-{round}");
         let (job, days) = runtime.block_on(product::queue(&app, simulation(&[name], START, END)));
@@ -79,7 +79,7 @@ fn at_once(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut
     table.add("wall time of a ticker-day", Unit::Millis, &wall[0], with(&wall[1]), Aim::Shown);
 }
 
-/// A week of one desk against a model that takes its time.
+/// A week of one desk against a slow model.
 fn one(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut Table) {
     let server = ServerProcess::start_desk(LATENCY, &day.roles);
     let app = runtime.block_on(product::open(dir, server.url(), 8));
@@ -97,12 +97,12 @@ fn one(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut Tab
     table.add("wall time of a ticker-day at 200 ms", Unit::Millis, &wall, with, Aim::RatioTo(1.1));
 }
 
-/// A day of many desks side by side against the same.
+/// A day of many concurrent desks against a slow model.
 fn many(runtime: &tokio::runtime::Runtime, day: &Day, table: &mut Table) {
     let server = ServerProcess::start_desk(LATENCY, &day.roles);
     let [mut median, mut slowest, mut memory, mut ideal]: [Series; 4] = Default::default();
     for round in 0..ROUNDS {
-        // A data directory and a client of its own each: connections are made anew.
+        // Each has its own data directory and client, so that connections are opened anew.
         let dir = product::directory();
         let app = runtime.block_on(product::open(dir.path(), server.url(), DESKS * 4));
         let names: Vec<String> = (0..DESKS).map(|number| format!("desk-{round}-{number}")).collect();
@@ -131,7 +131,7 @@ fn simulation(names: &[String], start: Date, end: Date) -> Request {
     product::simulation(agents, &SYMBOL, start, end)
 }
 
-/// Sees that every day ended well with all its calls, and gives how long each took, in seconds.
+/// Checks that every day completed with all its calls, and returns how long each took, in seconds.
 fn check(dir: &Path, job: &str, days: usize, calls: usize) -> Vec<f64> {
     let path = dir.join("papertape.db");
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("opens");
@@ -148,20 +148,20 @@ fn check(dir: &Path, job: &str, days: usize, calls: usize) -> Vec<f64> {
     times
 }
 
-/// A recorded day of a desk's.
+/// A recorded day of a desk.
 struct Day {
-    /// The file with what each role says.
+    /// The file with each role's answers.
     roles: PathBuf,
-    /// What was asked, in the order of arrival.
+    /// The requests, in order of arrival.
     requests: Vec<Value>,
-    /// Model calls that wait for each other: the longest conversation of the analysts, and everybody after.
+    /// Model calls that depend on one another: the longest analyst conversation, and all later nodes.
     chain: usize,
-    /// Calls of tools.
+    /// The number of tool calls.
     tools: usize,
 }
 
 impl Day {
-    /// Records one: the house model plays the desk.
+    /// Records a day on which the house model plays the desk.
     async fn record(dir: &Path) -> Self {
         let kept: Arc<Mutex<Roles>> = Arc::default();
         let writing = Arc::clone(&kept);
@@ -199,7 +199,7 @@ impl Day {
             let turns = of_role.max_by_key(last).and_then(|request| request["messages"].as_array());
             tools += turns.into_iter().flatten().filter(|turn| turn["role"] == "tool").count();
         }
-        // Those of the risk debate, who speak in turn, are called analysts as well.
+        // The roles of the risk debate, which speak in turn, are called analysts as well.
         let beside = ["Market", "Sentiment", "News", "Fundamentals"].map(|name| format!("{name} Analyst"));
         let is_beside = |role: &str| beside.iter().any(|name| role.ends_with(name));
         let (analysts, others): (Vec<_>, Vec<_>) = calls.iter().partition(|(name, _)| is_beside(name));
@@ -210,14 +210,14 @@ impl Day {
         Self { roles, requests, chain, tools }
     }
 
-    /// Seconds that the longest chain takes.
+    /// The duration of the longest chain, in seconds.
     fn ideal(&self) -> f64 {
         LATENCY.as_secs_f64() * self.chain as f64
     }
 }
 
-/// The same days without the product: the recorded requests one after the other, one connection, one
-/// table, a transaction an answer. No tool is run and no order placed.
+/// The same days without the product: the recorded requests in sequence, one connection, one table, one
+/// transaction per response. No tool runs and no order is placed.
 async fn bare(path: &Path, day: &Day, client: &reqwest::Client, url: &str, days: usize) {
     let connection = Connection::open(path).expect("opens");
     let schema = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;

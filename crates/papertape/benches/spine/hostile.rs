@@ -1,5 +1,5 @@
-//! Providers that mean harm against `papertape serve`: how much memory each of them makes the server take. The
-//! server is a process of its own, with one provider that streams and one that answers whole.
+//! Hostile providers against `papertape serve`: how much memory each of them makes the server use. The server
+//! runs in its own process, with one provider that streams and one that does not.
 
 use crate::product;
 use papertape_testkit::bench::{Aim, Series, Table, Unit};
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Bytes that the server may have resident at the most.
+/// The maximum resident memory of the server, in bytes.
 const AIM: f64 = 300e6;
 const SSE: &str = "text/event-stream";
 const JSON: &str = "application/json";
@@ -47,7 +47,7 @@ async fn measure() {
     serve.stop();
 }
 
-/// The answers, and whether they are streams.
+/// The responses, and whether they are streams.
 fn corpus() -> Vec<(&'static str, bool, ScriptedAnswer)> {
     let index = json!({ "choices": [{ "delta": { "tool_calls": [
         { "index": 4_000_000_000_u64, "id": "c", "function": { "name": "buy", "arguments": "{}" } }] } }] });
@@ -98,14 +98,14 @@ fn corpus() -> Vec<(&'static str, bool, ScriptedAnswer)> {
     ]
 }
 
-/// 2 GiB of zeros as gzip: members of 16 MiB one after another.
+/// 2 GiB of zeros as gzip: consecutive members of 16 MiB.
 fn bomb() -> Vec<u8> {
     let mut one = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     one.write_all(&vec![0; 16 << 20]).expect("is packed");
     one.finish().expect("is packed").repeat(128)
 }
 
-/// `papertape serve` in a process of its own. Killed when dropped.
+/// `papertape serve` in its own process. Killed on drop.
 struct Serve {
     child: Child,
     url: String,
@@ -147,7 +147,7 @@ impl Serve {
         serde_json::from_slice(&answer.bytes().await.ok()?).ok()
     }
 
-    /// Runs one agent on one day with this provider, to whatever end.
+    /// Runs one agent for one day with this provider, whatever the outcome.
     async fn day(&self, provider: &str, name: &str) {
         let body = json!({
             "start_date": "2012-10-01",
@@ -177,7 +177,7 @@ impl Serve {
         }
     }
 
-    /// The most bytes resident since the last reset.
+    /// The peak resident memory since the last reset.
     fn peak(&self) -> f64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).expect("the server lives");

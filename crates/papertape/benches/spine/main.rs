@@ -1,7 +1,7 @@
-//! What the product as a whole takes: a model-day, a thousand agents, a million messages, a start.
-//! Method and figures are in `docs/performance.md`.
+//! The cost of the product as a whole: a model-day, a thousand agents, a million messages, a start. The
+//! method and the results are in `docs/performance.md`.
 //!
-//! To add a benchmark, write a file beside this one and a line below.
+//! To add a benchmark, write a file next to this one and add a line below.
 
 mod agents;
 mod days;

@@ -1,5 +1,5 @@
-//! A record of a million messages, written by the product's own commits and kept beside the build until
-//! the schema or this file's format changes.
+//! A database of a million messages, written by the product's own commits and stored with the build until the
+//! schema or this file's format changes.
 
 use crate::million_texts::{reading, thought};
 use papertape::app::{Access, App};
@@ -27,25 +27,24 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
 
-/// Counted up where what is written here changes.
+/// Incremented whenever the data written here changes.
 const FORMAT: u32 = 1;
 pub(crate) const JOBS: u64 = 10;
 pub(crate) const AGENTS: u64 = 5;
-/// Messages of a session: a question, then turns of the agent and of a tool, and the agent's last word.
+/// Messages per session: a question, then turns of the agent and of a tool, and the agent's final message.
 pub(crate) const OF_A_SESSION: u64 = 20;
-/// Of these, the agent's own.
+/// The agent's own messages among them.
 pub(crate) const THOUGHTS: u64 = 10;
-/// Sessions written side by side.
+/// Sessions written concurrently.
 const SIDE_BY_SIDE: usize = 64;
 
-/// Trading days of each job: a thousand, or fewer where `BENCH_MESSAGES` asks for less than a
-/// million messages.
+/// The trading days of each job: a thousand, or fewer if `BENCH_MESSAGES` requests less than a million messages.
 pub(crate) fn days() -> u64 {
     let wanted = std::env::var("BENCH_MESSAGES").ok().and_then(|count| count.parse::<u64>().ok());
     (wanted.unwrap_or(1_000_000) / (JOBS * AGENTS * OF_A_SESSION)).clamp(20, 1_000)
 }
 
-/// How many sessions there are in all.
+/// The total number of sessions.
 pub(crate) fn sessions() -> u64 {
     JOBS * AGENTS * days()
 }
@@ -54,7 +53,7 @@ pub(crate) fn job_id(job: u64) -> JobId {
     JobId::new(format!("job-{job:02}"))
 }
 
-/// The data directory; it is made where it is not there.
+/// The data directory, created if it is missing.
 pub(crate) fn data_dir(runtime: &tokio::runtime::Runtime) -> PathBuf {
     let messages = sessions() * OF_A_SESSION;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("messages-{messages}"));
@@ -72,7 +71,7 @@ pub(crate) fn data_dir(runtime: &tokio::runtime::Runtime) -> PathBuf {
     dir
 }
 
-/// The product on the record.
+/// Opens the application on the database.
 pub(crate) fn open(runtime: &tokio::runtime::Runtime) -> App {
     let dir = data_dir(runtime);
     let app = runtime.block_on(App::open(Config { data_dir: dir, ..Config::default() }, Access::Own));
@@ -82,7 +81,7 @@ pub(crate) fn open(runtime: &tokio::runtime::Runtime) -> App {
     app
 }
 
-/// What the record is made of: this format, and the schema of a new one.
+/// Identifies the database's content: this format, and the schema of a new database.
 fn stamp(runtime: &tokio::runtime::Runtime) -> String {
     let dir = crate::product::directory();
     let path = dir.path().join("empty.db");
@@ -107,7 +106,7 @@ async fn write(dir: &Path) {
                 let (store, lease, nth) = (store.clone(), lease.clone(), number);
                 number += 1;
                 let new = NewSession { agent: agent_name(agent), date: date(day), at: at(nth) };
-                // In this order, so that ids follow the days.
+                // In this order, so that IDs follow the days.
                 let session = store.open_session(&lease, new).await.expect("opens").id;
                 tasks.push(tokio::spawn(async move {
                     store.commit(session_commit(&lease, session, nth)).await.expect("commits");
@@ -131,12 +130,14 @@ async fn claim(store: &Store, job: u64) -> Lease {
         start_date: date(0),
         end_date: date(days() - 1),
         symbols: ["AAPL".into()].into(),
+        universe: None,
         agents,
         market: MarketProfile::preset("us_equity").expect("is there"),
         initial_cash: Money(Decimal::from(100_000)),
         seed: 0,
         prompts: ContentHash::of(b"prompts"),
         summaries: false,
+        benchmark: None,
         memory: papertape_agents::memory::MemorySettings::off(),
         memory_from: None,
         embedding: None,
@@ -179,7 +180,7 @@ fn at(number: u64) -> Timestamp {
     Timestamp::from_microsecond(micros).expect("is in range")
 }
 
-/// All of a session in one transaction.
+/// A whole session in one transaction.
 fn session_commit(lease: &Lease, session: SessionId, nth: u64) -> Commit {
     let mut writes = Vec::new();
     let instructions = text(format!("You are a careful trader. {}", thought(0)));

@@ -1,17 +1,16 @@
-//! What is said in the million messages: made of numbers, the same each time, with words whose number
-//! is known.
+//! The texts of the million messages: generated from numbers, deterministic, with words of known frequency.
 
-/// A word that some messages have, and in how many of the agents' own it is.
+/// A word that some messages contain, and how frequent it is in the agents' own messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marked {
-    /// The word; `lone` is followed by a number, and each such word is in one message.
+    /// The word; `lone` is followed by a number, and each such word occurs in one message.
     pub(crate) word: &'static str,
-    /// It is in one of so many.
+    /// It occurs in one message out of this many.
     pub(crate) one_of: u64,
     rest: u64,
 }
 
-/// The words, the rarest first.
+/// The words, rarest first.
 pub(crate) const MARKED: [Marked; 5] = [
     Marked { word: "lone", one_of: 10_000, rest: 17 },
     Marked { word: "scarce", one_of: 25_000, rest: 31 },
@@ -24,7 +23,7 @@ const SYLLABLES: [&str; 16] = [
     "mar", "ket", "vol", "ume", "ran", "ge", "mo", "men", "tum", "hed", "ge", "spre", "ad", "ti", "de", "ral",
 ];
 
-/// A cheap sequence of numbers that follow from the first.
+/// A cheap pseudo-random sequence.
 struct Numbers(u64);
 
 impl Numbers {
@@ -33,7 +32,7 @@ impl Numbers {
         (self.0 >> 33) % below
     }
 
-    /// One of some 4,000 words, low ones far more often.
+    /// One of about 4,000 words, low numbers far more often.
     fn word(&mut self) -> String {
         let spread = self.next(64) + 1;
         let number = self.next(spread * spread) as usize;
@@ -41,7 +40,7 @@ impl Numbers {
     }
 }
 
-/// What an agent says in its message number `k` of all.
+/// An agent's text in message number `k` overall.
 pub(crate) fn thought(k: u64) -> String {
     let mut numbers = Numbers(k.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut text = format!("Thought {k}:");
@@ -60,7 +59,7 @@ pub(crate) fn thought(k: u64) -> String {
     text
 }
 
-/// What a tool answers.
+/// A tool's result.
 pub(crate) fn reading(k: u64) -> String {
     let mut numbers = Numbers(k.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let bars: Vec<String> = (0..4)

@@ -1,4 +1,4 @@
-//! The product put together for a measurement, and the same conversation without it.
+//! The product composed for a measurement, and the same conversation without it.
 
 use papertape::app::{Access, App};
 use papertape::config::Config;
@@ -17,18 +17,17 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A directory on the disk where the program was built.
+/// A directory on the disk that holds the build.
 pub(crate) fn directory() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("makes a directory")
 }
 
-/// Two threads, as the machine that the aims are for has.
+/// Two threads, like the machine that the targets assume.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts")
 }
 
-/// The product on a data directory, with a provider at this address, `streamed` as is the default and
-/// `whole` as another.
+/// The product on a data directory, with a provider at this address: `streamed`, the default, and `whole`.
 pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
     let mut config = Config { data_dir: dir.to_owned(), ..Config::default() };
     for (name, stream) in [("streamed", true), ("whole", false)] {
@@ -44,15 +43,15 @@ pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
     App::open(config, Access::Own).await.expect("opens")
 }
 
-/// A simulation of these solo agents, which think by one of the providers.
+/// A simulation of these solo agents, which use one of the providers.
 pub(crate) fn request(provider: &str, agents: &[String], start: Date, end: Date) -> Request {
     let model = format!("{provider}::scripted");
     let agent = |name: &String| AgentConfig::solo(AgentName::new(name), model.parse().expect("a model"));
     simulation(agents.iter().map(agent).collect(), &["AAPL", "IBM"], start, end)
 }
 
-/// A simulation whose model calls are those of the day alone: no summaries, and no memories, which would
-/// ask for a round's lesson after each day.
+/// A simulation whose only model calls are those of the day: no summaries, and no memories, which would
+/// request a round's lesson after each day.
 pub(crate) fn simulation(agents: Vec<AgentConfig>, symbols: &[&str], start: Date, end: Date) -> Request {
     Request {
         start_date: Some(start),
@@ -65,7 +64,7 @@ pub(crate) fn simulation(agents: Vec<AgentConfig>, symbols: &[&str], start: Date
     }
 }
 
-/// Queues a simulation and gives its model-days.
+/// Queues a simulation and returns the number of its model-days.
 pub(crate) async fn queue(app: &App, request: Request) -> (JobId, usize) {
     let queued = trigger(app, request).await.expect("it is queued");
     (queued.job, queued.total_model_days)
@@ -79,21 +78,21 @@ pub(crate) async fn work(app: &App, job: &JobId) {
     assert_eq!((ended.status, ended.error), (JobStatus::Completed, None));
 }
 
-/// Sees that every message of so many model-days, all that there are, was kept.
+/// Checks that there are exactly this many model-days, and that every message was stored.
 pub(crate) async fn check(app: &App, days: usize) {
     let counts = app.store.counts().await.expect("counts");
     let of_a_day = (1 + MODEL_CALLS + TOOL_CALLS) as usize;
     assert_eq!(counts.rows["reasoning_log_rows"], (days * of_a_day) as u64, "every message is there");
 }
 
-/// What the product asks on a day: its first request, and the answers of the tools in their order.
+/// A day's model traffic: the first request, and the tool results in order.
 pub(crate) struct Talk {
     pub(crate) request: Value,
     pub(crate) tools: Vec<Value>,
 }
 
 impl Talk {
-    /// Records a day of the product's.
+    /// Records a day of the product.
     pub(crate) async fn record() -> Self {
         let answer = |body: &Value| ScriptedAnswer::raw("application/json", answer_to(body).to_string());
         let server = ModelServer::answering(answer).await;
@@ -111,8 +110,7 @@ impl Talk {
         Self { request: requests[0].body.clone(), tools }
     }
 
-    /// The day as a bare loop has it: asks, reads, hands the tool's answer on. `keep` is called with
-    /// each message that came about.
+    /// The day as a bare loop: sends, reads, passes the tool result on. Calls `keep` with each new message.
     pub(crate) async fn hold(&self, client: &reqwest::Client, url: &str, mut keep: impl FnMut(&Value)) {
         let url = format!("{url}chat/completions");
         let mut request = self.request.clone();
@@ -138,7 +136,7 @@ impl Talk {
 
 /// The client of the bare loops.
 pub(crate) fn client() -> reqwest::Client {
-    // As the product does where it makes its own client.
+    // As the product does when it creates its own client.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().tcp_nodelay(true).tls_certs_only([]).build().expect("is built")
 }

@@ -1,5 +1,5 @@
-//! `GET /reasoning` by job over a million messages, through the real server over loopback, beside the
-//! same statements and the same JSON without it.
+//! `GET /reasoning` by job over a million messages, through the real server over loopback, next to the same
+//! statements and the same JSON without it.
 
 use crate::million::{self, AGENTS, JOBS, OF_A_SESSION};
 use crate::{product, search};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::time::Instant;
 use tokio::runtime::Runtime;
 
-/// Requests of each kind in a round.
+/// Requests of each kind per round.
 const REQUESTS: u64 = 200;
 
 /// The product's server, and a bare connection to the same file.
@@ -41,7 +41,7 @@ impl Served {
         Self { runtime, client: product::client(), url, bare, stopper, serving: Some(serving) }
     }
 
-    /// An answer's JSON text and the seconds that it took.
+    /// The JSON text of a response and how many seconds it took.
     pub(crate) fn get(&self, query: &str) -> (String, f64) {
         let url = format!("{}/reasoning?{query}", self.url);
         let started = Instant::now();
@@ -57,7 +57,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.stopper.stop(StopReason::Shutdown);
-        // Connections that are kept alive are let go with their client.
+        // Dropping the client closes its keep-alive connections.
         self.client = product::client();
         if let Some(serving) = self.serving.take() {
             let _ = self.runtime.block_on(serving);
@@ -110,7 +110,7 @@ pub(crate) fn run() {
 /// One request: a page somewhere in a job.
 struct Asked {
     job: String,
-    /// The start and id of the session before.
+    /// The start and ID of the previous session.
     after: Option<(i64, i64)>,
     limit: i64,
     whole: bool,
@@ -120,7 +120,7 @@ impl Asked {
     fn of(number: u64, limit: i64, whole: bool) -> Self {
         let job = number % JOBS;
         let of_a_job = AGENTS * million::days();
-        // Pages all over the job: the first of them has no cursor.
+        // Pages from all over the job: the very first has no cursor.
         let before = number * 7_919 % of_a_job.saturating_sub(limit.unsigned_abs()).max(1);
         let nth = job * of_a_job + before;
         let started = 1_600_000_000_000_000 + nth.cast_signed() * 1_000 - 1_000;
@@ -139,7 +139,7 @@ impl Asked {
         query
     }
 
-    /// The same page by hand: the rows as they come, as JSON text.
+    /// The same page by hand: the rows as read, as JSON text.
     fn bare(&self, db: &Connection) -> String {
         let sql = "SELECT id, job_id, date, model, status, error, session_summary, summary_error, started_at,
              completed_at, total_messages FROM trading_sessions
@@ -183,7 +183,7 @@ fn rows(db: &Connection, sql: &str, params: impl rusqlite::Params) -> Vec<Value>
     found
 }
 
-/// Both have the same sessions with the same messages.
+/// Checks that both contain the same sessions with the same messages.
 fn check(asked: &Asked, ours: &str, bare: &str) {
     let read = |text: &str| -> Value { serde_json::from_str(text).expect("is JSON") };
     let (ours, bare) = (read(ours), read(bare));

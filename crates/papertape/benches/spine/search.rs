@@ -1,5 +1,5 @@
-//! `GET /reasoning?q=` over a million messages, beside the bare full-text index: one statement that
-//! gives the same sessions.
+//! `GET /reasoning?q=` over a million messages, next to the bare full-text index: one statement that returns
+//! the same sessions.
 
 use crate::million::{self, JOBS, THOUGHTS};
 use crate::million_texts::{MARKED, Marked};
@@ -10,9 +10,9 @@ use rusqlite::types::ValueRef;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Requests of a question in a round, at most.
+/// The maximum number of requests per query in a round.
 const REQUESTS: u64 = 40;
-/// A slow question is not asked any more in a round after so long.
+/// A slow query is not repeated in a round after this time.
 const ENOUGH: Duration = Duration::from_secs(2);
 const LIMIT: usize = 50;
 
@@ -23,7 +23,7 @@ pub(crate) fn run() {
         let agents_own = million::sessions() * THOUGHTS;
         let count = if marked.word == "lone" { 1 } else { (agents_own / marked.one_of).max(1) };
         for of_a_job in [false, true] {
-            // In a small record not every job has the word.
+            // In a small database not every job contains the word.
             if of_a_job && count > 1 && count < JOBS {
                 continue;
             }
@@ -74,7 +74,7 @@ impl Asked {
         let words = (million::sessions() * THOUGHTS / marked.one_of).max(1);
         let lone = nth * 7 % words;
         let word = if marked.word == "lone" { format!("lone{lone}") } else { marked.word.to_owned() };
-        // A lone word's own job; else one after the other.
+        // The job that contains a lone word; otherwise one job after the other.
         let own = lone * marked.one_of / (million::sessions() / JOBS * THOUGHTS);
         let job = if marked.word == "lone" { own } else { nth % JOBS };
         Self { word, job: of_a_job.then(|| million::job_id(job).to_string()) }
@@ -85,7 +85,7 @@ impl Asked {
         format!("q={}&limit={LIMIT}{job}", self.word)
     }
 
-    /// The ids of the page's sessions, straight from the index.
+    /// The IDs of the page's sessions, straight from the index.
     fn bare(&self, served: &Served) -> Vec<i64> {
         let of_job = if self.job.is_some() { "AND s.job_id = ?3" } else { "AND ?3 IS NULL" };
         let sql = format!(
@@ -99,7 +99,7 @@ impl Asked {
     }
 }
 
-/// Both find the same sessions, and some.
+/// Checks that both find the same sessions, and at least one.
 fn check(asked: &Asked, ours: &str, bare: &[i64]) {
     let ours: Value = serde_json::from_str(ours).expect("is JSON");
     let found = ours["sessions"].as_array().into_iter().flatten();

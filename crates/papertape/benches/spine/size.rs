@@ -1,4 +1,4 @@
-//! How many bytes the record keeps for a message, beside the message's text.
+//! The number of bytes that the database needs per message, next to the size of the message's text.
 
 use crate::product;
 use papertape_core::time::Date;
@@ -22,7 +22,7 @@ pub(crate) fn run() {
     runtime.block_on(product::work(&app, &job));
     runtime.block_on(product::check(&app, days));
     let path = papertape::app::database_file(dir.path(), app.config.mode);
-    // Its last handle empties the log into the file.
+    // Closing the last handle checkpoints the log into the file.
     drop(app);
     drop(runtime);
     let bytes = path.metadata().expect("is there").len() as f64;

@@ -1,5 +1,5 @@
-//! From nothing to the first answered request: `papertape serve` on a data directory that holds the
-//! demo's job, polled until `GET /health` is answered.
+//! The time from launch to the first response: `papertape serve` on a data directory with the demo's job,
+//! polled until `GET /health` responds.
 
 use crate::product;
 use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Unit};
@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts of a round.
+/// Starts per round.
 const STARTS: usize = 5;
-/// Seconds until the first answer.
+/// The maximum seconds until the first response.
 const AIM: f64 = 0.1;
 const POLL: Duration = Duration::from_micros(500);
 
@@ -42,7 +42,7 @@ fn papertape(dir: &Path) -> Command {
     command
 }
 
-/// Until the first answer.
+/// The time until the first response.
 fn serve(dir: &Path) -> Duration {
     // A port that was free a moment ago.
     let free = TcpListener::bind("127.0.0.1:0").expect("binds").local_addr().expect("has an address");
@@ -67,7 +67,7 @@ fn serve(dir: &Path) -> Duration {
     time
 }
 
-/// What `GET /health` says; `None` as long as nobody listens.
+/// The response of `GET /health`; `None` while nobody listens.
 fn ask(address: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     let request = format!("GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
@@ -77,7 +77,7 @@ fn ask(address: SocketAddr) -> Option<String> {
     Some(answer)
 }
 
-/// Until a process that does nothing has ended.
+/// The time until a process that does nothing has exited.
 fn bare(dir: &Path) -> Duration {
     let started = Instant::now();
     assert!(papertape(dir).arg("--version").status().expect("runs").success());

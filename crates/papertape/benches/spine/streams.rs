@@ -1,6 +1,6 @@
-//! A job's stream to many clients at once, over loopback: how long an event takes from the instant that it
-//! bears to each client, while the job goes on; and how many events a second are told of a job that is over.
-//! Server, clients and job share one process and the machine's cores.
+//! A job's stream to many concurrent clients over loopback: the delay from each event's timestamp to each
+//! client while the job runs, and the events per second delivered for a finished job. Server, clients and job
+//! share one process and the machine's cores.
 
 use crate::product;
 use papertape::app::App;
@@ -22,9 +22,9 @@ use tokio::sync::watch;
 
 /// Clients.
 const CLIENTS: [usize; 4] = [1, 100, 500, 2_000];
-/// How long the model thinks, so that the job goes on while events are told.
+/// The model's latency, so that the job runs while events are delivered.
 const THINKS: Duration = Duration::from_millis(50);
-/// The most clients that have begun and are not answered yet.
+/// The maximum number of clients that are connecting at a time.
 const AT_ONCE: usize = 100;
 
 pub(crate) fn run() {
@@ -45,15 +45,15 @@ pub(crate) fn run() {
     table.print();
 }
 
-/// Both ends of every connection are this process's.
+/// Raises the file limit, because both ends of every connection belong to this process.
 fn more_files() {
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum;
-    // Where it may not be raised, opening the connections says so.
+    // If the limit cannot be raised, opening the connections will fail.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
 }
 
-/// Latencies in seconds, and deliveries a second of a running and of a finished job.
+/// Latencies in seconds, and deliveries per second of a running and of a finished job.
 async fn measure(clients: usize) -> (Series, f64, f64) {
     let answer = |body: &Value| ScriptedAnswer::raw("application/json", answer_to(body).to_string());
     let models = ModelServer::answering(answer).await;
@@ -71,7 +71,7 @@ async fn measure(clients: usize) -> (Series, f64, f64) {
     let (start, end) = (jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 3));
     let (job, _) = product::queue(&app, product::request("whole", &["watched".to_owned()], start, end)).await;
 
-    // Everybody listens before it begins: the first event, that the job is queued, has come.
+    // Every client is connected before the job starts: it has received the first event, which reports the queued job.
     let (ready, mut all_ready) = watch::channel(0_usize);
     let reading = listen(address, &job, clients, ready);
     all_ready.wait_for(|count| *count == clients).await.expect("they listen");
@@ -98,7 +98,7 @@ async fn measure(clients: usize) -> (Series, f64, f64) {
 
 type Heard = Vec<(i64, Timestamp)>;
 
-/// Starts clients that note when which event comes, until the end.
+/// Starts clients that record when each event arrives, until the end.
 fn listen(
     address: SocketAddr,
     job: &JobId,
@@ -120,7 +120,7 @@ fn listen(
             loop {
                 let read = stream.read(&mut piece).await.expect("goes on");
                 assert!(read > 0, "the stream broke off");
-                // What has come is here now, however long its reading takes.
+                // Stamped on arrival, however long parsing takes.
                 let now = Timestamp::now();
                 unread.extend_from_slice(&piece[..read]);
                 let whole = unread.windows(2).rposition(|pair| pair == b"\n\n").map_or(0, |at| at + 2);
@@ -141,13 +141,13 @@ fn listen(
     (0..clients).map(one).collect()
 }
 
-/// Events that came, a second, until the last one.
+/// Events per second, until the last one.
 fn rate(heard: &[Heard], began: Instant) -> f64 {
     let count: usize = heard.iter().map(Vec::len).sum();
     count as f64 / began.elapsed().as_secs_f64()
 }
 
-/// From the instant that each event bears to each client, the first event aside: it was there before them.
+/// Latencies from each event's timestamp to each client, except the first event, which precedes the clients.
 async fn latencies(app: &App, job: &JobId, heard: &[Heard]) -> Series {
     let mut events = BTreeMap::new();
     let mut after = 0;

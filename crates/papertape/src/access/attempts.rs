@@ -1,4 +1,4 @@
-//! Logins that failed: each makes the next one from the same client wait longer.
+//! Failed logins: each one makes the client wait longer before its next attempt.
 
 use papertape_core::time::Timestamp;
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The longest pause.
+/// The maximum pause.
 const LONGEST: Duration = Duration::from_secs(60);
 /// Failures older than this are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(900);
-/// The most clients that are remembered; more forget the ones whose failure is the longest ago.
+/// The maximum number of clients remembered; beyond it, the client whose failure is oldest is forgotten.
 const MOST_CLIENTS: usize = 10_000;
 
 /// Failed logins by client.
@@ -24,7 +24,7 @@ struct Failed {
 }
 
 impl Attempts {
-    /// How long a client has still to wait before its next login is looked at; `None`: not at all.
+    /// How long a client must still wait before its next login is checked; `None`: no wait.
     #[must_use]
     pub fn wait(&self, client: IpAddr, now: Timestamp) -> Option<Duration> {
         let failed = *self.clients().get(&network(client))?;
@@ -33,7 +33,7 @@ impl Attempts {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Notes a failure.
+    /// Records a failure.
     pub fn failed(&self, client: IpAddr, now: Timestamp) {
         let mut clients = self.clients();
         let is_over = |failed: &Failed| is_over(failed, now);
@@ -57,7 +57,7 @@ impl Attempts {
         self.clients().remove(&network(client));
     }
 
-    /// Only whole entries are held.
+    /// A poisoned lock is safe to use: every entry is complete at any time.
     fn clients(&self) -> MutexGuard<'_, HashMap<IpAddr, Failed>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -73,7 +73,7 @@ fn pause(times: u32) -> Duration {
     Duration::from_secs(1 << doublings).min(LONGEST)
 }
 
-/// Who has one address of the sixth version has a whole network of them.
+/// An IPv6 client usually owns a whole /64 network, so the network counts as one client.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(ip) => {

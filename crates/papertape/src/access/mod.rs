@@ -1,7 +1,7 @@
-//! Who may use the server: named tokens with a scope, browsers' sessions, and logins that fail.
+//! Who may use the server: named tokens with a scope, browser sessions, and throttling of failed logins.
 //!
-//! It decides from what it is given and the instant that it is told; it knows no HTTP. Tokens are kept as
-//! hashes, and so are the sessions' cookies, in the record: nothing that is held lets anybody in.
+//! Decisions depend only on the arguments and the given instant; this module knows no HTTP. Tokens and
+//! session cookies are stored as hashes, so nothing that is stored grants access.
 
 mod attempts;
 mod token;
@@ -16,9 +16,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// The most browsers that are logged in at a time; a further one ends the session that would end first.
+/// The maximum number of browser sessions at a time; one more ends the session that would expire first.
 pub const MOST_SESSIONS: u32 = 1_000;
-/// The name of whoever holds the key that a server leaves for the commands of its own user.
+/// The caller name for the key that a server leaves for commands of its own user.
 const THIS_MACHINE: &str = "this machine";
 
 /// What a caller may do.
@@ -43,7 +43,7 @@ impl Scope {
     }
 }
 
-/// Somebody who was let in.
+/// An authenticated caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The token's name.
@@ -52,42 +52,42 @@ pub struct Caller {
     pub scope: Scope,
 }
 
-/// Why a login is not taken.
+/// Why a login is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginRefused {
-    /// There is no such token.
+    /// The token is unknown.
     Wrong,
-    /// So many have failed from there that the next is not looked at before this time has passed.
+    /// Too many logins from this client have failed; the next one is not checked before this time has passed.
     Slowed(Duration),
 }
 
-/// Knows who may come in.
+/// Authenticates callers.
 #[derive(Debug)]
 pub struct Doorkeeper {
     tokens: Vec<(TokenHash, Caller)>,
     attempts: Attempts,
     lasts: Duration,
-    /// Lets the commands of the server's own user in: they find it in the data directory.
+    /// The key for commands of the server's own user, which find it in the data directory.
     local: Option<String>,
 }
 
-/// A browser that was let in. Its hashes are what is kept of it.
+/// A browser session. Only its hashes are stored.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// What the browser sends from now on.
+    /// The cookie that the browser sends from now on.
     pub cookie: String,
-    /// Its hash.
+    /// The cookie's hash.
     pub cookie_hash: TokenHash,
-    /// The hash of the token that it was let in with.
+    /// The hash of the token used to log in.
     pub token_hash: TokenHash,
-    /// Who it is.
+    /// The token's name and scope.
     pub caller: Caller,
-    /// Until when.
+    /// When the session expires.
     pub until: Timestamp,
 }
 
 impl Doorkeeper {
-    /// One that lets the configured tokens in.
+    /// An authenticator for the configured tokens.
     #[must_use]
     pub fn new(config: &AuthConfig) -> Self {
         let known = |token: &crate::config::AccessToken| {
@@ -107,13 +107,13 @@ impl Doorkeeper {
         }
     }
 
-    /// Is no token configured, so that whoever reaches the server may do everything?
+    /// Whether no token is configured, so that anyone who can reach the server has full access.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// The key for commands of the server's own user; `None` where none is needed.
+    /// The key for commands of the server's own user; `None` if no tokens are configured.
     #[must_use]
     pub fn local_key(&self) -> Option<&str> {
         self.local.as_deref()
@@ -125,7 +125,7 @@ impl Doorkeeper {
         self.lasts
     }
 
-    /// Who holds this token.
+    /// The caller that holds this token.
     #[must_use]
     pub fn by_token(&self, token: &str) -> Option<Caller> {
         self.holder(token).map(|(_, caller)| caller.clone())
@@ -133,7 +133,7 @@ impl Doorkeeper {
 
     fn holder(&self, token: &str) -> Option<(TokenHash, &Caller)> {
         let hash = TokenHash::of_well_formed(token)?;
-        // All are compared, each in constant time: how long it takes tells nothing.
+        // Every token is compared, in constant time, so timing reveals nothing.
         let mut found = None;
         for (known, caller) in &self.tokens {
             if *known == hash {
@@ -143,18 +143,18 @@ impl Doorkeeper {
         found
     }
 
-    /// Who holds the token of this hash, as the record keeps it of a login; `None` where the token is not
-    /// configured any more.
+    /// The caller that holds the token with this hash, as stored with a login; `None` if the token is no
+    /// longer configured.
     #[must_use]
     pub fn by_token_hash(&self, hash: &str) -> Option<Caller> {
         let known = self.tokens.iter().find(|(known, _)| known.to_string() == hash);
         known.map(|(_, caller)| caller.clone())
     }
 
-    /// Lets a browser in with a token.
+    /// Logs a browser in with a token.
     ///
     /// # Errors
-    /// A token that is not known, or too many of them from there.
+    /// The token is unknown, or the client has failed too often.
     pub fn log_in(&self, client: IpAddr, token: &str, now: Timestamp) -> Result<Login, LoginRefused> {
         if let Some(wait) = self.attempts.wait(client, now) {
             return Err(LoginRefused::Slowed(wait));
@@ -184,8 +184,8 @@ mod tests {
         Timestamp::from_second(1_700_000_000 + secs).expect("an instant")
     }
 
-    /// Who is let in gets a cookie of its own, for its time; it is no token, and the token's hash leads to who
-    /// it is for as long as the token is configured.
+    /// A login gets its own cookie with its own lifetime. The cookie is not a token, and the token's hash
+    /// identifies the caller as long as the token is configured.
     #[test]
     fn a_login_is_of_a_token() {
         let token = new_token();
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(first.by_token_hash(&token), None, "a token is no hash");
     }
 
-    /// What fails is answered later and later, from that client alone, until a login succeeds.
+    /// Failed logins slow down that client only, until a login succeeds.
     #[test]
     fn failed_logins_are_slowed() {
         let token = new_token();
@@ -217,14 +217,14 @@ mod tests {
         assert_eq!((wrong(one, 1), wrong(one, 1)), (LoginRefused::Wrong, a_second));
         assert_eq!(wrong(one, 2), LoginRefused::Wrong);
         assert_eq!(wrong(one, 2), LoginRefused::Slowed(Duration::from_secs(2)));
-        // Not even the right one is looked at before its time.
+        // Even the correct token is not checked before the pause is over.
         assert!(keeper.log_in(one, &token, at(3)).is_err());
         assert!(keeper.log_in(other, &token, at(3)).is_ok());
         assert!(keeper.log_in(one, &token, at(4)).is_ok());
         assert_eq!((wrong(one, 4), wrong(one, 4)), (LoginRefused::Wrong, a_second), "it began anew");
     }
 
-    /// Without tokens the server is open, and there is no key to leave anywhere.
+    /// Without tokens the server is open, and there is no local key.
     #[test]
     fn without_tokens_nobody_is_asked() {
         let open = Doorkeeper::new(&AuthConfig::default());

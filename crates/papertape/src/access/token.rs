@@ -1,36 +1,36 @@
-//! Tokens: random texts that only their hash is kept of.
+//! Tokens: random strings, stored only as hashes.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// What every token begins with, so that it is known for what it is wherever it turns up.
+/// The prefix of every token, so that one is recognizable wherever it turns up.
 pub const TOKEN_PREFIX: &str = "ptk_";
-/// What the hash of a token begins with in the configuration.
+/// The prefix of a token's hash in the configuration.
 pub const HASH_PREFIX: &str = "blake3:";
-/// Digits of a token behind its prefix.
+/// The number of hexadecimal digits after the prefix.
 const DIGITS: usize = 64;
 
-/// A new token: 64 hexadecimal digits of the system's randomness, of which 244 bits are free.
+/// A new token: 64 hexadecimal digits from the system's random source, with 244 bits of entropy.
 #[must_use]
 pub fn new_token() -> String {
     format!("{TOKEN_PREFIX}{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple())
 }
 
-/// The hash of a token. Tokens cannot be guessed, so a fast hash keeps them as well as a slow one. Two are
-/// compared in constant time.
+/// The hash of a token. Tokens cannot be guessed, so a fast hash is as safe as a slow one. Comparison takes
+/// constant time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenHash(blake3::Hash);
 
 impl TokenHash {
-    /// Of any text.
+    /// Hashes any text.
     #[must_use]
     pub fn of(token: &str) -> Self {
         Self(blake3::hash(token.as_bytes()))
     }
 
-    /// Of a text that has a token's form; `None` of any other, so that no password of somebody's own can
-    /// be made a token by hashing it.
+    /// Hashes a text that has the form of a token; `None` for any other, so that hashing a password of your
+    /// own cannot make it a token.
     #[must_use]
     pub fn of_well_formed(token: &str) -> Option<Self> {
         let digits = token.strip_prefix(TOKEN_PREFIX)?;
@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for TokenHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let hash = text.strip_prefix(HASH_PREFIX).and_then(|hex| blake3::Hash::from_hex(hex).ok());
-        // The text is not repeated: somebody may have put the token itself there.
+        // The text is not repeated: it may be the token itself.
         hash.map(Self).ok_or_else(|| {
             de::Error::custom("it is no hash of a token; `papertape auth token NAME` makes one")
         })
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Who puts a token where its hash belongs is told so, and the token is not told on.
+    /// A token in place of its hash is an error that does not reveal the token.
     #[test]
     fn a_token_is_no_hash() {
         let token = new_token();

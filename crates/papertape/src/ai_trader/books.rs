@@ -1,5 +1,5 @@
-//! Do a log's books add up? Each row is what the row before it had, changed by its own action at the day's
-//! open. Rows for which that is not so are told, one by one; none is mended.
+//! Checks that a log's books add up: each row must equal the row before it, changed by its own action at the
+//! day's open. Rows that do not are reported one by one; none is corrected.
 
 use super::position::{Doing, Row};
 use super::report::{Place, Report, Told};
@@ -11,19 +11,19 @@ use papertape_core::time::Date;
 use serde::Serialize;
 use std::fmt;
 
-/// Something about an agent's books that its log and its prices do not agree on.
+/// A point on which an agent's log, its prices and its books disagree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Disagreement {
     /// The agent.
     pub agent: String,
     /// The day.
     pub date: Date,
-    /// The row; `None` where it is no row's alone.
+    /// The row; `None` if no single row is at fault.
     #[serde(flatten)]
     pub at: Option<Place>,
-    /// What is not so, in words.
+    /// What is wrong, as text.
     pub what: String,
-    /// The amounts, where there are some.
+    /// The amounts, if any.
     #[serde(flatten)]
     pub amounts: Option<Difference>,
 }
@@ -62,8 +62,8 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// Checks each row against the one before it. A row that follows from an earlier one instead begins a fork: the run was
-/// started again from there, and the rows between belong to what it gave up.
+/// Checks each row against the one before it. A row that follows from an earlier one instead starts a fork:
+/// the run was restarted from there, and the rows in between belong to the abandoned run.
 pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut Report) {
     let mut found = Vec::new();
     let rows = in_file_order(rows);
@@ -99,7 +99,7 @@ pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut R
     found.into_iter().for_each(|one| report.disagreements.add(one));
 }
 
-/// The rows as the file has them, where their numbers begin again in the middle; else by their numbers.
+/// The rows in file order if their numbers start again in the middle; else by number.
 fn in_file_order(rows: &[Row]) -> Vec<&Row> {
     let mut by_line: Vec<&Row> = rows.iter().collect();
     by_line.sort_by_key(|row| row.at.line);
@@ -107,14 +107,14 @@ fn in_file_order(rows: &[Row]) -> Vec<&Row> {
     if begins_again { by_line } else { rows.iter().collect() }
 }
 
-/// The row that this one follows from, where that is not the last of those `before` it.
+/// The row that this one follows from, if that is not the last of those `before` it.
 fn fork<'r>(before: &[&'r Row], row: &Row, dataset: &Dataset) -> Option<&'r Row> {
     let follows = |from: &Row| {
         let expected = expected(&from.books, row, dataset);
         expected.is_ok_and(|(books, _)| row.books.differences(&books).is_empty())
     };
     let (last, earlier) = before.split_last()?;
-    // Where nothing was done since, nobody can say from which row it went on.
+    // If nothing has changed since, the earlier row cannot be told apart from the last one.
     let is_elsewhere = |from: &&&Row| !from.books.differences(&last.books).is_empty();
     if follows(last) {
         return None;
@@ -122,7 +122,7 @@ fn fork<'r>(before: &[&'r Row], row: &Row, dataset: &Dataset) -> Option<&'r Row>
     earlier.iter().rev().filter(is_elsewhere).find(|from| follows(from)).copied()
 }
 
-/// What a row should say, and the open that its trade took.
+/// The books that a row should show, and the open price of its trade.
 fn expected(
     before: &RecordedBooks,
     row: &Row,

@@ -1,5 +1,5 @@
-//! The days as they would be written, run by the same code and kept nowhere: what the broker refuses and what
-//! the books come to are known before anything is written.
+//! Dry run: the days run through the same code as the import but are stored nowhere, so that rejected orders
+//! and wrong books are known before anything is written.
 
 use super::books::Disagreement;
 use super::{RecordedAgent, Report};
@@ -22,30 +22,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the days are run with.
+/// The input that all agents share.
 pub struct World<'a> {
     /// The prices.
     pub dataset: &'a Dataset,
     /// The market's rules.
     pub market: &'a MarketProfile,
-    /// What may be traded.
+    /// The tradable symbols.
     pub symbols: &'a BTreeSet<Symbol>,
     /// The trading days.
     pub days: &'a [TradingDay],
-    /// The prompts; none of them is used.
+    /// The prompts, all unused.
     pub prompts: &'a PromptSet,
 }
 
-/// An agent's model, of which there is a record alone.
+/// The model name of an imported agent, which has no callable model.
 #[must_use]
 pub fn model_of(agent: &RecordedAgent) -> ModelName {
     ModelName { provider: ModelName::RECORDED.to_owned(), model: agent.name.to_string() }
 }
 
-/// Runs an agent's days and reports what they come to.
+/// Runs an agent's days and reports the results.
 ///
 /// # Errors
-/// Books that no market has.
+/// Books that no market allows.
 pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) -> Result<(), Stop> {
     let config = AgentConfig::solo(agent.name.clone(), model_of(agent));
     let redactor = Redactor::new(Vec::new()).map_err(|error| Stop::Misuse(error.to_string()))?;
@@ -65,6 +65,7 @@ pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) 
             house_versions: &BTreeMap::new(),
             prompts: world.prompts,
             symbols: &symbols,
+            universe: None,
             dataset: world.dataset,
             day: *day,
             last,
@@ -88,14 +89,14 @@ pub async fn run(world: &World<'_>, agent: &RecordedAgent, report: &mut Report) 
     Ok(())
 }
 
-/// What a day came to.
+/// The outcome of a day, from its metadata.
 fn spoke(result: &DayResult) -> Result<Spoke, Stop> {
     serde_json::from_value(result.closing.metadata["recorded"].clone())
         .map_err(|error| Stop::Misuse(format!("a recorded day's metadata cannot be read: {error}")))
 }
 
-/// Tells what of a day the books do not agree with: trades that the rules refuse, and, where no row has told it
-/// yet, the first day on which amounts differ. `true`: something was told.
+/// Reports where a day disagrees with the books: trades that the rules reject, and, unless a row has already
+/// been reported, the first day on which amounts differ. Returns whether anything was reported.
 fn tell(agent: &RecordedAgent, day: TradingDay, spoke: &Spoke, has_told: bool, report: &mut Report) -> bool {
     let mut found = Vec::new();
     let one = |what: String, amounts| Disagreement {
@@ -105,7 +106,7 @@ fn tell(agent: &RecordedAgent, day: TradingDay, spoke: &Spoke, has_told: bool, r
         what,
         amounts,
     };
-    // An amount of 0 changes nothing, so the books agree that it was refused.
+    // A trade of 0 changes nothing, so the books agree that it was rejected.
     for refused in spoke.refused.iter().filter(|refused| !refused.order.quantity.is_zero()) {
         let order = &refused.order;
         let what = format!(
@@ -124,12 +125,12 @@ fn tell(agent: &RecordedAgent, day: TradingDay, spoke: &Spoke, has_told: bool, r
     told
 }
 
-/// Nothing of these days is random.
+/// These days use no randomness.
 fn seed() -> ContentHash {
     ContentHash::of(b"dry")
 }
 
-/// Performs nothing and keeps nothing.
+/// Executes nothing and stores nothing.
 struct Nowhere;
 
 impl Nowhere {

@@ -1,46 +1,46 @@
-//! Where in a folder agents and prices lie.
+//! Finds agents and prices in a folder.
 
 use papertape_core::time::{Date, parse_date};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a folder has.
+/// The content of a folder.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// Its agents, by name.
     pub agents: Vec<AgentFolder>,
-    /// Its files of prices, by name: the vendor's where there are any, else `merged.jsonl`.
+    /// The price files, by name: the vendor's if there are any, else `merged.jsonl`.
     pub prices: Vec<PathBuf>,
-    /// What lies there and is not read, with the reason.
+    /// Files that are not read, with the reason.
     pub skipped: Vec<(String, String)>,
 }
 
 /// An agent's folder.
 #[derive(Clone, Debug)]
 pub struct AgentFolder {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// Its `position.jsonl`.
+    /// The path of `position.jsonl`.
     pub positions: PathBuf,
-    /// Its logs, by date.
+    /// The agent's logs, by date.
     pub logs: Vec<LogFile>,
 }
 
 /// A day's `log.jsonl`.
 #[derive(Clone, Debug)]
 pub struct LogFile {
-    /// The day, its folder's name.
+    /// The day, from the folder's name.
     pub date: Date,
     /// The file.
     pub path: PathBuf,
-    /// The path, as it is told.
+    /// The path as shown to users.
     pub name: String,
 }
 
-/// Looks a folder through: AI-Trader's `data`, or one that has `agent_data` or agents in it.
+/// Scans a folder: AI-Trader's `data`, or one that contains `agent_data` or agents.
 ///
 /// # Errors
-/// The system's.
+/// An I/O error.
 pub fn find(dir: &Path) -> io::Result<Layout> {
     let mut layout = Layout::default();
     let nested = dir.join("agent_data");
@@ -92,7 +92,7 @@ fn logs(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<LogFi
     Ok(logs)
 }
 
-/// The vendor's files have the newest day's close, which `merged.jsonl` leaves out.
+/// The vendor's files include the newest day's close, which `merged.jsonl` omits.
 fn prices(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<PathBuf>> {
     let merged = dir.join("merged.jsonl");
     for folder in [dir.to_owned(), dir.join("raw")] {
@@ -115,7 +115,7 @@ fn prices(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<Pat
     Ok(if merged.is_file() { vec![merged] } else { Vec::new() })
 }
 
-/// What lies in a folder, without hidden files, by name.
+/// The entries of a folder, without hidden files, by name.
 pub(super) fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", dir.display()));
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `log.jsonl`: a line a batch of messages.
+//! `log.jsonl`: one batch of messages per line.
 
 use super::layout::LogFile;
 use super::report::{AgentReport, Place, Report};
@@ -8,10 +8,10 @@ use papertape_market::import::{Source, each_line};
 use serde_json::{Map, Value};
 use std::io;
 
-/// Fields of a message that go into the record.
+/// Fields of a message that are imported.
 const KEPT: [&str; 6] = ["role", "content", "name", "tool_name", "tool_input", "args"];
 
-/// Reads a day's messages. Lines that cannot be read go into the report.
+/// Reads a day's messages. Unreadable lines go into the report.
 pub(super) fn read(
     file: &LogFile,
     agent: &str,
@@ -53,7 +53,7 @@ fn batch(
         }
         None => return Err("there are no `new_messages`".to_owned()),
     };
-    // A line's messages are kept all or not at all.
+    // A line's messages are imported together or not at all.
     let mut read = Vec::new();
     for message in messages {
         let Value::Object(message) = message else {
@@ -98,7 +98,7 @@ fn one(message: &Map<String, Value>) -> Result<(Option<Role>, RecordedMessage), 
     Ok((role, RecordedMessage { role: role.unwrap_or(Role::User), content, tool_name, tool_input }))
 }
 
-/// A text; `null` for a turn of tool calls alone; or blocks, of which the texts count.
+/// A string; `null` for a turn with tool calls only; or blocks, of which the texts count.
 fn content(value: &Value) -> Result<String, String> {
     match value {
         Value::Null => Ok(String::new()),
@@ -116,7 +116,7 @@ fn content(value: &Value) -> Result<String, String> {
     }
 }
 
-/// What a value is, where the value itself may be long.
+/// Describes the type of a value, because the value itself may be long.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

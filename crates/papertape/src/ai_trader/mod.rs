@@ -1,9 +1,9 @@
-//! Runs that were recorded by AI-Trader, read from the folder that it leaves.
+//! Runs recorded by AI-Trader, read from the folder that it leaves behind.
 //!
-//! What is read: `AGENT/position/position.jsonl`, a line an action, with what the agent had after it;
-//! `AGENT/log/DATE/log.jsonl`, a line a batch of messages; and prices, `merged.jsonl` or the vendor's
-//! `daily_prices_SYMBOL.json`. Reading decides nothing: rows that cannot be read are told by file and line,
-//! books that do not add up are told and not mended, and [`dry`] runs the days without keeping them.
+//! Three kinds of files are read: `AGENT/position/position.jsonl`, one action per line, with the books after
+//! it; `AGENT/log/DATE/log.jsonl`, one batch of messages per line; and prices, `merged.jsonl` or the vendor's
+//! `daily_prices_SYMBOL.json`. Reading decides nothing: unreadable rows are reported by file and line, books
+//! that do not add up are reported but not corrected, and [`dry`] runs the days without storing them.
 
 pub mod dry;
 pub mod tidy;
@@ -29,24 +29,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The name of these logs in a job's config.
 pub const FORMAT: &str = "ai-trader";
 
-/// An agent, as its folder has it.
+/// An agent as its folder describes it.
 #[derive(Clone, Debug)]
 pub struct RecordedAgent {
-    /// Its folder's name.
+    /// The folder's name.
     pub name: AgentName,
-    /// What it started with.
+    /// The starting cash.
     pub initial_cash: Money,
-    /// What it said and did, by day. Days on which there is neither are absent.
+    /// Its messages and actions, by day. Days without either are absent.
     pub days: BTreeMap<Date, RecordedDay>,
-    /// The symbols that it was told it may trade.
+    /// The symbols that it was allowed to trade.
     pub symbols: BTreeSet<Symbol>,
 }
 
-/// Reads the agents of a folder against the prices that they traded on. What cannot be read, is left out or
+/// Reads the agents of a folder against the prices that they traded on. Whatever is unreadable, left out or
 /// does not add up goes into the report.
 ///
 /// # Errors
-/// A file or folder that the system does not give.
+/// A file or folder that cannot be read.
 pub fn read(
     layout: &Layout,
     dataset: &Dataset,
@@ -119,7 +119,7 @@ fn read_agent(
     Ok(Some(RecordedAgent { name, initial_cash: start.books.cash, days, symbols }))
 }
 
-/// Is the first row a beginning that an account can be made of?
+/// Whether the first row can open an account.
 fn begins(start: &Row, report: &mut Report) -> bool {
     let reason = if matches!(start.doing, Doing::Trade { .. }) {
         "the first row trades; it has to say what the agent started with"
@@ -134,7 +134,7 @@ fn begins(start: &Row, report: &mut Report) -> bool {
     false
 }
 
-/// Enters an action into its day.
+/// Adds an action to its day.
 fn enter(
     row: &Row,
     dataset: &Dataset,
@@ -155,7 +155,7 @@ fn enter(
             about.trades += u64::from(!quantity.is_zero());
             about.trades_of_nothing += u64::from(quantity.is_zero());
             if !is_trading_day {
-                // The check of the books has told what this leaves open.
+                // The check of the books has already reported the effect of this.
                 report.skip(&row.at.to_string(), "a trade on a day that the prices do not have");
                 return;
             }

@@ -1,4 +1,4 @@
-//! `position.jsonl`: a line an action, with what the agent had after it.
+//! `position.jsonl`: one action per line, with the books after it.
 
 use super::layout::AgentFolder;
 use super::report::{AgentReport, Place, Report};
@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// The name under which rows have their cash.
+/// The key of a row's cash.
 const CASH: &str = "CASH";
 
 /// A row.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Where it stands.
+    /// Its file and line.
     pub(super) at: Place,
     /// Its number.
     pub(super) id: i64,
@@ -28,32 +28,31 @@ pub(super) struct Row {
     pub(super) date: Date,
     /// What was done.
     pub(super) doing: Doing,
-    /// What the agent had after it.
+    /// The agent's books after it.
     pub(super) books: RecordedBooks,
-    /// Symbols that the row names and earlier ones do not.
+    /// Symbols that the row names and no earlier row does.
     pub(super) told: Vec<Symbol>,
 }
 
-/// What a row says was done.
+/// The action of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// Nothing.
+    /// No action.
     Nothing,
     /// A trade.
     Trade {
         /// The instrument.
         symbol: Symbol,
-        /// What it did.
+        /// The side.
         side: Side,
-        /// How many; 0 in rows of trades that came to nothing.
+        /// The quantity; 0 in rows of trades that did not happen.
         quantity: Quantity,
-        /// The price, where the row says it.
+        /// The price, if the row contains one.
         price: Option<Price>,
     },
 }
 
-/// Reads an agent's rows in the order of their numbers. Those that cannot be read go into the report, and so
-/// do rows that stand twice.
+/// Reads an agent's rows in the order of their numbers. Unreadable and duplicate rows go into the report.
 pub(super) fn read(
     folder: &AgentFolder,
     about: &mut AgentReport,
@@ -85,7 +84,7 @@ pub(super) fn read(
     Ok(rows)
 }
 
-/// Puts rows into the order of their numbers. A row that is dated before the one in front of it has no place.
+/// Sorts rows by their numbers. A row dated before its predecessor is a problem.
 fn in_order(rows: &mut [Row], agent: &str, report: &mut Report) {
     if !rows.is_sorted_by_key(|row| row.id) {
         report.note(format!(
@@ -114,7 +113,7 @@ fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, Strin
         serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
     let date = text_of(&line, "date").and_then(day)?;
     let id = line.get("id").ok_or("there is no `id`")?;
-    // Tables write whole numbers as 18.0.
+    // Tables write integers as 18.0.
     let whole = parse_amount(id).ok().filter(|id| id.is_integer()).and_then(|id| id.to_i64());
     let id = whole.ok_or_else(|| format!("`id`: {id} is no whole number"))?;
     let doing = match line.get("this_action") {
@@ -145,7 +144,7 @@ fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, Strin
     Ok(Row { at, id, date, doing, books: RecordedBooks { cash, holdings }, told })
 }
 
-/// A day; one with a time is that of a run by the hour.
+/// Parses a day; one with a time comes from an hourly run.
 fn day(text: &str) -> Result<Date, String> {
     match text.split_once([' ', 'T']) {
         Some((date, _)) if parse_date(date).is_ok() => {

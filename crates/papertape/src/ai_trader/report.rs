@@ -1,4 +1,4 @@
-//! What an import found: what would be written, what is left out, what is wrong.
+//! The result of reading an import: what would be written, what is left out, what is wrong.
 
 use super::books::Disagreement;
 use papertape_core::time::Date;
@@ -8,37 +8,37 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many of a kind are told one by one; the others are counted.
+/// The maximum number of items listed per kind; the others are only counted.
 const TOLD: usize = 10_000;
 
-/// What an import found.
+/// The result of reading an import.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// The prices.
     pub dataset: DatasetReport,
     /// The agents that can be imported.
     pub agents: Vec<AgentReport>,
-    /// Rows that cannot be read: they keep everything from being written.
+    /// Unreadable rows: they prevent the whole import.
     pub problems: Tally<Problem>,
-    /// Rows of which the books do not add up.
+    /// Rows whose books do not add up.
     pub disagreements: Tally<Disagreement>,
-    /// Lines of logs that cannot be read and are left out, where that was asked for.
+    /// Unreadable log lines that are left out, if requested.
     pub unreadable: Tally<Problem>,
-    /// Leave such lines out?
+    /// Whether to leave such lines out.
     #[serde(skip)]
     pub skips_unreadable: bool,
     /// What is left out, and why.
     pub skipped: Tally<Skipped>,
-    /// What else is worth knowing, with how often.
+    /// Other notes, with their counts.
     pub notes: BTreeMap<String, u64>,
 }
 
-/// Some of a kind, and how many there are in all.
+/// The first items of a kind, and the total count.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tally<T> {
-    /// How many.
+    /// The total.
     pub count: u64,
-    /// The first of them.
+    /// The first items.
     pub first: Vec<T>,
 }
 
@@ -49,7 +49,7 @@ impl<T> Default for Tally<T> {
 }
 
 impl<T: Told> Tally<T> {
-    /// By kind: one sentence with a count and the first places.
+    /// Groups the items by kind: one sentence with a count and the first places.
     #[must_use]
     pub fn by_kind(&self) -> Vec<KindOfProblem> {
         let mut kinds = Problems::default();
@@ -60,9 +60,9 @@ impl<T: Told> Tally<T> {
     }
 }
 
-/// What has a place and a reason.
+/// An item with a place and a reason.
 pub trait Told {
-    /// Where it stands.
+    /// Its file and line, or its agent and day.
     fn place(&self) -> String;
     /// What is wrong there.
     fn reason(&self) -> String;
@@ -89,7 +89,7 @@ impl Told for Skipped {
 }
 
 impl<T> Tally<T> {
-    /// One more.
+    /// Adds an item.
     pub fn add(&mut self, one: T) {
         self.count += 1;
         if self.first.len() < TOLD {
@@ -98,12 +98,12 @@ impl<T> Tally<T> {
     }
 }
 
-/// Where a row stands.
+/// The position of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file.
     pub file: String,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u64,
 }
 
@@ -113,17 +113,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// A row that cannot be read.
+/// An unreadable row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Where it stands.
+    /// Its file and line.
     #[serde(flatten)]
     pub at: Place,
     /// What is wrong with it.
     pub reason: String,
 }
 
-/// What is left out.
+/// Something left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// A file, a row, an agent.
@@ -139,15 +139,15 @@ pub struct DatasetReport {
     pub name: String,
     /// Its content hash.
     pub hash: String,
-    /// How many symbols it has.
+    /// The number of symbols.
     pub symbols: usize,
-    /// How many trading days.
+    /// The number of trading days.
     pub days: usize,
-    /// How many daily bars.
+    /// The number of daily bars.
     pub bars: usize,
-    /// Is it at hand already?
+    /// Whether the dataset already exists.
     pub is_there: bool,
-    /// How many files it is made of; 0 where it is a dataset that was there.
+    /// The number of source files; 0 if the dataset already existed.
     pub files: usize,
 }
 
@@ -156,46 +156,46 @@ pub struct DatasetReport {
 pub struct AgentReport {
     /// Its name.
     pub agent: String,
-    /// The first day on which it said or did something.
+    /// The first day with a message or an action.
     pub first_day: Option<Date>,
-    /// The last.
+    /// The last such day.
     pub last_day: Option<Date>,
-    /// Rows of its position.jsonl.
+    /// The rows of its `position.jsonl`.
     pub rows: u64,
-    /// Of these, trades.
+    /// Rows that are trades.
     pub trades: u64,
-    /// Trades of an amount of 0: they go to the record as refused orders.
+    /// Trades of 0 shares: they are recorded as rejected orders.
     pub trades_of_nothing: u64,
-    /// Rows that say that nothing was done.
+    /// Rows without an action.
     pub no_trades: u64,
     /// Messages.
     pub messages: u64,
-    /// Days that have any.
+    /// Days with messages.
     pub days_with_messages: u64,
-    /// What it started with.
+    /// The starting cash.
     pub initial_cash: Decimal,
     /// The cash of its last row.
     pub recorded_cash: Decimal,
     /// Sessions that the import writes: the trading days of the job.
     pub sessions: u64,
-    /// Positions that close, and so are reflected on where the memory is on.
+    /// Positions that close, each of which gets a reflection if memory is on.
     pub closings: u64,
     /// Cash at the end, from actions and prices; `None` for an agent that is rejected.
     pub computed_cash: Option<Decimal>,
     /// The value at the last close, from actions and prices; `None` for an agent that is rejected.
     pub portfolio_value: Option<Decimal>,
-    /// Why it is not imported: rows of it cannot be read, or its books do not add up.
+    /// Why it is not imported: it has unreadable rows, or its books do not add up.
     pub rejected: Option<String>,
 }
 
 impl AgentReport {
-    /// Of an agent of which nothing is read yet.
+    /// An agent that has not been read yet.
     #[must_use]
     pub fn of(agent: &str) -> Self {
         Self { agent: agent.to_owned(), ..Self::default() }
     }
 
-    /// What it made of its cash, as a fraction.
+    /// The total return, as a fraction.
     #[must_use]
     pub fn return_of_all(&self) -> Option<Decimal> {
         self.portfolio_value?.checked_div(self.initial_cash)?.checked_sub(Decimal::ONE)
@@ -203,24 +203,23 @@ impl AgentReport {
 }
 
 impl Report {
-    /// A row that cannot be read.
+    /// Adds an unreadable row.
     pub fn problem(&mut self, at: Place, reason: impl Into<String>) {
         self.problems.add(Problem { at, reason: reason.into() });
     }
 
-    /// A line of a log that cannot be read: it is left out where that was asked for, and keeps everything from
-    /// being written where it was not.
+    /// Adds an unreadable log line: it is left out if requested, else it prevents the whole import.
     pub fn unreadable(&mut self, at: Place, reason: impl Into<String>) {
         let of = if self.skips_unreadable { &mut self.unreadable } else { &mut self.problems };
         of.add(Problem { at, reason: reason.into() });
     }
 
-    /// Something is left out.
+    /// Adds something left out.
     pub fn skip(&mut self, what: &str, why: &str) {
         self.skipped.add(Skipped { what: what.to_owned(), why: why.to_owned() });
     }
 
-    /// Takes the figures away from agents that are not imported: a return of books that do not add up is none.
+    /// Clears the metrics of agents that are not imported: books that do not add up have no return.
     pub fn reject(&mut self, accepts_disagreements: bool) {
         for agent in &mut self.agents {
             let own = format!("/{}/", agent.agent);
@@ -238,7 +237,7 @@ impl Report {
         }
     }
 
-    /// Something worth knowing.
+    /// Adds a note.
     pub fn note(&mut self, what: impl Into<String>) {
         *self.notes.entry(what.into()).or_default() += 1;
     }

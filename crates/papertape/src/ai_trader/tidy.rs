@@ -1,5 +1,5 @@
-//! Takes AI-Trader's logs away once the record has them: which files lie there, what each says, the copy that is made
-//! first, and the folders that are empty afterwards. Whether the record has a message is asked by the caller.
+//! Removes AI-Trader's logs once they are in the database: finds and reads the files, backs them up first,
+//! and removes the folders that become empty. The caller checks whether the database has a message.
 
 use super::layout::LogFile;
 use super::report::{AgentReport, Report};
@@ -17,22 +17,22 @@ use std::path::{Path, PathBuf};
 
 const BLOCK: usize = 512;
 
-/// A log that may go.
+/// A log file to remove.
 #[derive(Clone, Debug)]
 pub struct Log {
     /// The file.
     pub path: PathBuf,
-    /// The path below the folder, as it is told.
+    /// The path below the folder, as shown to users.
     pub name: String,
-    /// Its agent.
+    /// The agent's name.
     pub agent: String,
-    /// The agent's folder `log`, above which nothing is touched.
+    /// The agent's folder `log`, above which nothing is removed.
     root: PathBuf,
-    /// What it holds, by hash: another content is another file.
+    /// The content's hash: different content means a different file.
     hash: ContentHash,
 }
 
-/// What a log says.
+/// The content of a log.
 #[derive(Debug)]
 pub struct Said {
     /// The day.
@@ -44,7 +44,7 @@ pub struct Said {
 /// The files `AGENT/log/**/*.jsonl` of a folder, by name.
 ///
 /// # Errors
-/// The system's.
+/// An I/O error.
 pub fn logs(dir: &Path) -> io::Result<Vec<Log>> {
     let nested = dir.join("agent_data");
     let of_agents = if nested.is_dir() { nested } else { dir.to_owned() };
@@ -66,7 +66,7 @@ pub fn logs(dir: &Path) -> io::Result<Vec<Log>> {
     Ok(found)
 }
 
-/// Links are left alone: what they lead to may be somebody else's.
+/// Symbolic links are skipped: their targets may belong to someone else.
 fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for path in layout::entries(dir)? {
         let about = fs::symlink_metadata(&path)?;
@@ -79,10 +79,10 @@ fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a log as an import does. `Err` holds why nobody could say what it holds.
+/// Reads a log as an import does. The inner `Err` says why its content is unreadable.
 ///
 /// # Errors
-/// The system's.
+/// An I/O error.
 pub fn read(log: &Log) -> io::Result<Result<Said, String>> {
     let folder = log.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let Ok(date) = parse_date(&folder) else {
@@ -99,16 +99,16 @@ pub fn read(log: &Log) -> io::Result<Result<Said, String>> {
     })
 }
 
-/// Copies logs into a tar.gz file that is not there yet, and reads it once more to see that it holds them.
+/// Copies logs into a new tar.gz file, and reads it back to verify its content.
 ///
 /// # Errors
-/// The system's; a log that has changed since it was read; a copy that is not equal.
+/// An I/O error; a log that has changed since it was read; a copy that differs.
 pub fn back_up(logs: &[Log], to: &Path) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", to.display()));
     let file = File::options().write(true).create_new(true).open(to).map_err(named)?;
     let written = write_tar(logs, file).and_then(|()| check(logs, to));
     if written.is_err() {
-        // Half a copy is none.
+        // A partial backup is useless.
         let _ = fs::remove_file(to);
     }
     written.map_err(named)
@@ -123,7 +123,7 @@ fn write_tar(logs: &[Log], file: File) -> io::Result<()> {
         }
         let name = log.name.as_bytes();
         if name.len() > 100 {
-            // A longer name stands in an entry of its own, as GNU tar writes it.
+            // A longer name goes into an entry of its own, as GNU tar writes it.
             entry(&mut tar, b"././@LongLink", b'L', &[name, b"\0"].concat())?;
         }
         entry(&mut tar, &name[..name.len().min(100)], b'0', &bytes)?;
@@ -151,7 +151,7 @@ fn entry(tar: &mut impl io::Write, name: &[u8], kind: u8, bytes: &[u8]) -> io::R
     tar.write_all(&[0; BLOCK][..bytes.len().next_multiple_of(BLOCK) - bytes.len()])
 }
 
-/// Every log stands in the copy, byte for byte.
+/// Verifies that every log is in the copy, byte for byte.
 fn check(logs: &[Log], path: &Path) -> io::Result<()> {
     let mut tar = GzDecoder::new(File::open(path)?);
     let broken = || io::Error::new(io::ErrorKind::InvalidData, "the copy is not what was written");
@@ -179,10 +179,10 @@ fn check(logs: &[Log], path: &Path) -> io::Result<()> {
     if logs.iter().all(is_there) { Ok(()) } else { Err(broken()) }
 }
 
-/// Removes logs, and the folders that are empty by that, up to the agent's `log`. Gives the folders.
+/// Removes logs and the folders that become empty, up to the agent's `log`. Returns these folders.
 ///
 /// # Errors
-/// The system's; a log that has changed since it was copied.
+/// An I/O error; a log that has changed since it was copied.
 pub fn remove(logs: &[Log]) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for log in logs {

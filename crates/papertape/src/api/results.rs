@@ -31,6 +31,10 @@ pub(super) struct Params {
     /// Of this job, however far it is; absent: of each agent the newest completed job that no other has
     /// replaced.
     job_id: Option<String>,
+    /// The symbol or index of the job's dataset that a range is compared with; absent: the job's own benchmark. Not together
+    /// with `date`.
+    #[param(example = "AAPL")]
+    benchmark: Option<String>,
     /// With how much of what was said.
     #[serde(default)]
     #[param(inline, default = "none")]
@@ -58,6 +62,7 @@ pub(super) async fn results(
         end_date: params.end_date,
         model: params.model,
         job_id: params.job_id,
+        benchmark: params.benchmark,
         reasoning: params.reasoning,
     };
     Ok(Json(view::results(&app, query).await?))

@@ -62,6 +62,10 @@ pub(super) struct TriggerBody {
     /// What may be traded.
     #[schema(min_items = 1)]
     symbols: Option<Vec<String>>,
+    /// An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
+    /// `symbols`.
+    #[schema(min_length = 1, max_length = 64)]
+    universe: Option<String>,
     /// The dataset's name, or the first digits of its hash.
     dataset: Option<String>,
     /// The market profile's name; the dataset's own by default, else the config's.
@@ -72,6 +76,9 @@ pub(super) struct TriggerBody {
     #[serde(default, deserialize_with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     initial_cash: Option<Decimal>,
+    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. It
+    /// changes nothing that agents see or do.
+    benchmark: Option<String>,
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
@@ -327,10 +334,12 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         models,
         agents: agents.into_iter().map(|Object(body)| agent(body)).collect::<Result<_, _>>()?,
         symbols: body.symbols.unwrap_or_default(),
+        universe: body.universe,
         dataset: body.dataset,
         market: body.market,
         costs: body.costs.map(CostModel::from),
         initial_cash: body.initial_cash,
+        benchmark: body.benchmark,
         seed: body.seed,
         budget: body.budget.map(|Object(budget)| budget.into()),
         summaries: body.summaries,

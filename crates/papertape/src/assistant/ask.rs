@@ -1,4 +1,4 @@
-//! A person's message, put to the assistant.
+//! Posts a user's message to the assistant.
 
 use super::config;
 use super::start::new_job;
@@ -16,30 +16,31 @@ use papertape_redact::Clean;
 use papertape_runtime::assist::AssistantConfig;
 use serde_json::{Map, Value};
 
-/// The most characters of a message.
+/// The maximum length of a message, in characters.
 pub const MOST_MESSAGE_CHARS: usize = 20_000;
-/// How much of the first message a conversation is called.
+/// How many characters of the first message become the conversation's title.
 const TITLE_CHARS: usize = 60;
 
-/// A person's message.
+/// A user's message.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// What is said.
+    /// The text.
     pub message: String,
     /// The conversation; `None`: a new one.
     pub session: Option<String>,
-    /// The plan that it is about from now on; `None`: as before.
+    /// The plan that the conversation is about from now on; `None`: unchanged.
     pub plan: Option<i64>,
-    /// More, for the model: what the person's page shows. `confirm` in it names what is confirmed.
+    /// Additional context for the model: what the user's page displays. Its `confirm` names what is confirmed.
     pub context: Map<String, Value>,
-    /// The language of a new conversation, for messages that show none; `None`: that of the message, else Chinese.
+    /// The language of a new conversation, for messages that do not reveal one; `None`: the message's
+    /// language, else Chinese.
     pub language: Option<Language>,
 }
 
-/// Why a message is not taken.
+/// Why a message is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The caller must ask otherwise.
+    /// The request is invalid.
     #[error("{field}: {message}")]
     Bad {
         /// The field that is wrong.
@@ -53,19 +54,19 @@ pub enum AskError {
     /// It cannot be answered now.
     #[error("{0}")]
     Conflict(String),
-    /// The record failed.
+    /// The database failed.
     #[error(transparent)]
     Record(#[from] anyhow::Error),
 }
 
-/// Keeps a message with the place of its answer, and queues the job that answers.
+/// Stores a message together with a placeholder for its answer, and queues the job that answers it.
 ///
 /// # Errors
 /// An empty or too long message; no such conversation or plan; a conversation whose last message is still
-/// being answered; a model that cannot be called; the record's.
+/// being answered; a model that cannot be called; a database error.
 pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
     let bad = |field, message: String| AskError::Bad { field, message };
-    // Before anything is cut from it, for half a secret is not known as one.
+    // Redact before truncating: half a secret is not recognized as one.
     let message = app.services.redactor.redact_text(asked.message.trim()).value;
     if message.is_empty() {
         return Err(bad("message", "it is empty".to_owned()));
@@ -101,7 +102,7 @@ pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
     };
     let turn = match app.store.ask(Clean::of(&app.services.redactor, turn)).await {
         Ok(turn) => turn,
-        // What was said before decides what is answered: it must stand.
+        // The answer depends on the previous one, so that one must be complete.
         Err(RecordError::Busy(job)) => {
             let why = format!("the last message of this conversation is still being answered, by job {job}");
             return Err(AskError::Conflict(why));
@@ -113,7 +114,7 @@ pub async fn ask(app: &App, asked: Asked) -> Result<ChatTurn, AskError> {
     Ok(turn)
 }
 
-/// The conversation that is meant, or a new one, with its language.
+/// The requested conversation, or a new one, with its language.
 async fn conversation(
     app: &App,
     asked: &Asked,
@@ -136,7 +137,7 @@ async fn conversation(
     Ok((id, None, found.language))
 }
 
-/// What is kept beside the words: the page's context, and what is confirmed.
+/// What is stored with the message: the page's context, and what is confirmed.
 fn metadata(mut context: Map<String, Value>) -> Value {
     let mut metadata = Map::new();
     if let Some(confirm) = context.remove("confirm") {

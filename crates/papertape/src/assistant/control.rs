@@ -1,4 +1,4 @@
-//! What the assistant sees of simulations: the same requests and views as the API's, told in short.
+//! What the assistant sees of simulations: the API's requests and views, in short form.
 
 use super::decisions;
 use super::runs::{Run, percent};
@@ -20,15 +20,15 @@ use papertape_runtime::worker::SIMULATE;
 use papertape_store::{JobFilter, PageRequest};
 use serde_json::{Value, json};
 
-/// Sessions whose exposure record an audit reads.
+/// Sessions whose data reads an audit checks.
 const AUDITED: usize = 400;
-/// Messages of a day where no number is asked for, and at the most.
+/// Messages of a day: default and maximum.
 const MESSAGES: u32 = 20;
-/// Bars where no number is asked for, and at the most.
+/// Bars: default and maximum.
 const BARS: usize = 60;
 const MOST_BARS: usize = 500;
 
-/// The product's jobs.
+/// The jobs of this product, as the assistant's actions see them.
 pub(super) struct JobsOf(pub(super) App);
 
 impl JobControl for JobsOf {
@@ -62,7 +62,7 @@ impl JobControl for JobsOf {
     }
 }
 
-/// Arguments, read by the table before, and the language of what is answered.
+/// Arguments already validated by the action table, and the language of the answer.
 pub(super) struct Given<'a>(&'a Value, Language);
 
 impl Given<'_> {
@@ -108,7 +108,7 @@ pub(super) fn of_view(error: ViewError) -> CallFailure {
     }
 }
 
-/// Why a simulation cannot be run, in the reader's language: what it is about, and the reason as a quotation.
+/// Why a simulation cannot run, in the user's language: the field, and the reason as a quotation.
 fn of_trigger(error: TriggerError, language: Language) -> CallFailure {
     let told = match (&error, language) {
         (TriggerError::Bad { field, message }, Language::Zh) => {
@@ -129,6 +129,7 @@ fn field_in_chinese(field: &str) -> &str {
         "start_date" => "开始日期",
         "end_date" => "结束日期",
         "symbols" => "标的",
+        "universe" => "指数成分股范围",
         "dataset" => "数据集",
         "models" | "agents" => "交易员或模型",
         "initial_cash" => "初始资金",
@@ -143,8 +144,8 @@ fn no_job(name: &str, asked: &Given<'_>) -> String {
 }
 
 impl JobsOf {
-    /// Queues a simulation under the origin's id, or finds it there. It keeps to the config's budget, whatever
-    /// the model asks for.
+    /// Queues a simulation under the origin's ID, or returns the one already queued. The config's budget
+    /// applies, whatever the model requests.
     async fn run(&self, by: &Caller<'_>, arguments: &Value) -> Result<Value, CallFailure> {
         let id = by.origin.job_id();
         if self.0.store.job(&id).await.map_err(unavailable)?.is_none() {
@@ -159,7 +160,7 @@ impl JobsOf {
         Ok(json!({ "job_id": id, "status": "queued" }))
     }
 
-    /// The job that is named, where `latest` is the newest simulation.
+    /// The named job; `latest` is the newest simulation.
     pub(super) async fn job(&self, asked: &Given<'_>) -> Result<JobId, CallFailure> {
         let name = asked.text("job_id").ok_or_else(|| bad("job_id: it is missing".to_owned()))?;
         self.named(&name, asked).await
@@ -251,7 +252,7 @@ impl JobsOf {
             }
         }
         let (days, thoughts) = (decisions::days(&found), self.thoughts(&job, &found).await?);
-        // The end of a day says what was decided.
+        // The end of a day contains the decisions.
         let from = messages.len().saturating_sub(limit);
         let (count, shown) = (messages.len(), messages.split_off(from));
         let message = asked.say(format!("{count} message(s)"), format!("{count} 条消息"));
@@ -317,7 +318,7 @@ impl JobsOf {
         let mut found = view::memory_trades(&self.0, query.clone()).await.map_err(of_view)?;
         let words: Vec<&str> = query.query.as_deref().unwrap_or_default().split_whitespace().collect();
         if found.trades.is_empty() && words.len() > 1 {
-            // Nothing has all the words: the first that something has is better than nothing.
+            // Nothing matches all words: the first word with a match is better than nothing.
             for word in words {
                 let one = TradesQuery {
                     query: Some(word.to_owned()),
@@ -408,7 +409,7 @@ impl JobsOf {
         }))
     }
 
-    /// What a job's sessions were shown of the market.
+    /// What a job's sessions read of the market.
     async fn shown(&self, job: &JobId) -> Result<Shown, CallFailure> {
         let store = &self.0.store;
         let mut shown = Shown::default();
@@ -438,7 +439,7 @@ impl JobsOf {
     }
 }
 
-/// What was shown of the market.
+/// The market data that sessions read.
 #[derive(Default)]
 struct Shown {
     sessions: u64,

@@ -1,4 +1,4 @@
-//! What was decided on the days of sessions and why: fills, theses of what was held, reflections on what was closed.
+//! What sessions decided on their days and why: fills, theses of open positions, reflections on closed ones.
 
 use super::control::{JobsOf, of_view};
 use crate::view::{self, MemoryQuery, ReasoningAnswer, TradesQuery};
@@ -8,18 +8,18 @@ use papertape_core::message::CallFailure;
 use papertape_core::time::{Date, Timestamp};
 use serde_json::{Value, json};
 
-/// Theses and reflections that are told of a day.
+/// The maximum number of theses and reflections per day.
 const TOLD: usize = 10;
-/// Memories that are read for them.
+/// Memories that are read to find them.
 const READ: u32 = 200;
 
-/// What traders thought of what they held.
+/// Traders' theses and reflections.
 pub(super) struct Thoughts {
     pub(super) theses: Vec<Value>,
     pub(super) reflections: Vec<Value>,
 }
 
-/// By session: the day, the trader, the fills, and the session's summary or its last words.
+/// Per session: the day, the trader, the fills, and the session's summary or its final text.
 pub(super) fn days(found: &ReasoningAnswer) -> Vec<Value> {
     let fill = |row: &view::PositionAnswer| {
         let (symbol, price) = (row.symbol.as_deref()?, row.price?);
@@ -40,13 +40,13 @@ pub(super) fn days(found: &ReasoningAnswer) -> Vec<Value> {
     found.sessions.iter().map(day).collect()
 }
 
-/// The day of an instant, as the record counts days of memories.
+/// The day of an instant, by the rule that the database uses for memories.
 fn day(instant: Timestamp) -> Date {
     instant.to_zoned(TimeZone::UTC).date()
 }
 
 impl JobsOf {
-    /// What was thought of the positions that were held on the days of these sessions.
+    /// The theses and reflections on the positions held on the days of these sessions.
     pub(super) async fn thoughts(
         &self,
         job: &JobId,
@@ -76,7 +76,7 @@ impl JobsOf {
                     "pnl": trade.pnl, "text": trade.summary, "rules": trade.next_rules }));
             }
         }
-        // A position that was closed in parts has one thesis.
+        // A position that was closed in several fills has one thesis.
         theses.dedup();
         theses.truncate(TOLD);
         reflections.truncate(TOLD);

@@ -1,4 +1,4 @@
-//! Which runs and which data there are, and stopping a job.
+//! Lists runs and data, and stops a job.
 
 use super::control::{Given, JobsOf, bad, missing, of_view, unavailable};
 use crate::view::{self, JobsQuery};
@@ -10,15 +10,15 @@ use papertape_runtime::assist;
 use papertape_runtime::worker::SIMULATE;
 use serde_json::{Value, json};
 
-/// Runs that are listed where no number is requested, and at most.
+/// Runs: default and maximum.
 const RUNS: u32 = 10;
 const MAX_RUNS: u32 = 100;
-/// Symbols of a dataset that are listed where none is named, and at most.
+/// Symbols per dataset if none is named: default and maximum.
 const SYMBOLS: usize = 12;
 const MAX_SYMBOLS: usize = 500;
 
 impl JobsOf {
-    /// Asks a job to stop. Asked again, it finds it stopped.
+    /// Requests that a job stop. A repeated request finds it stopped.
     pub(super) async fn cancel(&self, by: &Caller<'_>, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let name = asked.text("job_id").unwrap_or_default();
         if name == "latest" {
@@ -52,7 +52,7 @@ impl JobsOf {
         Ok(json!({ "message": message, "job_id": job, "status": status }))
     }
 
-    /// The newest simulations, all or those in a status.
+    /// The newest simulations, all or those with one status.
     pub(super) async fn list_runs(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
         let status = asked.text("status").map(|status| status.parse::<JobStatus>()).transpose();
         let query = JobsQuery {
@@ -64,9 +64,14 @@ impl JobsOf {
         let found = view::jobs(&self.0, query).await.map_err(of_view)?;
         let run = |job: &view::JobSummary| {
             let simulation = job.simulation.as_ref();
+            // All that ever were members of an index are many, and say nothing of a day.
+            let symbols = simulation.map(|run| match &run.universe {
+                Some(index) => json!(format!("the members of {index} on each day")),
+                None => json!(run.symbols),
+            });
             json!({ "job_id": job.job_id, "status": job.status, "error": job.error, "progress": job.progress,
                 "models": simulation.map(|run| run.agents.iter().map(|agent| &agent.name).collect::<Vec<_>>()),
-                "symbols": simulation.map(|run| &run.symbols), "cash": simulation.map(|run| run.initial_cash),
+                "symbols": symbols, "cash": simulation.map(|run| run.initial_cash),
                 "start_date": simulation.map(|run| run.start_date),
                 "end_date": simulation.map(|run| run.end_date) })
         };

@@ -1,4 +1,4 @@
-//! The assistant, put together: what its jobs need, how they are queued, and what it sees of simulations.
+//! The assistant's composition: what its jobs need, how they are queued, and what it sees of simulations.
 
 mod ask;
 mod control;
@@ -27,15 +27,15 @@ use papertape_runtime::budget::Budget;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Divides replaced prompts into those of agents and those of the assistant.
+/// Replaced prompts by name.
 pub(crate) type Overrides = BTreeMap<String, String>;
 
-/// Those of agents first.
+/// Splits replaced prompts into those of agents, which come first, and those of the assistant.
 pub(crate) fn divided(overrides: Overrides) -> (Overrides, Overrides) {
     overrides.into_iter().partition(|(name, _)| !name.starts_with(FOLDER))
 }
 
-/// The product, whose workers can run the assistant's jobs as well.
+/// The application, with workers that can also run the assistant's jobs.
 pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
     let store = Arc::new(app.store.clone());
     let assistant = Assistant {
@@ -56,7 +56,7 @@ pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
     Ok(app)
 }
 
-/// What an assistant's job is to be run with, by the configuration as it is now.
+/// The settings that an assistant's job runs with, from the current configuration.
 ///
 /// # Errors
 /// A model that cannot be called, or a limit in USD for one without a price.

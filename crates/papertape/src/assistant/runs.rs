@@ -1,5 +1,5 @@
-//! A trader's run over all the days that were asked for, whichever jobs did them: days that an earlier job had done
-//! are not done again, and belong to the run all the same.
+//! A trader's run over all requested days, whichever jobs ran them: days that an earlier job ran are not
+//! repeated, but still belong to the run.
 
 use super::control::{Given, JobsOf, missing, of_view, unavailable};
 use crate::view::{self, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
@@ -10,25 +10,25 @@ use papertape_core::time::Date;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How many of a run's losing days, and of its winning ones, are named.
+/// The maximum number of best and of worst days that are listed.
 const EXTREME_DAYS: usize = 3;
 
-/// One trader's days in one go.
+/// One trader's days as a single run.
 pub(super) struct Run {
     /// The job that was requested.
     pub(super) job: JobId,
-    /// What came of them.
+    /// The results of the days.
     pub(super) range: RangeResult,
 }
 
-/// A job that has a trader's days, up to some day; `None`: to the last.
+/// A job that has a trader's days, up to some day; `None`: up to the last.
 struct Link {
     job: JobId,
     until: Option<Date>,
 }
 
 impl JobsOf {
-    /// The jobs that did a trader's days of a job, the newest first: itself, and those that it goes on from.
+    /// The jobs that ran a trader's days, newest first: this job, and those that it continues.
     async fn chain(&self, job: &JobId, model: &str, from: Option<Date>) -> Result<Vec<Link>, CallFailure> {
         let mut links = vec![Link { job: job.clone(), until: None }];
         let mut seen = BTreeSet::from([job.to_string()]);
@@ -47,7 +47,7 @@ impl JobsOf {
         }
     }
 
-    /// The first and the last of a job's days, and who trades on them.
+    /// The first and last day of a job, and its traders.
     async fn days(&self, job: &JobId) -> Result<(Option<Date>, Option<Date>, BTreeSet<String>), CallFailure> {
         let details = self.0.store.job_details(job).await.map_err(unavailable)?;
         let days = details.map(|details| details.days).unwrap_or_default();
@@ -56,7 +56,7 @@ impl JobsOf {
         Ok((dates().min(), dates().max(), agents))
     }
 
-    /// The jobs that did the days of a job.
+    /// The jobs that ran a job's days.
     pub(super) async fn done_by(&self, job: &JobId) -> Result<Vec<JobId>, CallFailure> {
         let (first, _, agents) = self.days(job).await?;
         let mut found = Vec::new();
@@ -67,7 +67,7 @@ impl JobsOf {
                 }
             }
         }
-        // One that had nothing left to do has done nothing.
+        // A job with nothing left to do ran none of them.
         let progress = view::job_summary(&self.0, job.as_str()).await.map_err(of_view)?.progress;
         if progress.total_model_days > 0 && progress.skipped == progress.total_model_days {
             found.retain(|one| one != job);
@@ -75,7 +75,7 @@ impl JobsOf {
         Ok(if found.is_empty() { vec![job.clone()] } else { found })
     }
 
-    /// The job that did a day of a job, or its newest days.
+    /// The job that ran a given day of a job, or its newest days.
     pub(super) async fn did(
         &self,
         job: &JobId,
@@ -100,7 +100,7 @@ impl JobsOf {
         }
     }
 
-    /// What came of a job's days, by trader, those included that other jobs had done before.
+    /// The results of a job's days by trader, including days that other jobs ran earlier.
     pub(super) async fn runs(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<Run>, CallFailure> {
         let (first, last, agents) = self.days(job).await?;
         let (from, to) = (asked.day("start_date")?.max(first), asked.day("end_date")?.or(last).min(last));
@@ -124,13 +124,13 @@ impl JobsOf {
     }
 }
 
-/// A fraction in percent.
+/// A fraction as a percentage.
 pub(super) fn percent(fraction: Option<f64>) -> Option<f64> {
     fraction.map(|fraction| fraction * 100.0)
 }
 
 impl Run {
-    /// In short.
+    /// A short summary for the model.
     pub(super) fn told(&self) -> Value {
         let (job, run) = (&self.job, &self.range);
         let mut value = run.starting_portfolio_value.to_f64();

@@ -1,4 +1,4 @@
-//! The web by a configured service: SearXNG, Tavily or Brave.
+//! Web search through a configured service: SearXNG, Tavily or Brave.
 
 use crate::config::{SearchService, WebSearchConfig};
 use futures::FutureExt as _;
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// JSON values of an answer.
+/// The maximum number of JSON values in a response.
 const MAX_VALUES: usize = 100_000;
-/// How much of one page's text is kept.
+/// How many characters of a page's text are used.
 const TEXT_CHARS: usize = 1_000;
-/// How much of a title or an address.
+/// How many characters of a title or an address are used.
 const LINE_CHARS: usize = 500;
 
-/// Searches by the configured service.
+/// Searches with the configured service.
 pub(super) struct Search {
     config: WebSearchConfig,
     redactor: Arc<Redactor>,
@@ -131,7 +131,7 @@ impl Search {
         Ok(request.timeout(timeout))
     }
 
-    /// The service's key, where it needs one or one is configured.
+    /// The service's key, if one is required or configured.
     fn key(&self) -> Result<Option<String>, CallFailure> {
         let Some(variable) = self.config.key_variable() else { return Ok(None) };
         match find_key(variable, Some(variable), &|name| std::env::var(name).ok()) {
@@ -150,7 +150,7 @@ impl WebSearch for Search {
     }
 }
 
-/// The hits of an answer, in the form that each service gives.
+/// The hits of a response, in each service's format.
 fn hits(
     service: SearchService,
     answer: &Value,
@@ -161,7 +161,7 @@ fn hits(
         SearchService::Searxng | SearchService::Tavily => (&answer["results"], "content"),
         SearchService::Brave => (&answer["web"]["results"], "description"),
     };
-    // Brave leaves `web` out where nothing was found.
+    // Brave omits `web` if nothing was found.
     let empty = service == SearchService::Brave && answer.is_object() && answer.get("web").is_none();
     let list = match list.as_array() {
         Some(list) => list.as_slice(),
@@ -169,7 +169,7 @@ fn hits(
         None => return Err(failed(FailureKind::BadAnswer, "the search service's answer has no results")),
     };
     let of = |hit: &Value, key: &str, most: usize| -> String {
-        // Before it is cut, for half a secret is not known as one.
+        // Redact before truncating: half a secret is not recognized as one.
         let whole = redactor.redact_text(hit[key].as_str().unwrap_or_default()).value;
         whole.chars().take(most).collect()
     };
@@ -182,22 +182,22 @@ fn hits(
     Ok(list.iter().map(hit).filter(|hit| !hit.url.is_empty()).take(most).collect())
 }
 
-/// Follows no redirect, with which a key would travel along.
+/// Follows no redirects: a key would be sent along.
 fn client() -> Result<Client, CallFailure> {
-    // reqwest takes the process's provider. Where another part has installed one, that is kept.
+    // reqwest uses the process's provider. If another component has installed one, that one stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         let client = Client::builder().redirect(reqwest::redirect::Policy::none());
         client.no_gzip().no_brotli().no_zstd().no_deflate()
     };
-    // A machine without a store of root certificates can still reach a local service.
+    // A machine without a root certificate store can still reach a local service.
     builder()
         .build()
         .or_else(|_| builder().tls_certs_only([]).build())
         .map_err(|_| failed(FailureKind::Unavailable, "the web cannot be reached: TLS cannot be set up"))
 }
 
-/// An error's own words may hold an address with a key.
+/// The error's own text is not used: it may contain an address with a key.
 fn unreachable(error: reqwest::Error) -> CallFailure {
     if error.is_timeout() {
         return failed(FailureKind::TimedOut, "the search service did not answer in time");

@@ -1,4 +1,4 @@
-//! Jobs on plans, queued for a person.
+//! Queues jobs on plans for a user.
 
 use super::config;
 use crate::app::App;
@@ -15,8 +15,8 @@ use papertape_runtime::assist::AssistantConfig;
 /// Queues a decomposition.
 ///
 /// # Errors
-/// No such plan or task; a whole plan that has tasks already; limits out of range; a model that cannot be
-/// called; another job that works on the plan; the record's.
+/// No such plan or task; a whole plan that already has tasks; limits out of range; a model that cannot be
+/// called; another job that is running on the plan; a database error.
 pub async fn decompose(app: &App, what: Decompose, language: Language) -> Result<JobId, TriggerError> {
     if let Err((field, why)) = what.limits.check() {
         return Err(TriggerError::Bad { field, message: why.text(Language::En).to_owned() });
@@ -77,7 +77,7 @@ async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> 
     Ok(id)
 }
 
-/// A job of the assistant's.
+/// One of the assistant's jobs.
 pub(super) fn new_job(
     app: &App,
     id: JobId,

@@ -1,18 +1,18 @@
-//! Words of answers that are being written, told to whoever follows the job in this process. Whoever is
-//! too slow loses some; the message that follows has them all.
+//! Deltas of answers that are being written, sent to all subscribers of the job in this process. A slow
+//! subscriber loses some; the message that follows contains the whole text.
 
 use papertape_core::id::JobId;
 use papertape_runtime::assist::Listener;
 use tokio::sync::broadcast;
 
-/// Pieces that a slow reader may be behind.
+/// How many deltas a slow subscriber may lag behind.
 const BEHIND: usize = 256;
 
-/// Tells words.
+/// Sends deltas.
 #[derive(Debug)]
 pub struct Words(broadcast::Sender<(JobId, String)>);
 
-/// Hears them.
+/// Receives deltas.
 pub type Hearing = broadcast::Receiver<(JobId, String)>;
 
 impl Default for Words {
@@ -22,7 +22,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// Hears all that is said from now on.
+    /// Subscribes to everything sent from now on.
     #[must_use]
     pub fn hear(&self) -> Hearing {
         self.0.subscribe()
@@ -31,7 +31,7 @@ impl Words {
 
 impl Listener for Words {
     fn hears(&self, job: &JobId, words: &str) {
-        // Nobody may be listening.
+        // There may be no subscribers.
         drop(self.0.send((job.clone(), words.to_owned())));
     }
 }

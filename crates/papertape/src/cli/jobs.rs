@@ -103,7 +103,10 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
         let cash = super::output::money(simulation.initial_cash);
         say(format_args!(
             "trades    {} in the market {}, from {cash} each",
-            simulation.symbols.join(", "),
+            match &simulation.universe {
+                Some(index) => format!("the members of {index} on each day"),
+                None => simulation.symbols.join(", "),
+            },
             if simulation.costs == "frictionless" {
                 format!("{} (frictionless)", simulation.market)
             } else {
@@ -111,6 +114,9 @@ fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
             }
         ))?;
         say(format_args!("data      {} {}", simulation.dataset.name, &simulation.dataset.hash[..12]))?;
+        if let Some(benchmark) = &simulation.benchmark {
+            say(format_args!("benchmark {benchmark}"))?;
+        }
         for agent in &simulation.agents {
             let what = if agent.is_llm { agent.model.as_str() } else { "house model, no LLM" };
             say(format_args!("agent     {} ({what})", agent.name))?;

@@ -6,6 +6,7 @@
 mod actions;
 mod auth;
 mod backup;
+mod benchmark;
 mod branch;
 mod cancel;
 mod chat;

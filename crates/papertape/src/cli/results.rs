@@ -28,6 +28,9 @@ pub(super) struct ResultsArgs {
     /// Of this agent alone
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Compare with this symbol or index of the run's dataset [default: the run's own benchmark]
+    #[arg(long, value_name = "SYMBOL", conflicts_with = "date")]
+    benchmark: Option<String>,
     /// With how much of what was said: none, summary, or full (in JSON alone)
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::None, hide_possible_values = true)]
     reasoning: Level,
@@ -57,6 +60,7 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
         end_date: args.end,
         model: args.agent,
         job_id: job.as_ref().map(ToString::to_string),
+        benchmark: args.benchmark,
         reasoning: match args.reasoning {
             Level::None => ReasoningLevel::None,
             Level::Summary => ReasoningLevel::Summary,

@@ -27,7 +27,7 @@ const HOUSE: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_an
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     /// Run the demo: three house models on AAPL, GOOG, IBM and MSFT over the last quarter of 2012
-    #[arg(long, conflicts_with_all = ["start", "end", "models", "symbols"])]
+    #[arg(long, conflicts_with_all = ["start", "end", "models", "symbols", "universe"])]
     demo: bool,
     /// First day; without it each agent goes on where its newest completed job ended
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
@@ -48,6 +48,9 @@ pub(super) struct RunArgs {
     /// What may be traded, separated by commas [default: all that the dataset has]
     #[arg(long, value_name = "SYMBOLS", value_delimiter = ',')]
     symbols: Vec<String>,
+    /// Trade the members that an index of the dataset has on each day, such as SP500
+    #[arg(long, value_name = "INDEX", conflicts_with = "symbols")]
+    universe: Option<String>,
     /// The dataset's name, or six or more digits of its hash
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
@@ -60,6 +63,9 @@ pub(super) struct RunArgs {
     /// What each agent starts with
     #[arg(long, value_name = "AMOUNT")]
     cash: Option<Decimal>,
+    /// Compare results with this symbol or index of the dataset; it changes nothing that agents see
+    #[arg(long, value_name = "SYMBOL")]
+    benchmark: Option<String>,
     /// The seed of the job's randomness
     #[arg(long)]
     seed: Option<u64>,
@@ -197,10 +203,12 @@ impl RunArgs {
             end_date: self.end,
             models: self.models,
             symbols: self.symbols,
+            universe: self.universe,
             dataset: self.dataset,
             market: self.market,
             costs: self.frictionless.then_some(CostModel::Frictionless),
             initial_cash: self.cash,
+            benchmark: self.benchmark,
             seed: self.seed,
             summaries: self.no_summaries.then_some(false),
             replace_existing: self.replace,
@@ -293,10 +301,12 @@ fn body(request: &Request) -> Value {
         "models": request.models,
         "agents": request.agents,
         "symbols": request.symbols,
+        "universe": request.universe,
         "dataset": request.dataset,
         "market": request.market,
         "costs": request.costs,
         "initial_cash": request.initial_cash.map(number),
+        "benchmark": request.benchmark,
         "seed": request.seed,
         "budget": request.budget.map(budget),
         "summaries": request.summaries,

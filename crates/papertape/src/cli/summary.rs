@@ -1,5 +1,6 @@
 //! What a job came to, as a table: an agent a line, beside what doing nothing would have come to.
 
+use super::benchmark;
 use super::failure::of_view;
 use super::output::{NARROW, count, money, percent, say, table, terminal_width, text_of, two, width, wrap};
 use crate::app::App;
@@ -54,8 +55,12 @@ pub(super) fn print(lines: &[Line]) -> Result<()> {
     };
     let rows: Vec<[String; COLUMNS.len()]> = lines.iter().map(cells).collect();
     say(format_args!("{first} to {last}\n"))?;
-    say(laid_out(&rows, terminal_width().unwrap_or(NARROW)))?;
-    let mut below = Vec::new();
+    let width_of_tables = terminal_width().unwrap_or(NARROW);
+    say(laid_out(COLUMNS, &rows, width_of_tables))?;
+    if let Some(compared) = benchmark::table(lines, width_of_tables) {
+        say(format_args!("\n{compared}"))?;
+    }
+    let mut below = benchmark::sentences(lines);
     if let Some(both) = lines.iter().find_map(|line| line.result.baselines.as_ref()) {
         let of = |metrics: &view::Metrics| percent(metrics.total_return);
         below.push(format!(
@@ -213,18 +218,18 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
 const NAMES: usize = 14;
 
 /// An agent a line where that fits `width`; else an agent a column, in as many groups of agents as it takes.
-fn laid_out(rows: &[[String; COLUMNS.len()]], width: usize) -> String {
+pub(super) fn laid_out<const N: usize>(columns: [&str; N], rows: &[[String; N]], width: usize) -> String {
     let widest =
         |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
-    let across: usize = (0..COLUMNS.len())
+    let across: usize = (0..N)
         .map(|at| {
-            let name = COLUMNS[at].trim_start_matches(['>', '~']);
+            let name = columns[at].trim_start_matches(['>', '~']);
             widest(&mut rows.iter().map(|row| row[at].as_str()).chain([name]))
         })
         .sum();
     // The last column has no space behind it.
     if across <= width + 2 {
-        let mut table = table(COLUMNS);
+        let mut table = table(columns);
         table.add_rows(rows);
         return text_of(&table);
     }
@@ -233,7 +238,7 @@ fn laid_out(rows: &[[String; COLUMNS.len()]], width: usize) -> String {
         let wide = widest(&mut row.iter().map(String::as_str));
         let fits = groups.last().is_some_and(|(used, _)| used + wide <= width);
         if !fits {
-            let names = COLUMNS.iter().map(|name| format!("{:<NAMES$}", name.trim_start_matches(['>', '~'])));
+            let names = columns.iter().map(|name| format!("{:<NAMES$}", name.trim_start_matches(['>', '~'])));
             groups.push((NAMES, names.collect()));
         }
         let Some((used, lines)) = groups.last_mut() else { continue };
@@ -368,7 +373,7 @@ mod tests {
                 })
                 .collect();
             for width in [80, 100, 200] {
-                let shown = laid_out(&rows, width);
+                let shown = laid_out(COLUMNS, &rows, width);
                 let widest = shown.lines().map(|line| line.chars().count()).max().unwrap_or(0);
                 assert!(widest <= width, "{agents} agents, {widest} of {width}:\n{shown}");
                 assert!(rows.iter().flatten().all(|cell| shown.contains(cell.as_str())), "{shown}");

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthConfig {
-    /// Who may; none: whoever reaches the server, which must then listen on loopback alone.
+    /// The tokens that grant access; none: anyone who can reach the server, which must then listen on loopback only.
     pub tokens: Vec<AccessToken>,
-    /// Hours after which a browser has to log in again.
+    /// Hours after which a browser must log in again.
     pub session_hours: u32,
 }
 
@@ -21,21 +21,21 @@ impl Default for AuthConfig {
     }
 }
 
-/// A token, without itself.
+/// A token, represented by its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessToken {
-    /// Whose it is, or what for.
+    /// The owner or purpose.
     pub name: String,
-    /// What it allows.
+    /// What the token allows.
     pub scope: Scope,
-    /// Its hash.
+    /// The token's hash.
     pub hash: TokenHash,
 }
 
 impl AuthConfig {
     /// # Errors
-    /// A name or a token that stands twice, an empty name, a session without a length.
+    /// A duplicate name or token, an empty name, a session lifetime of 0.
     pub(super) fn check(&self) -> Result<()> {
         let (mut names, mut hashes) = (BTreeSet::new(), BTreeSet::new());
         for token in &self.tokens {

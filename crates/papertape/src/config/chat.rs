@@ -11,29 +11,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatConfig {
-    /// Its model.
+    /// The model.
     pub model: ModelName,
-    /// How the model is asked to answer.
+    /// How the model is asked to format its answers.
     pub form: Form,
-    /// How the model draws its words, 0 to 2; absent: as its provider does.
+    /// The sampling temperature, 0 to 2; absent: the provider's default.
     pub temperature: Option<f64>,
-    /// The most output tokens of one answer.
+    /// The maximum number of output tokens per answer.
     pub max_tokens: Option<u32>,
-    /// The most rounds of a turn, or of a plan's task.
+    /// The maximum number of rounds of a turn, or of a plan's task.
     pub max_rounds: u32,
-    /// The most attempts at one call to the model.
+    /// The maximum number of attempts per model call.
     pub max_attempts: u32,
-    /// Seconds after which one of them is cancelled.
+    /// Seconds after which an attempt is cancelled.
     pub call_timeout_secs: u64,
-    /// Seconds after which one attempt at an action is given up.
+    /// Seconds after which an attempt at an action times out.
     pub action_timeout_secs: u64,
-    /// Seconds that an action waits for a job that it has started.
+    /// Seconds that an action waits for a job that it started.
     pub wait_secs: u64,
-    /// The most tasks of a plan that run side by side.
+    /// The maximum number of a plan's tasks that run concurrently.
     pub parallel_tasks: usize,
-    /// What may be said in one turn, decomposition or execution.
+    /// The budget of one turn, decomposition or execution.
     pub budget: Limit,
-    /// What the simulations that one turn or execution starts may use together.
+    /// The shared budget of all simulations that one turn or execution starts.
     pub simulation_budget: Limit,
 }
 
@@ -71,17 +71,17 @@ impl Default for ChatConfig {
     }
 }
 
-/// The service that searches the web.
+/// The web search service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebSearchConfig {
-    /// Which; absent: the web is not searched.
+    /// The service; absent: no web search.
     pub service: Option<SearchService>,
-    /// Its address; absent: the service's own.
+    /// The service's address; absent: the default.
     pub base_url: Option<String>,
-    /// The environment variable that its key is in; absent: the service's usual one.
+    /// The environment variable that holds the key; absent: the service's usual one.
     pub api_key_env: Option<String>,
-    /// Seconds after which a search is given up.
+    /// Seconds after which a search times out.
     pub timeout_secs: u64,
 }
 
@@ -91,11 +91,11 @@ impl Default for WebSearchConfig {
     }
 }
 
-/// A service that searches the web.
+/// A web search service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchService {
-    /// SearXNG, of one's own; its JSON form must be switched on there.
+    /// Self-hosted SearXNG; its JSON format must be enabled.
     Searxng,
     /// Tavily.
     Tavily,
@@ -104,7 +104,7 @@ pub enum SearchService {
 }
 
 impl SearchService {
-    /// Where it is, unless the config says otherwise; `None`: nowhere.
+    /// The default address; `None`: there is none.
     #[must_use]
     pub const fn usual_url(self) -> Option<&'static str> {
         match self {
@@ -114,7 +114,7 @@ impl SearchService {
         }
     }
 
-    /// The variable that its key is in; `None`: it needs none.
+    /// The usual variable for the key; `None`: no key is needed.
     #[must_use]
     pub const fn usual_key(self) -> Option<&'static str> {
         match self {
@@ -126,7 +126,7 @@ impl SearchService {
 }
 
 impl WebSearchConfig {
-    /// The variable that the service's key is in.
+    /// The variable that holds the service's key.
     #[must_use]
     pub fn key_variable(&self) -> Option<&str> {
         self.api_key_env.as_deref().or(self.service?.usual_key())

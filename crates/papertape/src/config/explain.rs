@@ -1,8 +1,8 @@
-//! Errors of the configuration, for people: which key, set where, and which key was meant.
+//! Readable configuration errors: which key, set where, and which key was probably meant.
 
 use figment::error::Kind;
 
-/// Names the key, where it was set, and for an unknown one the nearest that is known.
+/// Names the key, where it was set, and for an unknown key the nearest known one.
 pub(super) fn explain(error: figment::Error) -> anyhow::Error {
     let lines: Vec<String> = error.into_iter().map(line).collect();
     anyhow::anyhow!(lines.join("; ")).context("the configuration cannot be used")
@@ -35,7 +35,7 @@ fn unknown(key: &str, known: &[&str], path: &str) -> String {
         .map(|candidate| (strsim::damerau_levenshtein(key, candidate), *candidate))
         .min()
         .filter(|(distance, _)| *distance <= key.len().max(3) / 2 + 1);
-    // The path of an unknown key ends with it where figment knows it that far.
+    // The path of an unknown key includes the key only where figment knows it.
     let whole = match path.rsplit('.').next() {
         Some(last) if last == key => path.to_owned(),
         _ => within(path, key),
@@ -51,7 +51,7 @@ fn within(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// TOML's errors are drawings of several lines: what is drawn is left out.
+/// TOML errors span several lines with a drawing of the source: the drawing is left out.
 fn single_line(text: &str) -> String {
     let is_drawn =
         |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|');

@@ -1,24 +1,24 @@
-//! The keys with their documentation, which is `docs/configuration.md` itself: a table's row is a key.
-//! A test holds that it lists the keys of [`super::Config`], and no others.
+//! The configuration keys with their documentation, taken from `docs/configuration.md`: one table row per
+//! key. A test checks that the page lists exactly the keys of [`super::Config`].
 
-/// The page.
+/// The page's source.
 pub const PAGE: &str = include_str!("../../../../docs/configuration.md");
 
 /// One key.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Key {
-    /// Its whole name; `NAME` stands for a name of your own, `[]` for one of a list.
+    /// The full name; `NAME` stands for a name of your own, `[]` for an item of a list.
     pub key: String,
     /// `text`, `path`, `address`, `number`, `amount`, `switch` or `list`.
     pub kind: String,
-    /// What holds where it is not given; empty: nothing.
+    /// The default; empty: none.
     pub default: String,
-    /// What it does.
+    /// What the key does.
     pub what: String,
 }
 
 impl Key {
-    /// Is the dotted path this key's?
+    /// Whether the dotted path matches this key.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {
         let own: Vec<&str> = self.key.split('.').collect();
@@ -33,7 +33,7 @@ pub fn all() -> Vec<Key> {
     PAGE.lines().filter_map(row).collect()
 }
 
-/// A row of a table whose first cell is a name in code.
+/// Parses a table row whose first cell is a name in code.
 fn row(line: &str) -> Option<Key> {
     let cells: Vec<&str> = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ").collect();
     let [key, kind, default, what] = cells[..] else { return None };

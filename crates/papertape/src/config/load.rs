@@ -1,4 +1,4 @@
-//! Where the values come from: the defaults, a TOML file over them, `PAPERTAPE_*` variables over both.
+//! Where values come from: the defaults, overridden by a TOML file, overridden by `PAPERTAPE_*` variables.
 
 use super::Config;
 use super::keys;
@@ -8,15 +8,14 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 use std::path::{Path, PathBuf};
 
-/// The file that is read where no other is named.
+/// The default file.
 const FILE: &str = "papertape.toml";
-/// What our variables begin with.
+/// The prefix of our variables.
 const PREFIX: &str = "PAPERTAPE_";
-/// Variables that begin like ours and are no keys.
+/// Variables with our prefix that are not keys.
 const NO_KEYS: &[&str] = &["config", "test_postgres_url"];
 
-/// The file that is read: `file`, else what `PAPERTAPE_CONFIG` names, else `papertape.toml` here, if
-/// there is one.
+/// The file to read: `file`, else what `PAPERTAPE_CONFIG` names, else `papertape.toml` here if it exists.
 #[must_use]
 pub fn file_in_use(file: Option<&Path>) -> Option<PathBuf> {
     let variable = || std::env::var_os("PAPERTAPE_CONFIG").filter(|value| !value.is_empty());
@@ -24,7 +23,7 @@ pub fn file_in_use(file: Option<&Path>) -> Option<PathBuf> {
     file.map(Path::to_path_buf).or_else(|| variable().map(PathBuf::from)).or_else(here)
 }
 
-/// All values, the later ones over the earlier ones.
+/// All values; later sources override earlier ones.
 pub(super) fn figment(file: Option<&Path>) -> Result<Figment> {
     let mut figment = Figment::from(Serialized::defaults(Config::default()));
     if let Some(path) = file_in_use(file) {
@@ -41,7 +40,7 @@ pub(super) fn figment(file: Option<&Path>) -> Result<Figment> {
     Ok(variables.fold(figment, Figment::merge))
 }
 
-/// One variable of the environment.
+/// An environment variable.
 struct Variable {
     name: String,
     path: String,
@@ -49,7 +48,7 @@ struct Variable {
 }
 
 impl Variable {
-    /// `None` where it is none of ours, or empty, which is as good as not set.
+    /// `None` if it is not ours, or empty, which counts as not set.
     fn new(name: String, text: String) -> Option<Self> {
         let key = name.strip_prefix(PREFIX)?.to_ascii_lowercase();
         if key.is_empty() || NO_KEYS.contains(&key.as_str()) || text.trim().is_empty() {
@@ -61,14 +60,14 @@ impl Variable {
     }
 }
 
-/// The text as a value. What is to be a text stays one, even where it looks like a number.
+/// Parses the text as a value. A value for a text key stays a text, even if it looks like a number.
 fn typed(kind: Option<&str>, text: &str) -> Value {
     match kind {
         Some("list") if !text.trim_start().starts_with('[') => {
             Value::from(text.split(',').map(|item| Value::from(item.trim())).collect::<Vec<_>>())
         }
         Some("text" | "path" | "address" | "amount") => Value::from(text),
-        // What cannot be read is a text: the error then says what was expected.
+        // An unparseable value stays a text, so that the error says what was expected.
         _ => text.parse().unwrap_or_else(|_| Value::from(text)),
     }
 }

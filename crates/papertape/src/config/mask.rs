@@ -1,4 +1,4 @@
-//! URLs without credentials, for people to read.
+//! URLs without credentials, for display.
 
 use papertape_redact::Redactor;
 use serde_json::Value;
@@ -15,16 +15,16 @@ pub(super) fn mask_urls(document: &mut Value) {
     }
 }
 
-/// A text with the credentials of every URL in it masked: the password of `user:password@`, all of a lone `token@`,
-/// and what the redaction takes for a secret in a query.
+/// A text with the credentials of every URL in it masked: the password of `user:password@`, a lone `token@`
+/// entirely, and whatever redaction recognizes as a secret in a query.
 pub(super) fn masked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (scheme, behind) = rest.split_at(at + 3);
         shown.push_str(scheme);
-        // A password may itself hold `@`, and one that nobody has escaped may hold `/`: the last `@` before the query
-        // ends it.
+        // A password may itself contain `@`, and an unescaped one may contain `/`: the last `@` before the
+        // query ends it.
         let end = behind.find(|c: char| c == '?' || c == '#' || c.is_whitespace()).unwrap_or(behind.len());
         let (authority, query) = behind.split_at(end);
         match authority.rsplit_once('@') {
@@ -49,7 +49,7 @@ pub(super) fn masked(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Goal: no form of a URL lets its credentials through, and what holds none stays readable.
+    /// Goal: no form of a URL reveals its credentials, and text without credentials stays readable.
     #[test]
     fn credentials_are_masked_wherever_a_url_has_them() {
         let cases = [

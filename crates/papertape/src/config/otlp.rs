@@ -1,4 +1,4 @@
-//! Where finished sessions are told of as spans.
+//! The export of finished sessions as spans.
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use reqwest::Url;
@@ -6,18 +6,18 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the path of a receiver of spans ends with.
+/// The end of a span receiver's path.
 const TRACES: &str = "v1/traces";
 
-/// Where finished sessions are told of as spans, by OTLP over HTTP.
+/// The export of finished sessions as spans, over OTLP/HTTP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OtlpConfig {
     /// The receiver's address, up to and without `v1/traces`; absent: nothing is sent.
     pub endpoint: Option<String>,
-    /// By header: the variable that holds what it says.
+    /// By header: the variable that holds its value.
     pub headers: BTreeMap<String, String>,
-    /// Seconds between looks for sessions that have ended.
+    /// Seconds between checks for sessions that have ended.
     pub every_secs: u64,
 }
 
@@ -29,7 +29,7 @@ impl Default for OtlpConfig {
 
 impl OtlpConfig {
     /// # Errors
-    /// An address or a header's name that cannot be one.
+    /// An invalid address or header name.
     pub(super) fn check(&self) -> Result<()> {
         self.url()?;
         if let Some(name) = self.headers.keys().find(|name| HeaderName::try_from(name.as_str()).is_err()) {
@@ -41,10 +41,10 @@ impl OtlpConfig {
         Ok(())
     }
 
-    /// Where spans are sent; `None` where they are not.
+    /// Where spans are sent; `None` if they are not.
     ///
     /// # Errors
-    /// An address that cannot be one.
+    /// An invalid address.
     pub fn url(&self) -> Result<Option<Url>> {
         let Some(endpoint) = &self.endpoint else { return Ok(None) };
         let mut url = Url::parse(endpoint).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
@@ -52,14 +52,14 @@ impl OtlpConfig {
             let path = format!("{}/{TRACES}", url.path().trim_end_matches('/'));
             url.set_path(&path);
         }
-        // What it is is not repeated: an address may hold a key.
+        // The value is not repeated: an address may contain a key.
         url.map(Some).ok_or_else(|| anyhow!("otlp.endpoint: it is no http or https address"))
     }
 
-    /// The headers that go with spans.
+    /// The headers sent with spans.
     ///
     /// # Errors
-    /// A variable that is not set, or whose value cannot be a header's.
+    /// A variable that is not set, or whose value is not a valid header value.
     pub fn header_map(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<HeaderMap> {
         let mut map = HeaderMap::new();
         for (name, variable) in &self.headers {
@@ -78,8 +78,8 @@ impl OtlpConfig {
         Ok(map)
     }
 
-    /// What must be kept out of the record and the log: the headers' values, and what follows a scheme in
-    /// them.
+    /// What must stay out of the database and the log: the headers' values, and the part after the scheme in
+    /// each of them.
     #[must_use]
     pub fn secrets(&self, env: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
         let mut secrets = Vec::new();
@@ -93,7 +93,7 @@ impl OtlpConfig {
     }
 }
 
-/// What a variable holds, or the file that `VARIABLE_FILE` names.
+/// The value of a variable, or the content of the file that `VARIABLE_FILE` names.
 fn read(variable: &str, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let by_file = || std::fs::read_to_string(env(&format!("{variable}_FILE"))?.trim()).ok();
     let clean = |value: String| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// A header's value comes from a variable or a file, and is known as a secret, its scheme aside.
+    /// A header's value comes from a variable or a file, and is redacted as a secret, apart from its scheme.
     #[test]
     fn headers_come_from_the_environment() {
         let mut config = at("http://localhost:4318");

@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerConfig {
-    /// Run jobs in the server's process as well.
+    /// Whether to run jobs in the server's process as well.
     pub work: bool,
-    /// The largest request body, in bytes.
+    /// The maximum size of a request body, in bytes.
     pub body_limit_bytes: usize,
-    /// Names, besides loopback's, that requests may come to (the `Host` header).
+    /// Host names that requests may use (the `Host` header), in addition to loopback's.
     pub allowed_hosts: Vec<String>,
     /// Origins of other sites whose pages may use the API (CORS).
     pub allowed_origins: Vec<String>,
-    /// The most streams that one client may have open.
+    /// The maximum number of open streams per client.
     pub streams_per_client: usize,
-    /// The most connections at a time; further ones wait.
+    /// The maximum number of concurrent connections; further ones wait.
     pub connections: usize,
-    /// Seconds within which a request's head must have come, and after which an idle connection ends.
+    /// Seconds within which a request's head must arrive, and after which an idle connection is closed.
     pub header_timeout_secs: u64,
-    /// Seconds within which a request's body must have come.
+    /// Seconds within which a request's body must arrive.
     pub body_timeout_secs: u64,
 }
 
@@ -44,7 +44,7 @@ impl Default for ServerConfig {
 
 impl ServerConfig {
     /// # Errors
-    /// An origin or a host that no request can come from or to; a bound of 0.
+    /// An origin or a host that no request can have; a limit of 0.
     pub(super) fn check(&self) -> Result<()> {
         for origin in &self.allowed_origins {
             let own = Url::parse(origin).map(|url| url.origin().ascii_serialization());

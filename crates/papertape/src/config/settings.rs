@@ -1,4 +1,4 @@
-//! What the product does of its own accord: the `settings` table.
+//! Automatic cleanup and display settings: the `settings` table.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +16,9 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChatSettings {
-    /// Is the paragraph that sums the actions up part of the reply?
+    /// Whether the paragraph that summarizes the actions is part of the reply.
     pub include_action_summary: bool,
-    /// Does the page show what was done under a reply?
+    /// Whether the page shows the actions under a reply.
     pub show_action_summary: bool,
 }
 
@@ -28,11 +28,11 @@ impl Default for ChatSettings {
     }
 }
 
-/// What is kept of jobs.
+/// How long data of jobs is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JobsSettings {
-    /// Days after which a row of the action log goes, once its job has stopped.
+    /// Days after which a row of the action log is removed, once its job has stopped.
     pub log_retention_days: u32,
 }
 
@@ -44,7 +44,7 @@ impl Default for JobsSettings {
 
 impl Settings {
     /// # Errors
-    /// What cannot be, with its key.
+    /// An invalid value, with its key.
     pub(super) fn check(&self) -> Result<(), String> {
         match self.jobs.log_retention_days {
             1..=36_500 => Ok(()),

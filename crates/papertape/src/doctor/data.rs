@@ -1,4 +1,4 @@
-//! Where the record is: the directory, the database, the address.
+//! Checks of where the data lives: the directory, the database, the address.
 
 use super::Finding;
 use crate::address::Address;
@@ -9,12 +9,12 @@ use papertape_store::{Store, StoreError};
 use std::path::Path;
 use std::time::Duration;
 
-/// Below this a record may soon not be written any more.
+/// With less free space, writes to the database may soon fail.
 const LITTLE_BYTES: u64 = 200 * 1024 * 1024;
-/// How long a database may take to answer.
+/// The timeout for a response from the database.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The data directory: is it there, whose is it, can it be written, how much room is there?
+/// Checks the data directory: existence, owner, permissions, free space.
 pub(super) fn directory(config: &Config) -> Vec<Finding> {
     let dir = &config.data_dir;
     let shown = dir.display();
@@ -39,7 +39,7 @@ pub(super) fn directory(config: &Config) -> Vec<Finding> {
     found
 }
 
-/// A directory that is not there yet.
+/// Checks the parent of a directory that does not exist yet.
 fn parent(dir: &Path) -> Finding {
     let above = existing(dir);
     if !above.is_dir() {
@@ -54,20 +54,20 @@ fn parent(dir: &Path) -> Finding {
     }
 }
 
-/// The nearest place above that is there.
+/// The nearest existing ancestor.
 fn existing(dir: &Path) -> &Path {
     let above = dir.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
     above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Can a file be made there? Leaves nothing behind.
+/// Tries to create a file in the directory. Leaves nothing behind.
 fn writable(dir: &Path) -> std::io::Result<()> {
     let probe = dir.join(format!(".papertape-doctor-{}", std::process::id()));
     std::fs::OpenOptions::new().write(true).create_new(true).open(&probe)?;
     std::fs::remove_file(&probe)
 }
 
-/// May others read what agents said and did?
+/// Checks whether other users can read what agents said and did.
 #[cfg(unix)]
 fn openness(dir: &Path, meta: &std::fs::Metadata) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -89,7 +89,7 @@ fn room(dir: &Path) -> Option<Finding> {
     Some(if free < LITTLE_BYTES { Finding::broken("disk", text) } else { Finding::ok("disk", text) })
 }
 
-/// The database: which, is it there, is its schema ours, how large is it?
+/// Checks the database: its kind, existence, schema version and size.
 pub(super) async fn database(config: &Config) -> Vec<Finding> {
     let place = match &config.database_url {
         Some(url) => format!("PostgreSQL at {}, mode {}", without_password(url), config.mode.as_str()),
@@ -133,7 +133,7 @@ pub(super) async fn database(config: &Config) -> Vec<Finding> {
     found
 }
 
-/// Who has the SQLite record: known without taking it.
+/// The process that owns the SQLite database, found without taking the lock.
 fn owner(config: &Config) -> Option<Finding> {
     let pid = holder(config)?;
     Some(match Address::read(&config.data_dir, config.mode, pid) {
@@ -142,7 +142,7 @@ fn owner(config: &Config) -> Option<Finding> {
     })
 }
 
-/// The process that holds the record's lock.
+/// The process that holds the database lock.
 fn holder(config: &Config) -> Option<u32> {
     if config.database_url.is_some() {
         return None;
@@ -150,7 +150,7 @@ fn holder(config: &Config) -> Option<u32> {
     Store::holder(&database_file(&config.data_dir, config.mode))
 }
 
-/// Can the server have its address? `by_server`: it is the server that asks.
+/// Checks whether the server can bind its address. `by_server`: the server itself runs the check.
 pub(super) fn listening(config: &Config, by_server: bool) -> Finding {
     if by_server {
         return Finding::ok("address", format!("{} is this server's", config.listen));

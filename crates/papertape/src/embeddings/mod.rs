@@ -1,4 +1,4 @@
-//! Sentence models: the one in this process and those of providers, behind one call.
+//! Sentence models, built-in and remote, behind one call.
 
 pub mod house;
 mod index;
@@ -21,9 +21,9 @@ use tokio::sync::OnceCell;
 /// All sentence models that can be named.
 pub struct Embeddings {
     gateway: Arc<Gateway>,
-    /// Where the model of this process is installed.
+    /// Where the built-in model is installed.
     dir: PathBuf,
-    /// It takes 90 MB: it is read when it is first needed, and stays.
+    /// The model takes 90 MB: it is read on first use and stays in memory.
     house: OnceCell<Arc<SentenceModel>>,
 }
 
@@ -34,10 +34,10 @@ impl Embeddings {
         Self { gateway, dir, house: OnceCell::new() }
     }
 
-    /// Is the model known, and can it be called? The error says what is missing and who must act.
+    /// Checks that the model is known and can be called. The error says what is missing and who must act.
     ///
     /// # Errors
-    /// A model that is not known or not installed, or a key that is not set.
+    /// A model that is unknown or not installed, or a key that is not set.
     pub fn check(&self, model: &ModelName) -> Result<(), String> {
         if !model.is_house() {
             return self.gateway.check(model);
@@ -51,10 +51,10 @@ impl Embeddings {
         house::is_installed(&self.dir)
     }
 
-    /// The texts' unit vectors, in their order. One call is one attempt.
+    /// The texts' unit vectors, in the order of the texts. One call is one attempt.
     ///
     /// # Errors
-    /// As [`Self::check`]; the provider's; an installed model that was changed.
+    /// As [`Self::check`]; the provider's; an installed model whose files were changed.
     pub async fn embed(
         &self,
         model: &ModelName,

@@ -1,4 +1,4 @@
-//! Sentence models as jobs call them: as a tool, so that what they say is on the tape.
+//! Sentence models as jobs call them: as a tool, so that their results are on the tape.
 
 use super::Embeddings;
 use crate::mcp::McpTools;
@@ -9,14 +9,14 @@ use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool
 use papertape_embed::vector;
 use std::sync::Arc;
 
-/// The configured tool servers, and the sentence models beside them. Agents are not told of the latter.
+/// The configured tool servers and the sentence models. Agents do not see the latter.
 pub struct OutsideTools {
     servers: McpTools,
     embeddings: Arc<Embeddings>,
 }
 
 impl OutsideTools {
-    /// Both together.
+    /// Combines both.
     #[must_use]
     pub const fn new(servers: McpTools, embeddings: Arc<Embeddings>) -> Self {
         Self { servers, embeddings }

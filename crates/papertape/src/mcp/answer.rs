@@ -1,14 +1,14 @@
-//! What a tool answered, as text. Nothing is cut: what is too large is an error.
+//! A tool's response as text. Nothing is truncated: a response that is too large is an error.
 
 use super::bounded::EXCEEDED;
 use papertape_core::json;
 use papertape_core::ports::ExternalReply;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-/// The largest answer, in bytes of text.
+/// The maximum size of a response, in bytes of text.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Texts one a line; structured content as JSON where there is no text; what is no text is named.
+/// One text per line; structured content as JSON if there is no text; non-text content is named only.
 pub(super) fn reply(result: CallToolResult) -> ExternalReply {
     let has_text = result.content.iter().any(is_text);
     let structured = result.structured_content.filter(|_| !has_text).map(|value| json::canonical(&value));

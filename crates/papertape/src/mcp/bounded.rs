@@ -1,4 +1,4 @@
-//! What a tool server may send, and the HTTP client that stops reading beyond it.
+//! Limits on what a tool server may send, and the HTTP client that stops reading beyond them.
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
@@ -15,13 +15,13 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes of one message: a line of a child, an event or a body over HTTP. More than the largest answer, for
-/// images are named and not stored.
+/// Bytes of one message: a line from a child, an event or a body over HTTP. Larger than the maximum response,
+/// because images are named but not stored.
 pub(super) const MAX_MESSAGE_BYTES: usize = 4 << 20;
-/// JSON values of one message: as a tree they take up to a hundred times the memory of their text.
+/// JSON values in one message: as a tree they take up to a hundred times the memory of their text.
 const MAX_VALUES: usize = 100_000;
 
-/// How every reason begins that is a bound.
+/// The prefix of every reason that is a limit.
 pub(super) const EXCEEDED: &str = "sent more than is read: ";
 pub(super) const TOO_LARGE: &str = "sent more than is read: a message of more than 4 MiB";
 const TOO_DEEP: &str = "sent more than is read: JSON nested deeper than 64 levels";
@@ -31,7 +31,7 @@ const SSE: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION_ID: &str = "mcp-session-id";
 
-/// The bound that a message of this shape is over.
+/// The limit that a message of this shape exceeds.
 pub(super) fn check(shape: &Shape) -> Option<&'static str> {
     if shape.depth > MAX_DEPTH {
         Some(TOO_DEEP)
@@ -42,7 +42,7 @@ pub(super) fn check(shape: &Shape) -> Option<&'static str> {
     }
 }
 
-/// The reason in an error that a bound has caused, however deep it lies.
+/// The reason in an error caused by a limit, however deeply it is nested.
 pub(super) fn reason_in(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     let text = error.to_string();
     [TOO_LARGE, TOO_DEEP, TOO_MANY_VALUES].into_iter().find(|reason| text.contains(reason))
@@ -51,8 +51,8 @@ pub(super) fn reason_in(error: &(dyn std::error::Error + 'static)) -> Option<&'s
 type HttpError = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// The SDK's client over HTTP, with answers read by us: the SDK's own bound on a whole answer is four times
-/// ours, and it parses whatever lies within.
+/// The SDK's client over HTTP, with our own reader for responses: the SDK's limit on a whole response is four
+/// times ours, and it parses everything below that.
 #[derive(Clone, Debug)]
 pub(super) struct BoundedClient(pub(super) Client);
 
@@ -138,8 +138,8 @@ impl StreamableHttpClient for BoundedClient {
     }
 }
 
-/// What a status other than success means. A server of an older protocol rejects the question which one it
-/// speaks, and that is an answer.
+/// Interprets a status other than success. A server with an older protocol version rejects the request for
+/// its version, and that is a valid response.
 async fn refused(
     message: &ClientJsonRpcMessage,
     has_session: bool,
@@ -181,7 +181,7 @@ async fn refused(
     }
 }
 
-/// The events of an answer, none of them over a bound.
+/// The events of a response; each stays within the limits.
 fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     // Bytes since the last empty line, and whether a line has just ended.
     let bytes = stream::unfold(Some((response, 0_usize, true)), async |state| {
@@ -223,7 +223,7 @@ async fn read(response: Response, most: usize) -> Result<Vec<u8>, HttpError> {
     })
 }
 
-/// `None` for what is no message.
+/// `None` if the body is not a message.
 fn parse(body: &[u8]) -> Result<Option<ServerJsonRpcMessage>, HttpError> {
     match check(&Shape::of(body)) {
         Some(reason) => Err(io::Error::other(reason).into()),

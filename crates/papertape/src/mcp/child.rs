@@ -1,4 +1,4 @@
-//! A tool server as a child process that speaks on its standard streams.
+//! A tool server as a child process that uses its standard streams.
 
 use super::bounded::{MAX_MESSAGE_BYTES, TOO_LARGE, check};
 use super::connection::Ending;
@@ -17,14 +17,14 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, R
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
-/// The longest piece of a child's standard error that is logged at once.
+/// The maximum piece of a child's standard error that is logged at once.
 const LOG_LINE_BYTES: u64 = 8 << 10;
-/// How long a child may take to end once its standard input is closed, before it is killed.
+/// How long a child may take to exit once its standard input is closed, before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long is waited for the status of a child that has closed its standard output.
+/// How long to wait for the exit status of a child that has closed its standard output.
 const STATUS_WAIT: Duration = Duration::from_millis(500);
 
-/// Starts the server. The error follows the server's name.
+/// Starts the server. The error text follows the server's name.
 pub(super) fn spawn(name: &str, config: &ToolServer, ending: Ending) -> Result<ChildTransport, String> {
     let Some((program, arguments)) = config.command.split_first() else {
         return Err("has neither a command nor an address".to_owned());
@@ -32,8 +32,8 @@ pub(super) fn spawn(name: &str, config: &ToolServer, ending: Ending) -> Result<C
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true).env_clear();
-    // Ctrl-C at a terminal reaches the whole group of its processes. We stop after the step under way,
-    // and the tool that works on it must not be gone by then.
+    // Ctrl-C at a terminal reaches the whole process group. We stop after the current step, and the tool that
+    // works on it must still be running then.
     #[cfg(unix)]
     command.process_group(0);
     for variable in ["PATH", "HOME"].into_iter().chain(config.env.iter().map(String::as_str)) {
@@ -56,14 +56,14 @@ pub(super) fn spawn(name: &str, config: &ToolServer, ending: Ending) -> Result<C
     Ok(ChildTransport { streams, child, is_over: false, ending, _draining: draining })
 }
 
-/// The child and its streams. Dropped, it kills the child; closed, it lets it end by itself first.
+/// The child and its streams. Dropping it kills the child; closing it lets the child exit first.
 pub(super) struct ChildTransport {
     streams: AsyncRwTransport<RoleClient, Lines<ChildStdout>, ChildStdin>,
     child: Child,
     /// Nothing more is read from it.
     is_over: bool,
     ending: Ending,
-    /// Ends with the child, even where a grandchild still holds its standard error.
+    /// Ends with the child, even if a grandchild still holds its standard error.
     _draining: JoinSet<()>,
 }
 
@@ -83,7 +83,7 @@ impl Transport<RoleClient> for ChildTransport {
         if self.is_over
             && let Ok(Ok(status)) = tokio::time::timeout(STATUS_WAIT, self.child.wait()).await
         {
-            // The first that is known of an ending stays.
+            // The first known reason for an exit wins.
             self.ending.get_or_init(|| format!("ended ({status})"));
         }
         message
@@ -91,7 +91,7 @@ impl Transport<RoleClient> for ChildTransport {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         let (streams, child) = (&mut self.streams, &mut self.child);
-        // A child that does not read holds up even the end of its input.
+        // A child that does not read its input would also block closing that input.
         let grace = if self.is_over { Duration::ZERO } else { GRACE };
         let by_itself = tokio::time::timeout(grace, async {
             let _ = streams.close().await;
@@ -104,8 +104,8 @@ impl Transport<RoleClient> for ChildTransport {
     }
 }
 
-/// Reads on while lines are of a bearable length. Beyond it there is an error, which ends the
-/// connection: skipping the line, as the SDK would, leaves its call without an answer for ever.
+/// Reads lines up to the size limit. A longer line is an error that ends the connection: skipping the line,
+/// as the SDK would, leaves its call without a response forever.
 struct Lines<R> {
     inner: R,
     line_bytes: usize,
@@ -140,7 +140,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
     }
 }
 
-/// Keeps a child's standard error from filling up, and shows it in the log.
+/// Drains a child's standard error into the log, so that the pipe never fills up.
 async fn drain(server: String, stderr: ChildStderr) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! One connection to a tool server: shared by calls that run side by side, until it breaks.
+//! One connection to a tool server, shared by concurrent calls until it breaks.
 
 use super::bounded::EXCEEDED;
 use super::{child, http};
@@ -16,28 +16,28 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-/// The most pages of a list of tools.
+/// The maximum number of pages in a list of tools.
 const MOST_PAGES: usize = 20;
-/// The most tools of one server.
+/// The maximum number of tools per server.
 const MAX_TOOLS: usize = 1_000;
 
-/// What is known of how a connection ended, in words that follow the server's name.
+/// Why a connection ended, as text that follows the server's name.
 pub(super) type Ending = Arc<OnceLock<String>>;
 
-/// Why a request came to nothing.
+/// Why a request failed.
 pub(super) enum Fault {
-    /// The server answered with an error of the protocol.
+    /// The server returned a protocol error.
     Refused {
         /// JSON-RPC's code.
         code: i32,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// There was no answer. Our words, to follow the server's name.
+    /// There was no response. The text is ours and follows the server's name.
     Failed(String),
 }
 
-/// A connection, and what is thought of it.
+/// A connection and its health.
 pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
     health: Arc<watch::Sender<Health>>,
@@ -48,13 +48,13 @@ pub(super) struct Connection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
     Well,
-    /// A call was given up, and the server is asked whether it still answers.
+    /// A call was abandoned, and a ping checks whether the server still responds.
     Asked,
     Broken,
 }
 
 impl Connection {
-    /// Starts or reaches the server and shakes hands. The error follows the server's name.
+    /// Starts or reaches the server and completes the handshake. The error text follows the server's name.
     pub(super) async fn make(name: &str, config: &ToolServer, patience: Duration) -> Result<Self, String> {
         let ending = Ending::default();
         let implementation = Implementation::new("papertape", env!("CARGO_PKG_VERSION"));
@@ -67,13 +67,13 @@ impl Connection {
             Some(ending) => ending.clone(),
             None => not_begun(&error),
         })?;
-        // A list that was asked for is a fact of now, never what a cache remembers.
+        // A requested list must be current, never from a cache.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
         let health = Arc::new(watch::Sender::new(Health::Well));
         Ok(Self { service, health, ending, patience })
     }
 
-    /// May it be used? Waits until a server in doubt has answered, or has failed to in time.
+    /// Whether the connection is usable. Waits until a server in doubt has responded or timed out.
     pub(super) async fn is_well(&self) -> bool {
         let mut health = self.health.subscribe();
         let settled = health.wait_for(|health| *health != Health::Asked).await;
@@ -81,7 +81,7 @@ impl Connection {
         well && !self.service.is_closed() && !self.service.peer().is_transport_closed()
     }
 
-    /// All tools that the server offers, as it orders them.
+    /// All tools of the server, in its order.
     pub(super) async fn list(&self) -> Result<Vec<Tool>, Fault> {
         let mut tools = Vec::new();
         let mut page = None;
@@ -102,8 +102,7 @@ impl Connection {
         self.settle(self.service.peer().call_tool_once(asked)).await
     }
 
-    /// Waits for an answer, and draws from a failure, or from being dropped, what it says of the
-    /// connection.
+    /// Waits for a response. A failure, or dropping this future, updates the connection's health.
     async fn settle<T>(&self, request: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Fault> {
         let mut given_up = GivenUp { connection: Some(self) };
         let result = request.await;
@@ -123,8 +122,8 @@ impl Connection {
     }
 }
 
-/// On drop: somebody stopped waiting. The SDK tells the server; here the server is asked whether it is
-/// still there, for one that hangs would hang every later call as well.
+/// On drop: the caller stopped waiting. The SDK notifies the server; we ping it, because a server that hangs
+/// would hang every later call as well.
 struct GivenUp<'a> {
     connection: Option<&'a Connection>,
 }
@@ -143,7 +142,7 @@ impl Drop for GivenUp<'_> {
             return;
         }
         let health = Arc::clone(&connection.health);
-        // Without a runtime the process is on its way out.
+        // Without a runtime the process is shutting down.
         let Ok(runtime) = Handle::try_current() else {
             health.send_replace(Health::Broken);
             return;
@@ -163,7 +162,7 @@ impl Drop for GivenUp<'_> {
     }
 }
 
-/// Any answer to a ping will do, an error too.
+/// Any response to a ping is enough, even an error.
 async fn answers(peer: &Peer<RoleClient>) -> bool {
     let ping = ClientRequest::PingRequest(PingRequest::default());
     matches!(peer.send_request(ping).await, Ok(_) | Err(ServiceError::McpError(_)))
@@ -178,8 +177,7 @@ fn broken(error: &ServiceError) -> String {
     }
 }
 
-/// Why a connection was not made. The SDK's own words are not used: they may print payloads and
-/// addresses.
+/// Why a connection failed to open. The SDK's own text is not used: it may print payloads and addresses.
 fn not_begun(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => {

@@ -1,4 +1,4 @@
-//! A tool server behind an address, over streamable HTTP.
+//! A tool server at a URL, over streamable HTTP.
 
 use super::bounded::{BoundedClient, MAX_MESSAGE_BYTES, TOO_LARGE, reason_in};
 use reqwest::Client;
@@ -9,13 +9,13 @@ use std::io;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The most calls on their way to one server at once.
+/// The maximum number of concurrent calls to one server.
 const MOST_REQUESTS: usize = 256;
 
-/// A transport to the address. Connects when it is first used.
+/// A transport to the address. Connects on first use.
 ///
 /// # Errors
-/// In words that follow the server's name.
+/// As text that follows the server's name.
 pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<BoundedClient>, String> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     config.max_concurrent_requests = MOST_REQUESTS;
@@ -23,34 +23,34 @@ pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<Bound
     Ok(StreamableHttpClientTransport::with_client(BoundedClient(client()?), config))
 }
 
-/// Follows no redirect: an address may hold a key, which would travel along.
+/// Follows no redirects: an address may hold a key, which would be sent along.
 pub(crate) fn client() -> Result<Client, String> {
-    // reqwest takes the process's provider. Where another part has installed one, that is kept.
+    // reqwest uses the process's provider. If another component has installed one, that one stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
-            // One call is one attempt; and a kept connection that the server has closed meanwhile would
-            // fail the first call that takes it.
+            // One call is one attempt; and a pooled connection that the server has since closed would fail
+            // the first call that reuses it.
             .retry(reqwest::retry::never())
             .pool_max_idle_per_host(0)
             .tcp_nodelay(true)
-            // A small answer stays small.
+            // A small response must stay small, so it may not be compressed.
             .no_gzip()
             .no_brotli()
             .no_zstd()
             .no_deflate()
     };
-    // A machine without a store of root certificates can still reach a local server.
+    // A machine without a root certificate store can still reach a local server.
     builder()
         .build()
         .or_else(|_| builder().tls_certs_only([]).build())
         .map_err(|_| "cannot be reached: TLS cannot be set up".to_owned())
 }
 
-/// What went wrong, in words that follow the server's name and tell no address and no payload; `None`
-/// where there is nothing to say.
+/// What went wrong, as text that follows the server's name and reveals no address and no payload; `None` if
+/// there is nothing to say.
 pub(super) fn reason(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(bound) = chain(error).find_map(reason_in) {
         return Some(bound.to_owned());
@@ -85,7 +85,7 @@ fn client_reason(error: &reqwest::Error) -> String {
     }
 }
 
-/// The innermost error of the operating system: of all words the only ones without an address.
+/// The innermost operating system error: the only text that never contains an address.
 fn system_reason(error: &(dyn Error + 'static)) -> Option<String> {
     chain(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())

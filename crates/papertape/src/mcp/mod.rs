@@ -1,9 +1,9 @@
-//! Outside tools over the Model Context Protocol: a server is a child process that speaks on its
-//! standard streams, or an address that speaks streamable HTTP.
+//! External tools over the Model Context Protocol: a server is a child process that uses its standard
+//! streams, or an address that offers streamable HTTP.
 //!
-//! A connection is made when it is first needed, shared by all sessions, and made anew when it has
-//! broken. Deadlines belong to the caller, who drops the call: the server is then told that nobody
-//! waits for it any more. Dropping [`McpTools`] ends the child processes.
+//! A connection is opened on first use, shared by all sessions, and reopened after it breaks. Deadlines
+//! belong to the caller, who drops the call; the server is then notified of the cancellation. Dropping
+//! [`McpTools`] ends the child processes.
 
 mod answer;
 mod bounded;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// How long a server may take to show that it still answers, after a call to it was given up.
+/// How long a server may take to show that it still responds after an abandoned call.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The configured tool servers.
@@ -40,7 +40,7 @@ pub struct McpTools {
 struct Server {
     name: String,
     config: ToolServer,
-    /// Held while a connection is being made, so that one is made at a time.
+    /// Held while a connection is being opened, so that only one is opened at a time.
     slot: Mutex<Option<Arc<Connection>>>,
 }
 
@@ -54,8 +54,8 @@ impl McpTools {
         Self { servers: servers.into_iter().map(server).collect(), patience: PATIENCE }
     }
 
-    /// The same, with another time in which a server has to show that it still answers after a call to
-    /// it was given up. One that does not is connected to anew by the next call.
+    /// Sets how long a server may take to show that it still responds after an abandoned call. If it does
+    /// not, the next call opens a new connection.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -94,7 +94,7 @@ impl Tools for McpTools {
 }
 
 impl Server {
-    /// What the server offers, sorted by name.
+    /// The server's tools, sorted by name.
     async fn list(&self, patience: Duration) -> Result<Vec<ExternalTool>, CallFailure> {
         let connection = self.connect(patience).await?;
         let tools = connection.list().await.map_err(|fault| match fault {
@@ -114,7 +114,7 @@ impl Server {
         Ok(listed)
     }
 
-    /// A tool as the model is told of it.
+    /// A tool as the model sees it.
     fn listed(&self, tool: Tool) -> Result<ExternalTool, CallFailure> {
         let name = names::to_model(&tool.name);
         if name.is_empty() || names::is_too_long(&self.name, &name) {
@@ -154,7 +154,7 @@ impl Server {
         answer::bounded(reply).map_err(|reason| self.error(&reason))
     }
 
-    /// The connection that there is, where it is well; else a new one.
+    /// The current connection if it is healthy; else a new one.
     async fn connect(&self, patience: Duration) -> Result<Arc<Connection>, CallFailure> {
         let mut slot = self.slot.lock().await;
         if let Some(connection) = &*slot {
@@ -163,7 +163,7 @@ impl Server {
             }
             tracing::info!(server = %self.name, "tool server is connected to anew");
         }
-        // Calls under way on the old one keep it until they end.
+        // Calls in progress on the old connection hold it until they end.
         *slot = None;
         let made = Connection::make(&self.name, &self.config, patience).await;
         let connection = Arc::new(made.map_err(|reason| {

@@ -1,14 +1,14 @@
 //! Tool names, as servers spell them and as models may.
 //!
-//! A model's tool name is made of letters, digits, `_` and `-`. Any other character of a server's name
-//! is written `_xHEX_`, its code point in lower-case hexadecimal: `news.search` becomes
-//! `news_x2e_search`. An underscore that would begin such a group by chance is written so as well, so
-//! that every name has one way back.
+//! A tool name for a model consists of letters, digits, `_` and `-`. Any other character of a server's name
+//! is written `_xHEX_`, its code point in lower-case hexadecimal: `news.search` becomes `news_x2e_search`. An
+//! underscore that would start such a group by chance is escaped too, so that every name maps back to exactly
+//! one original.
 
-/// The most characters of a tool name that every provider takes, the server's name and `__` included.
+/// The maximum length of a tool name that every provider accepts, including the server's name and `__`.
 pub const MOST_CHARS: usize = 64;
 
-/// What stands between the server's name and the tool's.
+/// The length of the separator between the server's name and the tool's.
 const BETWEEN: usize = "__".len();
 
 /// The name by which a model calls the tool.
@@ -25,7 +25,7 @@ pub fn to_model(name: &str) -> String {
     out
 }
 
-/// The server's own name of the tool: the way back from [`to_model`].
+/// The server's own name of the tool: the inverse of [`to_model`].
 #[must_use]
 pub fn to_server(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
@@ -38,7 +38,7 @@ pub fn to_server(name: &str) -> String {
     out
 }
 
-/// Is the name, behind its server's, longer than a model's tool name may be?
+/// Whether the server's name plus this name exceeds the limit for a model's tool name.
 #[must_use]
 pub fn is_too_long(server: &str, name: &str) -> bool {
     server.chars().count() + BETWEEN + name.chars().count() > MOST_CHARS
@@ -48,14 +48,14 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Could what follows be read as a group, once it is written out?
+/// Whether the text could be read as an escape group once it is written out.
 fn begins_group(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("_x") else { return false };
     let after = rest.trim_start_matches(is_hex);
     after.len() < rest.len() && after.starts_with(|c| c == '_' || !is_plain(c))
 }
 
-/// The character that a group at the start stands for, and the group's length in bytes.
+/// The character that a group at the start encodes, and the group's length in bytes.
 fn group(text: &str) -> Option<(char, usize)> {
     let rest = text.strip_prefix("_x")?;
     let digits = rest.len() - rest.trim_start_matches(is_hex).len();

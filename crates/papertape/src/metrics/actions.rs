@@ -1,4 +1,4 @@
-//! Counts rows of the action log that could not be written.
+//! Counts action log rows that could not be written.
 
 use super::Metrics;
 use super::record::is_failure;
@@ -12,14 +12,14 @@ use papertape_core::record::Lease;
 use papertape_core::time::Timestamp;
 use std::sync::Arc;
 
-/// An action log whose failures are counted. A lease that was lost is none.
+/// An action log whose failures are counted. A lost lease is not a failure.
 pub struct CountedLog {
     log: Arc<dyn ActionLog>,
     metrics: Arc<Metrics>,
 }
 
 impl CountedLog {
-    /// Counts what goes through to this log.
+    /// Counts the failures of this log.
     #[must_use]
     pub fn new(log: Arc<dyn ActionLog>, metrics: Arc<Metrics>) -> Self {
         Self { log, metrics }

@@ -1,4 +1,4 @@
-//! Gathers the figures: the process's counters, the record's sums, the files' sizes.
+//! Collects the telemetry: the process's counters, the database's totals, the files' sizes.
 
 use super::models::ModelFigures;
 use super::text::{Family, Kind};
@@ -11,15 +11,15 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the record's figures are good for: summing them reads every session.
+/// How long the database's totals are cached: computing them reads every session.
 const GOOD_FOR: Duration = Duration::from_secs(5);
 /// The folder with plans' portable records.
 const PLANS: &str = "plans";
 
-/// All figures.
+/// All telemetry.
 ///
 /// # Errors
-/// A record that cannot be read.
+/// A database that cannot be read.
 pub async fn collect(app: &App) -> Result<Vec<Family>> {
     let figures = figures(app).await?;
     let mut families = process(app);
@@ -38,7 +38,7 @@ async fn figures(app: &App) -> Result<Figures> {
     Ok(figures)
 }
 
-/// What this process has counted.
+/// The counters of this process.
 fn process(app: &App) -> Vec<Family> {
     let metrics = &app.metrics;
     let (version, mode) = (env!("CARGO_PKG_VERSION"), app.config.mode.as_str());
@@ -138,7 +138,7 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
     [calls, tokens, cost, unpriced]
 }
 
-/// What the record holds.
+/// The totals of the database.
 fn record(figures: &Figures) -> [Family; 5] {
     let mut jobs = Family::new("papertape_jobs", Kind::Gauge, "Jobs of the record by status.");
     for (status, count) in &figures.jobs {
@@ -221,7 +221,7 @@ fn sizes(config: &Config, figures: &Figures) -> Family {
     sizes
 }
 
-/// Bytes of all files of the plans; `None` where there is no such folder.
+/// The size of all files of the plans; `None` if the folder does not exist.
 fn plans(folder: &Path) -> Option<u64> {
     let files = std::fs::read_dir(folder).ok()?.flatten();
     let ours = files.filter(|file| file.file_name().to_string_lossy().starts_with("plan_"));

@@ -1,8 +1,8 @@
-//! What the process counts, and what there is of everything: for `GET /metrics` and `papertape doctor`.
+//! Telemetry of the process and the database: for `GET /metrics` and `papertape doctor`.
 //!
-//! Counters are the process's own and begin at nothing with it; what the record can say (jobs, tokens,
-//! cost, sizes) is asked of the record, and outlives it. Names of models are the only labels that callers
-//! choose, and there are at most so many of them.
+//! Counters belong to the process and start at zero with it; whatever the database knows (jobs, tokens, cost,
+//! sizes) is read from the database, and survives a restart. Model names are the only labels that callers
+//! choose, and their number is limited.
 
 mod actions;
 mod collect;
@@ -26,36 +26,36 @@ use tokio::time::Instant;
 /// The counters of one process.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    /// Rows of the action log that could not be written.
+    /// Action log rows that could not be written.
     pub action_log_write_errors: Counter,
-    /// Times that clients had to poll a job, because their stream had broken off.
+    /// How often clients had to poll a job because their stream had failed.
     pub client_retries: Counter,
-    /// Spans that were sent.
+    /// Spans that were accepted.
     pub otlp_spans_sent: Counter,
-    /// Spans that the receiver did not want.
+    /// Spans that the receiver rejected.
     pub otlp_spans_refused: Counter,
-    /// Sendings that failed and are made again.
+    /// Failed requests that are retried.
     pub otlp_retries: Counter,
-    /// Sendings that were refused for good, by the receiver's status.
+    /// Requests that were rejected permanently, by the receiver's status.
     otlp_refusals: Mutex<BTreeMap<u16, u64>>,
     models: Mutex<BTreeMap<String, ModelFigures>>,
-    /// The record's figures, which several scrapes share.
+    /// The database's totals, which several scrapes share.
     figures: Mutex<Option<(Instant, Figures)>>,
 }
 
 impl Metrics {
-    /// What calls to models came to, by model.
+    /// Call counts by model.
     fn models(&self) -> MutexGuard<'_, BTreeMap<String, ModelFigures>> {
-        // Sums alone are held, which are whole at any time.
+        // A poisoned lock is safe to use: there are only sums in it.
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a sending that was refused for good.
+    /// Counts a request that was rejected permanently.
     pub fn otlp_refused(&self, status: u16) {
         *self.refusals().entry(status).or_default() += 1;
     }
 
-    /// Sendings that were refused for good, by status.
+    /// Requests that were rejected permanently, by status.
     fn refusals(&self) -> MutexGuard<'_, BTreeMap<u16, u64>> {
         self.otlp_refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,12 +75,12 @@ impl Counter {
         self.add(1);
     }
 
-    /// Adds so many.
+    /// Adds `count`.
     pub fn add(&self, count: u64) {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// The current value.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Counts the calls to models where they are made.
+//! Counts model calls where they are made.
 
 use super::Metrics;
 use futures::FutureExt as _;
@@ -7,30 +7,30 @@ use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
-/// The most models that are told apart; the rest is one.
+/// The maximum number of models with their own label; the rest share one.
 const MOST_MODELS: usize = 100;
-/// What the rest is called.
+/// The label of the rest.
 const OTHERS: &str = "other";
 
-/// What the calls to a model came to.
+/// The counters of one model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ModelFigures {
     pub(super) answered: u64,
     pub(super) failed: u64,
     pub(super) usage: Usage,
     pub(super) cost_usd: Decimal,
-    /// Calls that used tokens and whose price nobody knows.
+    /// Calls that used tokens and have no known price.
     pub(super) unpriced_calls: u64,
 }
 
-/// Models whose calls are counted.
+/// A model client whose calls are counted.
 pub struct CountedModels {
     models: Arc<dyn Models>,
     metrics: Arc<Metrics>,
 }
 
 impl CountedModels {
-    /// Counts what goes through to these models.
+    /// Counts the calls to these models.
     #[must_use]
     pub fn new(models: Arc<dyn Models>, metrics: Arc<Metrics>) -> Self {
         Self { models, metrics }

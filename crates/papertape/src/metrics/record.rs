@@ -1,4 +1,4 @@
-//! Counts rows of the action log that could not be written together with what they tell of.
+//! Counts action log rows that could not be written together with the data they describe.
 
 use super::Metrics;
 use futures::FutureExt as _;
@@ -13,22 +13,22 @@ use papertape_core::time::Date;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A record whose commits that fail are counted, where they have rows of the action log. A lease that was
-/// lost is no failure, nor is what a plan's rules refuse: that is committed again as refused.
+/// A record whose failed commits are counted if they contain action log rows. A lost lease is not a failure,
+/// nor is a write that a plan's rules reject: it is committed again as rejected.
 pub struct CountedRecord {
     record: Arc<dyn Record>,
     metrics: Arc<Metrics>,
 }
 
 impl CountedRecord {
-    /// Counts what goes through to this record.
+    /// Counts the failures of this record.
     #[must_use]
     pub fn new(record: Arc<dyn Record>, metrics: Arc<Metrics>) -> Self {
         Self { record, metrics }
     }
 }
 
-/// Is it a failure of writing?
+/// Whether the error is a write failure.
 pub(super) fn is_failure(error: &RecordError) -> bool {
     !matches!(error, RecordError::LostLease | RecordError::Refused(_))
 }
@@ -36,7 +36,7 @@ pub(super) fn is_failure(error: &RecordError) -> bool {
 impl Record for CountedRecord {
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
         let rows = commit.writes.iter().filter(|write| matches!(write, Write::Action(_))).count();
-        // It is under way when this returns, be it awaited or dropped.
+        // The commit has started when this returns, whether it is awaited or dropped.
         let committing = self.record.commit(commit);
         async move {
             let committed = committing.await;

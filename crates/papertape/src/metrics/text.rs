@@ -1,46 +1,46 @@
-//! Figures in Prometheus' text format, version 0.0.4.
+//! Telemetry in Prometheus's text format, version 0.0.4.
 
 use std::fmt::Write as _;
 
-/// How a figure moves.
+/// How a value changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Only up, but for a new start of the process.
+    /// Only up, except at a restart of the process.
     Counter,
     /// Up and down.
     Gauge,
 }
 
-/// One figure under one name.
+/// One value with its labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Labels with their values.
     pub labels: Vec<(&'static str, String)>,
-    /// The figure, as it is printed.
+    /// The value as printed.
     pub value: String,
 }
 
-/// Figures of one name.
+/// All samples of one name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
-    /// The name.
+    /// The metric's name.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     pub help: &'static str,
-    /// How it moves.
+    /// Its type.
     pub kind: Kind,
-    /// The figures.
+    /// Its samples.
     pub samples: Vec<Sample>,
 }
 
 impl Family {
-    /// A family without figures yet.
+    /// A family without samples.
     #[must_use]
     pub fn new(name: &'static str, kind: Kind, help: &'static str) -> Self {
         Self { name, help, kind, samples: Vec::new() }
     }
 
-    /// With one figure more.
+    /// Adds a sample.
     #[must_use]
     pub fn with(mut self, labels: &[(&'static str, &str)], value: impl ToString) -> Self {
         let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -50,7 +50,7 @@ impl Family {
 }
 
 impl Sample {
-    /// `{name="value",…}`; nothing where there is no label.
+    /// `{name="value",…}`; empty if there are no labels.
     #[must_use]
     pub fn shown_labels(&self) -> String {
         if self.labels.is_empty() {
@@ -62,7 +62,7 @@ impl Sample {
     }
 }
 
-/// The figures as text.
+/// The telemetry as text.
 #[must_use]
 pub fn render(families: &[Family]) -> String {
     let mut text = String::new();

@@ -1,8 +1,8 @@
-//! Tells a receiver of sessions as they end, in the background, for as long as the server runs.
+//! Exports sessions to a receiver as they end, in the background, for as long as the server runs.
 //!
-//! A session is told of until the receiver has taken it or refused it for good; meanwhile everything
-//! waits, in the record, where it is safe. Only then is it noted as told: a server that dies in between
-//! tells it again, with the same ids.
+//! A session is sent until the receiver accepts it or rejects it permanently; meanwhile the backlog waits in
+//! the database, where it is safe. Only then is the session marked as sent: a server that dies in between
+//! sends it again, with the same IDs.
 
 use super::gather::spans_of;
 use super::progress::{Progress, file};
@@ -20,16 +20,16 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Sessions that are taken up at a time.
+/// Sessions per batch.
 const AT_A_TIME: u32 = 500;
-/// Spans of a request, unless one session has more in itself.
+/// Spans per request, unless one session has more.
 const MOST_SPANS: usize = 2_000;
 /// The first pause after a failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest of them.
+/// The maximum pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Starts to tell, where a receiver is configured. It ends with the signal, after the request under way.
+/// Starts the export if a receiver is configured. It ends with the signal, after the current request.
 ///
 /// # Errors
 /// A receiver that cannot be used: its address, a header's variable, TLS.
@@ -52,11 +52,11 @@ struct Exporter {
     receiver: Receiver,
     file: PathBuf,
     every: Duration,
-    /// In a row.
+    /// Consecutive failures.
     failures: u32,
 }
 
-/// Why it waits.
+/// Why the export pauses.
 struct Waits {
     pause: Option<Duration>,
     why: String,
@@ -81,7 +81,7 @@ impl Exporter {
         }
     }
 
-    /// How long to wait. The first failure of a row is told aloud, the others are counted.
+    /// How long to wait. The first of consecutive failures is logged, the others are counted.
     fn failed(&mut self, asked: Option<Duration>, why: &str) -> Duration {
         let doubled = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16));
         let pause = asked.unwrap_or(doubled.min(LONGEST_PAUSE));
@@ -96,7 +96,7 @@ impl Exporter {
         pause
     }
 
-    /// Tells of all sessions that have ended and were not told of.
+    /// Exports all sessions that have ended and were not sent yet.
     async fn round(&self, shutdown: &StopSignal) -> Result<(), Waits> {
         let mut progress = self.progress().await?;
         loop {
@@ -111,13 +111,13 @@ impl Exporter {
         }
     }
 
-    /// Where the last round has come to; the first one of all begins with what is open now.
+    /// The stored progress; the very first round starts with the sessions that are open now.
     async fn progress(&self) -> Result<Progress, Waits> {
         let found = self.app.store.newest_and_open_sessions().await.map_err(failed)?;
         let newest = found.as_ref().map_or(0, |(newest, _)| newest.0);
         match Progress::load(&self.file) {
             Some(progress) if progress.through <= newest => Ok(progress),
-            // Another record stands in the place of the one that was told of.
+            // The database is not the one that this progress belongs to.
             Some(_) => Ok(Progress::default()),
             None => {
                 let begun = found.map(|(newest, open)| Progress::from_now(newest, &open));
@@ -137,10 +137,10 @@ impl Exporter {
             }
             let spans = match spans_of(&self.app, session).await {
                 Ok(spans) => spans,
-                // The database may be there again in a moment.
+                // The database may be available again in a moment.
                 Err(error) if is_passing(&error) => return Err(failed(error)),
                 Err(error) => {
-                    // What makes no sense stays so, however often it is read.
+                    // Invalid data stays invalid, however often it is read.
                     tracing::error!(%session, error = format!("{error:#}"), "a session gives no spans");
                     Vec::new()
                 }
@@ -154,7 +154,7 @@ impl Exporter {
         self.deliver(&mut gathered, progress).await
     }
 
-    /// Sends what was gathered, and notes it as told.
+    /// Sends the collected spans, then marks their sessions as sent.
     async fn deliver(
         &self,
         (sessions, spans): &mut (Vec<SessionId>, Vec<Span>),
@@ -183,7 +183,7 @@ impl Exporter {
                     );
                 }
                 Sent::Later { pause, why } => {
-                    // What was taken before need not be sent again.
+                    // Sessions that were already accepted need not be sent again.
                     self.save(progress)?;
                     return Err(Waits { pause, why });
                 }
@@ -201,7 +201,7 @@ impl Exporter {
     }
 }
 
-/// Is it the database that fails, and not what it holds?
+/// Whether the database itself fails, as opposed to its content.
 fn is_passing(error: &anyhow::Error) -> bool {
     let inconsistent = |error: &StoreError| matches!(error, StoreError::Inconsistent { .. });
     match (error.downcast_ref::<StoreError>(), error.downcast_ref::<RecordError>()) {

@@ -1,4 +1,4 @@
-//! Reads what spans are made of from the record.
+//! Reads from the database what spans are built from.
 
 use super::mapping::{StepFacts, spans};
 use super::span::{Span, request};
@@ -15,17 +15,17 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Steps of a page.
+/// Steps per page.
 const PAGE: u32 = 1_000;
-/// Sessions of a page.
+/// Sessions per page.
 const SESSIONS: u32 = 200;
-/// The kind of a step that asks a model.
+/// The kind of a step that calls a model.
 const MODEL: &str = "model";
 
-/// A session's spans; none where there is no such session.
+/// A session's spans; empty if the session does not exist.
 ///
 /// # Errors
-/// The record's, or a document of it that cannot be read.
+/// A database error, or a stored document that cannot be read.
 pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
     let Some(brief) = app.store.session_brief(session).await? else { return Ok(Vec::new()) };
     let steps = steps(app, session).await?;
@@ -45,11 +45,11 @@ pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
     Ok(spans(&brief, conventions.as_ref(), &facts))
 }
 
-/// Writes the spans of a job's sessions, a request a line, in the order in which the sessions were opened.
-/// Gives how many sessions there were.
+/// Writes the spans of a job's sessions, one request per line, in the order in which the sessions were
+/// opened. Returns the number of sessions.
 ///
 /// # Errors
-/// The record's; what cannot be written.
+/// A database error; a write error.
 pub async fn write_job(app: &App, job: &JobId, out: &mut (dyn Write + Send)) -> Result<usize> {
     let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
     let mut page = PageRequest::first(SESSIONS);
@@ -83,14 +83,14 @@ async fn steps(app: &App, session: SessionId) -> Result<Vec<StepView>> {
     }
 }
 
-/// What came of the steps that did not come to what was asked, by the outcome's hash.
+/// The outcomes of steps that did not succeed, by the outcome's hash.
 async fn outcomes(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, Value>> {
     let failed = steps.iter().filter(|step| step.state != State::Done(OutcomeKind::Ok));
     documents(app, failed.filter_map(|step| step.outcome_ref).collect()).await
 }
 
 /// Which model each request went to, by the request's hash. A request is a chain of links, each of which
-/// names the head that they have in common.
+/// names their common head.
 async fn models(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, (ModelName, Sampling)>> {
     let asked = steps.iter().filter(|step| step.path.kind() == MODEL).filter_map(|step| step.request_ref);
     let requests = documents(app, asked.collect()).await?;
@@ -107,7 +107,7 @@ async fn models(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, (
     Ok(models)
 }
 
-/// Documents as they are stored: long texts in them, which are kept apart, are not needed here.
+/// Documents as they are stored: long texts, which are stored separately, are not needed here.
 async fn documents(app: &App, mut hashes: Vec<ContentHash>) -> Result<BTreeMap<ContentHash, Value>> {
     hashes.sort_unstable();
     hashes.dedup();

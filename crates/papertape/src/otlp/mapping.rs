@@ -1,16 +1,16 @@
-//! What of the record becomes which span: the one place where this is decided. Pure.
+//! Which rows become which spans: the one place that decides it. Pure.
 //!
 //! | record | span | |
 //! |---|---|---|
 //! | a session | `invoke_agent {agent}` | the first of its trace |
-//! | a scope: a symbol, a node with its round, a phase | its name | within the scope above it |
+//! | a scope: a symbol, a node with its round, a phase | its name | within the parent scope |
 //! | a step `model` | `chat {model}` | within its scope |
-//! | a step with a tool's answer | `execute_tool {tool}` | within its scope |
+//! | a step with a tool result | `execute_tool {tool}` | within its scope |
 //! | a row of `orders` | `order {side} {symbol}` | within the tool's span, else its scope's |
 //!
-//! Names of attributes are those of OpenTelemetry's semantic conventions for generative AI (version 1.41)
-//! where these have one, and begin with `papertape.` where not. No text of a message, a prompt or a tool
-//! is told: they stay in the record. Summaries, which have a tape of their own, are left out.
+//! Attribute names follow OpenTelemetry's semantic conventions for generative AI (version 1.41) where these
+//! define one; all others start with `papertape.`. The text of messages, prompts and tools is never exported:
+//! it stays in the database. Summaries, which have a tape of their own, are left out.
 
 use super::span::{Attribute, Span, SpanKind};
 use crate::view::ConventionsAnswer;
@@ -23,26 +23,26 @@ use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is put before everything that an id is made of, so that no other product makes the same.
+/// The prefix of everything that an ID is derived from, so that no other product creates the same IDs.
 const DOMAIN: &str = "papertape otlp v1";
 
 /// A session.
 pub type SessionFacts = SessionBrief;
 
-/// A step, with what it implies.
+/// A step with its derived rows.
 #[derive(Clone, Debug)]
 pub struct StepFacts {
     /// The step.
     pub step: StepView,
-    /// Of a call to a model: which one was asked, and how.
+    /// For a model call: which model was called, and with what sampling parameters.
     pub model: Option<(ModelName, Sampling)>,
-    /// Its rows.
+    /// The step's derived rows.
     pub implied: Vec<Implied>,
-    /// What came of it, where it did not come to what was asked.
+    /// The outcome, if the step did not succeed.
     pub outcome: Option<Value>,
 }
 
-/// The spans of a session that has ended, its own first, then its scopes', then its steps' in their order.
+/// The spans of a session that has ended: its own first, then its scopes', then its steps' in order.
 #[must_use]
 pub fn spans(
     session: &SessionFacts,
@@ -66,7 +66,7 @@ pub fn spans(
     all
 }
 
-/// The ids of a session's spans.
+/// Derives the IDs of a session's spans.
 struct Ids {
     prefix: String,
     trace: [u8; 16],
@@ -79,12 +79,12 @@ impl Ids {
         Self { prefix, trace }
     }
 
-    /// Of the span at a path; the session's own is at the empty one.
+    /// The ID of the span at a path; the session's own is at the empty path.
     fn span(&self, path: &str) -> [u8; 8] {
         first(blake3::hash(format!("{}\0{path}", self.prefix).as_bytes()).as_bytes())
     }
 
-    /// A span within the scope that a path stands in.
+    /// A span within the scope that contains the path.
     fn new_span(&self, path: &str, name: String, kind: SpanKind, times: (Timestamp, Timestamp)) -> Span {
         let above = path.rsplit_once('/').map_or("", |(above, _)| above);
         let parent = (!path.is_empty()).then(|| self.span(above));
@@ -105,7 +105,7 @@ impl Ids {
     }
 }
 
-/// So many bytes of a hash. None is all zeroes, which would be no id.
+/// The first `N` bytes of a hash. Never all zeros, which would not be a valid ID.
 fn first<const N: usize>(hash: &[u8; 32]) -> [u8; N] {
     let mut id = [0; N];
     id.copy_from_slice(&hash[..N]);
@@ -115,13 +115,12 @@ fn first<const N: usize>(hash: &[u8; 32]) -> [u8; N] {
     id
 }
 
-/// When a step was under way.
+/// When a step started and ended.
 fn times(step: &StepView) -> (Timestamp, Timestamp) {
     (step.started_at, step.ended_at.unwrap_or(step.started_at))
 }
 
-/// What kept a step from what was asked: the broker's code of a refused order, the kind of a call's failure, else
-/// how the step ended.
+/// Why a step failed: the broker's code of a rejected order, the kind of a failed call, else how the step ended.
 fn failure(facts: &StepFacts) -> Option<String> {
     let code = |name: &str| facts.outcome.as_ref().and_then(|outcome| outcome[name].as_str());
     let ended = match facts.step.state {
@@ -134,7 +133,7 @@ fn failure(facts: &StepFacts) -> Option<String> {
     Some(refused.or_else(|| code("code")).or_else(|| code("kind")).unwrap_or(ended).to_owned())
 }
 
-/// The rows of orders that a step implies.
+/// The order rows that a step implies.
 fn orders(facts: &StepFacts) -> impl Iterator<Item = &OrderRow> {
     facts.implied.iter().filter_map(|row| match row {
         Implied::Order(order) => Some(order.as_ref()),
@@ -156,7 +155,7 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     span.say("gen_ai.operation.name", Attribute::from("invoke_agent"));
     span.say("gen_ai.agent.name", Attribute::from(session.agent.as_str()));
     span.say("gen_ai.agent.id", Attribute::from(agent_id(session)));
-    // A desk may have two of them; the one that was asked first is its own.
+    // A desk may use two models; the one called first is the session's.
     if let Some((model, _)) = steps.iter().find_map(|facts| facts.model.as_ref()) {
         span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
         span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
@@ -173,21 +172,21 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     span.say("papertape.estimated_calls", estimated(session.used.estimated_calls));
     if session.status == DayStatus::Failed {
         let message = session.error.as_deref().unwrap_or("the session failed");
-        // A session fails for a call that did; its error says for which.
+        // A session fails because of a call that failed; its error says which.
         let code = steps.iter().rev().filter_map(|facts| failure(facts)).find(|code| message.contains(code));
         fail(&mut span, code.as_deref().unwrap_or("session_failed"), message);
     }
     span
 }
 
-/// One agent, wherever it works: the hash of what it is, which its model, prompts and limits are part of. The
-/// assistant, which has none, goes by its name.
+/// One agent, wherever it runs: the hash of its definition, which includes its model, prompts and limits. The
+/// assistant has no such hash and goes by its name.
 fn agent_id(session: &SessionFacts) -> String {
     session.agent_hash.map_or_else(|| session.agent.to_string(), |hash| hash.to_string())
 }
 
-/// What is one conversation has one id: each turn of a chat is a session, and the chat is the conversation; any
-/// other session is one of its own.
+/// One ID per conversation: each turn of a chat is a session, and the chat is the conversation; any other
+/// session is its own conversation.
 fn conversation(session: &SessionFacts) -> String {
     match &session.chat {
         Some(chat) => chat.to_string(),
@@ -195,7 +194,7 @@ fn conversation(session: &SessionFacts) -> String {
     }
 }
 
-/// A span for each scope in which a step stands, and for those above.
+/// A span for each scope that contains a step, and for its parents.
 fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> {
     let mut spans: BTreeMap<&str, (Timestamp, Timestamp)> = BTreeMap::new();
     let mut verdicts: BTreeMap<&str, String> = BTreeMap::new();
@@ -232,7 +231,7 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
     spans.into_iter().map(of).collect()
 }
 
-/// The spans of a step: none for what is neither a call to a model, nor a tool, nor an order.
+/// The spans of a step: none if it is neither a model call, nor a tool call, nor an order.
 fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
     let path = facts.step.path.as_str();
     let tool = facts.implied.iter().find_map(|row| match row {
@@ -245,7 +244,7 @@ fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
         (None, None) => Vec::new(),
     };
     let within = if spans.is_empty() { facts.step.path.scope() } else { path };
-    // An order's path is its step's and its number in it: one order can be told of more than once.
+    // An order's path is its step's path plus its number there: one order can have several rows.
     let told = orders(facts).zip(1..).map(|(order, n)| ordered(ids, facts, order, (path, within), n));
     spans.extend(told);
     for span in &mut spans {
@@ -288,14 +287,14 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
     let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Internal, times(step));
     span.say("gen_ai.operation.name", Attribute::from("execute_tool"));
     span.say("gen_ai.tool.name", Attribute::from(tool));
-    // Tools of this process read or book; those of others are reached through a server.
+    // Tools of this process read or book; external tools are reached through a server.
     let kind = if step.class == Class::External { "extension" } else { "function" };
     span.say("gen_ai.tool.type", Attribute::from(kind));
     attempts(&mut span, facts);
     span
 }
 
-/// How often it was tried, and whether that was in vain.
+/// The number of attempts, and whether they failed.
 fn attempts(span: &mut Span, facts: &StepFacts) {
     let step = &facts.step;
     if step.class == Class::External {
@@ -325,7 +324,7 @@ fn ordered(ids: &Ids, facts: &StepFacts, order: &OrderRow, (path, within): (&str
     span
 }
 
-/// Said only where the usage beside it holds estimates.
+/// Set only where the usage next to it contains estimates.
 fn estimated(calls: u64) -> Option<Attribute> {
     (calls > 0).then(|| Attribute::from(calls))
 }

@@ -1,7 +1,7 @@
-//! The record as spans, by OTLP over HTTP with JSON bodies: what OpenTelemetry's receivers take.
+//! The database as spans, over OTLP/HTTP with JSON bodies, which OpenTelemetry receivers accept.
 //!
-//! Spans are made of what is committed, once a session has ended; nothing of a run waits for them. Their
-//! ids follow from job, day, agent and path, so that sending a session twice tells nothing twice.
+//! Spans are built from committed data once a session has ended; no run waits for them. Their IDs follow from
+//! job, day, agent and path, so that sending a session twice creates no duplicates.
 
 mod exporter;
 mod gather;

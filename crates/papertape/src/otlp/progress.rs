@@ -1,8 +1,7 @@
-//! How far the sending of spans has come: a small file in the data directory.
+//! How far the export of spans has progressed: a small file in the data directory.
 //!
-//! Sessions are known by their ids, which grow. Whatever is at or below `through` has been looked at; of
-//! those, `waiting` had not ended yet, or is a number that nobody had: on PostgreSQL a number that was
-//! given earlier can turn up later.
+//! Session IDs only grow. Every ID up to `through` has been seen; of those, `waiting` holds sessions that had
+//! not ended yet, and missing IDs: on PostgreSQL an ID that was assigned earlier can become visible later.
 
 use crate::config::Mode;
 use anyhow::{Context as _, Result};
@@ -11,33 +10,33 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A number that has not turned up when so many others have is nobody's.
+/// A missing ID is given up once this many later ones have been seen.
 const LOST_AFTER: i64 = 10_000;
-/// No more numbers in a row than this are waited for.
+/// The maximum number of consecutive missing IDs to wait for.
 const WIDEST_GAP: i64 = 1_000;
 
-/// How far it has come.
+/// The progress of the export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
     pub(super) through: i64,
     waiting: BTreeSet<i64>,
-    /// Of `waiting`, those that nobody had.
+    /// The IDs in `waiting` that no session had.
     #[serde(default)]
     gaps: BTreeSet<i64>,
 }
 
 impl Progress {
-    /// From here on: what has ended before is not told of.
+    /// Starts now: sessions that have already ended are not exported.
     pub(super) fn from_now(newest: SessionId, open: &[SessionId]) -> Self {
         let waiting = open.iter().map(|session| session.0).collect();
         Self { through: newest.0, waiting, gaps: BTreeSet::new() }
     }
 
-    /// Takes further sessions up, in the order of their ids.
+    /// Adds further sessions, in the order of their IDs.
     pub(super) fn take_up(&mut self, sessions: &[SessionId]) {
         for SessionId(id) in sessions {
             let first = (self.through + 1).max(id - WIDEST_GAP);
-            // Before the first session of all there is nobody to wait for.
+            // Before the very first session there is no gap to wait for.
             if self.through > 0 {
                 self.gaps.extend(first..*id);
                 self.waiting.extend(first..*id);
@@ -52,18 +51,18 @@ impl Progress {
         }
     }
 
-    /// What has to be looked at again.
+    /// The sessions to check again.
     pub(super) fn waiting(&self) -> Vec<SessionId> {
         self.waiting.iter().map(|id| SessionId(*id)).collect()
     }
 
-    /// Notes that a session has been told of.
+    /// Marks a session as sent.
     pub(super) fn told(&mut self, session: SessionId) {
         self.waiting.remove(&session.0);
         self.gaps.remove(&session.0);
     }
 
-    /// Reads the file; `None` where there is none, or none that can be read.
+    /// Reads the file; `None` if it is missing or unreadable.
     pub(super) fn load(path: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
         serde_json::from_str(&text)
@@ -73,10 +72,10 @@ impl Progress {
             .ok()
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// The operating system's error, with the path.
     pub(super) fn save(&self, path: &Path) -> Result<()> {
         let draft = path.with_extension("json.new");
         std::fs::write(&draft, serde_json::to_string(self)?)
@@ -85,7 +84,7 @@ impl Progress {
     }
 }
 
-/// The file.
+/// The path of the file.
 pub(super) fn file(data_dir: &Path, mode: Mode) -> PathBuf {
     data_dir.join(match mode {
         Mode::Prod => "otlp.json",
@@ -101,7 +100,7 @@ mod tests {
         ids.iter().copied().map(SessionId).collect()
     }
 
-    /// A number that is missing is waited for, a session that was told of is not, and neither for ever.
+    /// Missing IDs are waited for, sent sessions are not, and neither is waited for forever.
     #[test]
     fn what_is_missing_is_waited_for() {
         let mut progress = Progress::from_now(SessionId(5), &ids(&[3]));
@@ -116,7 +115,7 @@ mod tests {
         assert!(progress.gaps.is_empty());
     }
 
-    /// The first session of an empty record leaves nobody behind; the file gives back what was written.
+    /// The first session of an empty database leaves no gap; the file returns what was written.
     #[test]
     fn it_is_kept() {
         let dir = tempfile::tempdir().expect("a directory");

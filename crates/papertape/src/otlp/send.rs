@@ -1,4 +1,4 @@
-//! Sends spans to a receiver, once, and says what became of them.
+//! Sends spans to a receiver, once, and reports the result.
 
 use super::span::{Span, request};
 use anyhow::{Result, anyhow};
@@ -10,21 +10,21 @@ use reqwest::{Client, StatusCode, Url};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a receiver may take.
+/// The timeout of a request to the receiver.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest pause that a receiver may ask for.
+/// The maximum pause that a receiver may request.
 const LONGEST: Duration = Duration::from_secs(3_600);
-/// How much of a receiver's complaint is told.
+/// The maximum length of a receiver's error text in the log.
 const COMPLAINT_CHARS: usize = 300;
 
-/// What became of spans.
+/// The result of sending spans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// They were taken, but for so many.
+    /// Accepted, except for this many.
     Taken { refused: u64, complaint: String },
-    /// They will never be, the receiver says by this status.
+    /// Rejected permanently, according to this status.
     Refused { status: u16, why: String },
-    /// They may be, later, and not before this pause has passed where one is given.
+    /// Not accepted yet; retry, but not before this pause has passed if one is given.
     Later { pause: Option<Duration>, why: String },
 }
 
@@ -42,23 +42,23 @@ impl Receiver {
         Ok(Self { client, url, headers, mode })
     }
 
-    /// Sends them.
+    /// Sends the spans.
     pub(super) async fn send(&self, spans: &[Span], now: Timestamp) -> Sent {
         let post = self.client.post(self.url.clone()).timeout(TIMEOUT).headers(self.headers.clone());
         let response = match post.json(&request(spans, self.mode)).send().await {
             Ok(response) => response,
-            // The address may hold a key.
+            // The address may contain a key.
             Err(error) => return Sent::Later { pause: None, why: causes(error.without_url()) },
         };
         let status = response.status();
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let pause = asked.and_then(|value| retry_after(value, now)).map(|pause| pause.min(LONGEST));
-        // What the receiver has taken it has taken, even if its words do not arrive.
+        // What the receiver has accepted stays accepted, even if its response does not arrive in full.
         let body = read_body(response, MAX_ERROR_BYTES, Bound::ErrorBody).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
         match status {
             status if status.is_success() => taken(&body),
-            // The protocol names these four, and no other (OTLP 1.8, "OTLP/HTTP Response").
+            // The protocol names exactly these four (OTLP 1.8, "OTLP/HTTP Response").
             StatusCode::TOO_MANY_REQUESTS
             | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
@@ -68,17 +68,17 @@ impl Receiver {
     }
 }
 
-/// `{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "…"}}`, where not all were taken.
+/// `{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "…"}}` if not all were accepted.
 fn taken(body: &str) -> Sent {
     let answer: Value = serde_json::from_str(body).unwrap_or_default();
     let partial = &answer["partialSuccess"];
     let rejected = &partial["rejectedSpans"];
-    // A 64-bit number is a text in this JSON, and a number with some receivers.
+    // A 64-bit number is a string in this JSON, and a number with some receivers.
     let refused = rejected.as_u64().or_else(|| rejected.as_str()?.parse().ok()).unwrap_or(0);
     Sent::Taken { refused, complaint: short(partial["errorMessage"].as_str().unwrap_or_default()) }
 }
 
-/// What the receiver says, and who can put it right where that is plain.
+/// The receiver's error text, and who can fix it where that is obvious.
 fn complaint(status: StatusCode, body: &str) -> String {
     let advice = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; look at otlp.headers",

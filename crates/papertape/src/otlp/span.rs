@@ -1,62 +1,62 @@
-//! A span, and how OTLP spells it in JSON.
+//! A span and its OTLP JSON encoding.
 
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
 
-/// What an attribute says.
+/// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// A text.
+    /// A string.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
 }
 
-/// What a span is to others.
+/// The span's role, as in OTLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
-    /// Something within the process.
+    /// An operation inside the process.
     Internal,
-    /// A request to somebody else.
+    /// A request to another service.
     Client,
 }
 
-/// One piece of work, with its beginning and its end.
+/// One unit of work with its start and end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What it is part of.
+    /// The trace that it belongs to.
     pub trace: [u8; 16],
-    /// Itself.
+    /// Its own ID.
     pub id: [u8; 8],
-    /// The span that it stands in; `None`: the first of the trace.
+    /// The parent span; `None`: the root of the trace.
     pub parent: Option<[u8; 8]>,
-    /// What is done, with few different words.
+    /// The operation, with low cardinality.
     pub name: String,
-    /// What it is to others.
+    /// Its role.
     pub kind: SpanKind,
-    /// When it began.
+    /// When it started.
     pub start: Timestamp,
     /// When it ended.
     pub end: Timestamp,
-    /// What is known of it.
+    /// Its attributes.
     pub attributes: Vec<(&'static str, Attribute)>,
     /// Why it failed; `None`: it did not.
     pub error: Option<String>,
 }
 
 impl Span {
-    /// Adds an attribute, where there is something to say.
+    /// Adds an attribute if there is a value.
     pub fn say(&mut self, name: &'static str, value: impl Into<Option<Attribute>>) {
         if let Some(value) = value.into() {
             self.attributes.push((name, value));
         }
     }
 
-    /// The span as OTLP's JSON has it: ids in hexadecimal, 64-bit numbers as texts, enums as numbers.
+    /// The span in OTLP's JSON encoding: IDs in hexadecimal, 64-bit numbers as strings, enums as numbers.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let attributes: Vec<Value> = self
@@ -110,7 +110,7 @@ impl From<u64> for Attribute {
     }
 }
 
-/// Which version of the conventions the attributes' names are of.
+/// The version of the semantic conventions that the attribute names follow.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
 
 /// A request to a receiver: spans of one resource, which is this product.

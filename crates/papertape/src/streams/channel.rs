@@ -1,9 +1,9 @@
-//! One job's channel, held while somebody follows the job: one task is woken by its commits, reads the
-//! record and puts what is new into the ring, for all who follow.
+//! One job's channel, which exists while the job has subscribers: one task wakes on its commits, reads the
+//! database and adds what is new to the ring that all subscribers share.
 //!
-//! The commit only wakes; what is told is read. So a reader is a place in the record and nothing else: it
-//! takes from the ring what it has not had, and from the record what the ring does not hold any more.
-//! Readers that are behind by the same read it once between them.
+//! A commit only wakes the task; the data is read from the database. So a reader is nothing but a cursor: it
+//! takes new events from the ring, and from the database what the ring no longer holds. Readers that are
+//! equally far behind share one read.
 
 use super::Streams;
 use super::ring::{Phase, Piece, Ring, Told};
@@ -22,14 +22,13 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::task::AbortHandle;
 
-/// The most events that are read at a time.
+/// The maximum number of events per read.
 const AT_A_TIME: u32 = 256;
-/// How often the record is asked even where nothing has been heard of, and the clients are told that the
-/// connection lives.
+/// How often the database is polled even without a notification, and a keep-alive is sent to the clients.
 const ASK_EVERY: Duration = Duration::from_secs(15);
-/// The most pages of older events that are held for those who read them side by side …
+/// The maximum number of pages of older events that are cached for readers at the same cursor …
 const MOST_PAGES: usize = 4;
-/// … and the most bytes of one.
+/// … and the maximum size of one page in bytes.
 const MOST_PAGE_BYTES: usize = 256 * 1024;
 
 /// The channels of one process, by job.
@@ -44,12 +43,12 @@ pub(super) struct Channel {
     feeder: AbortHandle,
     store: Store,
     clock: ClockOf,
-    /// Whoever has it reads for all that wait for it.
+    /// Whoever holds the lock reads for everyone who waits for it.
     pages: AsyncMutex<VecDeque<Page>>,
     channels: Arc<Mutex<HashMap<JobId, Weak<Channel>>>>,
 }
 
-/// Older events, for those who are behind by the same.
+/// Older events, shared by readers that are equally far behind.
 #[derive(Debug)]
 struct Page {
     piece: Piece,
@@ -69,13 +68,13 @@ impl Channels {
         }
         let channel = Arc::new(Channel::start(app, streams, job, tail, Arc::clone(&self.0)));
         channels.insert(job.clone(), Arc::downgrade(&channel));
-        // A channel that goes looks in here, and the one that was found may have been left meanwhile.
+        // Dropping a channel takes this lock, and the channel found may have no other owner left.
         drop(channels);
         drop(found);
         channel
     }
 
-    /// How many jobs are followed.
+    /// How many jobs have subscribers.
     pub(super) fn count(&self) -> usize {
         lock(&self.0).len()
     }
@@ -93,7 +92,7 @@ impl Channel {
         let clock = ClockOf(Arc::clone(&app.services.clock));
         let feeder = Feeder {
             job: job.clone(),
-            // Following comes first: what is committed while the record is read is heard of.
+            // Subscribe first, so that a commit during the read is noticed.
             follower: app.store.follow(job),
             store: app.store.clone(),
             quiet: clock.0.sleep(ASK_EVERY),
@@ -107,8 +106,8 @@ impl Channel {
         Self { job: job.clone(), ring, feeder, store, clock, pages, channels }
     }
 
-    /// Can one who has found the job like this follow it here? Not where the channel has come to the end of
-    /// a run that the job has gone on from, nor where it has broken off.
+    /// Whether a subscriber who found the job in this state can use this channel. Not if the channel has
+    /// reached the end of a run and the job was resumed since, nor if it has failed.
     fn serves(&self, tail: &JobTail) -> bool {
         let ring = self.ring.borrow();
         match ring.phase() {
@@ -118,13 +117,13 @@ impl Channel {
         }
     }
 
-    /// The ring, for one who reads it.
+    /// The ring, for a subscriber to read.
     pub(super) fn ring(&self) -> watch::Receiver<Ring> {
         self.ring.clone()
     }
 
-    /// Events behind `at` from the record, for one whom the ring cannot tell; `None` where there
-    /// is nothing, and where the job is deleted.
+    /// Events after `at` from the database, for a subscriber that the ring cannot serve; `None` if there are
+    /// none, or if the job is deleted.
     pub(super) async fn older(&self, at: i64) -> Result<Option<Told>, StoreError> {
         let mut pages = self.pages.lock().await;
         let now = self.clock.0.now();
@@ -155,28 +154,28 @@ impl Drop for Channel {
     fn drop(&mut self) {
         self.feeder.abort();
         let mut channels = lock(&self.channels);
-        // Another one may have come into its place.
+        // Another channel may have taken its place.
         if channels.get(&self.job).is_some_and(|channel| channel.strong_count() == 0) {
             channels.remove(&self.job);
         }
     }
 }
 
-/// Reads for all who follow.
+/// Reads for all subscribers.
 struct Feeder {
     job: JobId,
     follower: Follower,
     store: Store,
     clock: ClockOf,
-    /// Words of answers in this process, while somebody may say some.
+    /// The deltas of answers in this process, as long as there can be any.
     words: Option<Hearing>,
     closing: StopSignal,
-    /// Until it is time to ask again.
+    /// Completes when it is time to poll again.
     quiet: BoxFuture<'static, ()>,
     ring: watch::Sender<Ring>,
 }
 
-/// What a feeder has heard.
+/// What woke the feeder.
 enum Heard {
     Words(String),
     Commit,
@@ -187,14 +186,14 @@ enum Heard {
 impl Feeder {
     async fn feed(mut self) {
         let phase = self.follow().await.unwrap_or_else(|error| {
-            // Every stream of the job breaks off; its clients ask again from where they were.
+            // Every stream of the job ends; its clients reconnect at their cursors.
             tracing::error!(job = %self.job, error = %error, "the streams of a job broke off");
             Phase::Failed
         });
         self.ring.send_modify(|ring| ring.close(phase));
     }
 
-    /// Until there is nothing more to tell.
+    /// Runs until there is nothing more to send.
     async fn follow(&mut self) -> Result<Phase, StoreError> {
         let mut is_due = true;
         loop {
@@ -216,7 +215,7 @@ impl Feeder {
         }
     }
 
-    /// Reads what is new; says whether the job has come to its end, and `None` where it is deleted.
+    /// Reads what is new; returns whether the job has ended, and `None` if it is deleted.
     async fn read(&mut self) -> Result<Option<bool>, StoreError> {
         loop {
             let at = self.ring.borrow().newest();
@@ -225,7 +224,7 @@ impl Feeder {
             let job = StreamedJob::of(&self.job, &tail);
             let piece = Piece::of(&job, at, tail, AT_A_TIME);
             let read_to = piece.last();
-            // Only what is new wakes.
+            // Only new data wakes the subscribers.
             let mut is_new = false;
             self.ring.send_if_modified(|ring| {
                 is_new = ring.push(job, piece);
@@ -253,7 +252,7 @@ impl Feeder {
         tokio::select! {
             biased;
             _ = self.closing.stopped() => Heard::Closing,
-            // What is said before a commit is told before it.
+            // Deltas that precede a commit are sent before it.
             words = words_of(&mut self.words, &self.job) => Heard::Words(words),
             () = self.follower.woken() => Heard::Commit,
             () = self.quiet.as_mut() => Heard::Nothing,
@@ -261,7 +260,7 @@ impl Feeder {
     }
 }
 
-/// The next words of a job's answer. Those that were said while nobody listened are lost.
+/// The next deltas of a job's answer. Those sent while nobody listened are lost.
 async fn words_of(hearing: &mut Option<Hearing>, job: &JobId) -> String {
     while let Some(words) = hearing {
         match words.recv().await {
@@ -273,7 +272,7 @@ async fn words_of(hearing: &mut Option<Hearing>, job: &JobId) -> String {
     std::future::pending().await
 }
 
-/// A clock, which says nothing of itself.
+/// A clock whose `Debug` output is empty.
 #[derive(Clone)]
 struct ClockOf(Arc<dyn Clock>);
 
@@ -283,7 +282,7 @@ impl std::fmt::Debug for ClockOf {
     }
 }
 
-/// Every change here is one call.
+/// A poisoned lock is safe to use: every change is a single call.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

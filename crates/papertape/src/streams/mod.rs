@@ -1,8 +1,8 @@
-//! Streams of jobs: how many are open, who has them, what they are told, and ending them all when the
-//! server goes down.
+//! Streams of jobs: how many are open, who holds them, what they send, and closing all of them when the
+//! server shuts down.
 //!
-//! `ring` makes events into text, once for all who follow a job; `channel` reads the record for them;
-//! `reader` is one of them.
+//! `ring` renders events as text, once for all subscribers of a job; `channel` reads the database for them;
+//! `reader` is one subscriber.
 
 mod channel;
 mod reader;
@@ -31,12 +31,12 @@ pub struct Streams {
 pub struct OpenStream {
     streams: Arc<Streams>,
     client: IpAddr,
-    /// Something has been told, and not the end.
+    /// Something has been sent, but not the end.
     is_amid: bool,
 }
 
 impl Streams {
-    /// Opens one for a client, who may have `most` at a time; `None` where it has them.
+    /// Opens a stream for a client, who may have `most` at a time; `None` if the client is at this limit.
     #[must_use]
     pub fn open(self: &Arc<Self>, client: IpAddr, most: usize) -> Option<OpenStream> {
         let mut clients = self.clients();
@@ -48,48 +48,48 @@ impl Streams {
         Some(OpenStream { streams: Arc::clone(self), client, is_amid: false })
     }
 
-    /// How many are open.
+    /// How many streams are open.
     #[must_use]
     pub fn count(&self) -> usize {
         self.clients().values().sum()
     }
 
-    /// How many jobs are followed by them.
+    /// How many jobs they follow.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.channels.count()
     }
 
-    /// How many were left by their client before their end, since the process began.
+    /// How many streams their client left before the end, since the process started.
     #[must_use]
     pub fn broken(&self) -> u64 {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Ends them all, and those that are opened from now on.
+    /// Closes all streams, and every one opened from now on.
     pub fn close(&self) {
         self.stopper.stop(StopReason::Shutdown);
     }
 
-    /// Says when they are to end.
+    /// Signals when the streams are to close.
     #[must_use]
     pub fn closing(&self) -> StopSignal {
         self.stopper.signal()
     }
 
-    /// Only counts are held, which are whole at any time.
+    /// A poisoned lock is safe to use: there are only counts in it.
     fn clients(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OpenStream {
-    /// Notes that somebody reads it.
+    /// Marks the stream as being read.
     pub fn begun(&mut self) {
         self.is_amid = true;
     }
 
-    /// Notes that the stream has come to its own end.
+    /// Marks the stream as having reached its end.
     pub fn ended(&mut self) {
         self.is_amid = false;
     }
@@ -114,7 +114,7 @@ impl Drop for OpenStream {
 mod tests {
     use super::*;
 
-    /// A client has its most, another one has its own, and what is closed is free again.
+    /// Each client has its own limit, and closing a stream frees its place.
     #[test]
     fn streams_are_counted_by_client() {
         let streams = Arc::new(Streams::default());

@@ -1,4 +1,4 @@
-//! One who follows a job: a place in its record, and what is next from there.
+//! One subscriber of a job: a cursor, and what comes next from there.
 
 use super::channel::Channel;
 use super::ring::{Found, Phase, Ring, Told, tell};
@@ -8,9 +8,9 @@ use axum::body::Bytes;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// After how many milliseconds a browser is to connect again: part of the first event.
+/// After how many milliseconds a browser reconnects: part of the first event.
 const RETRY: &str = "retry: 2000\n";
-/// The first event where no place was asked for.
+/// The first event if no cursor was requested.
 const SNAPSHOT: &str = "snapshot";
 
 /// Reads a job's stream.
@@ -18,20 +18,20 @@ const SNAPSHOT: &str = "snapshot";
 pub struct StreamReader {
     channel: Arc<Channel>,
     ring: watch::Receiver<Ring>,
-    /// The number of the newest event that was told.
+    /// The number of the newest event that was sent.
     at: i64,
-    /// The newest of what passes that was told.
+    /// The number of the newest ephemeral chunk that was sent.
     passed: u64,
     first: Option<Bytes>,
     phase: Phase,
 }
 
-/// Begins to read a job's stream behind event number `after` (0: from the beginning). Absent, or beyond what
-/// the record has: with a snapshot of the job as it is now. `None`: `after` is the event at which the job has
-/// ended, so that there is nothing to read.
+/// Starts reading a job's stream after event number `after` (0: from the beginning). If `after` is absent, or
+/// beyond the newest event, the stream starts with a snapshot of the job as it is now. Returns `None` if
+/// `after` is the event at which the job ended, so that there is nothing to read.
 ///
 /// # Errors
-/// No such job; a number below 0; the record's.
+/// No such job; a number below 0; the database's.
 pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<StreamReader>, ViewError> {
     let id = job_id(job)?;
     if let Some(after) = after.filter(|after| *after < 0) {
@@ -42,12 +42,11 @@ pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<Str
     if has_ended && after == Some(tail.newest) {
         return Ok(None);
     }
-    // The channel follows the job from before it reads, and it reads on from this place: what was committed
-    // since is told.
+    // The channel subscribes before it reads, and continues from this cursor, so later commits are not missed.
     let channel = app.streams.channels.join(app, &app.streams, &id, &tail);
     let mut first = RETRY.as_bytes().to_vec();
-    // A number that the record has not reached is of another record, one that was put back from a backup:
-    // whoever comes with it is told where the job is.
+    // A number beyond the newest event comes from another database, such as one before a restore: the client
+    // gets a snapshot instead.
     let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
         // The end is an event of its own, which follows the snapshot.
         let at = tail.newest - i64::from(has_ended);
@@ -61,14 +60,14 @@ pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<Str
 }
 
 impl StreamReader {
-    /// The next events as text, when there are any; `None` at the end of the job, where the job is deleted,
-    /// when the server goes down, and where the record fails.
+    /// The next events as text, once there are any; `None` at the end of the job, if the job is deleted, when
+    /// the server shuts down, and if the database fails.
     pub async fn next(&mut self) -> Option<Bytes> {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
         while self.phase == Phase::Open {
-            // Seen first, looked at then: what comes later wakes.
+            // Marked as seen before it is searched: any later change wakes us.
             let found = self.ring.borrow_and_update().find(self.at, self.passed);
             match found {
                 Found::Events(told) => {
@@ -88,7 +87,7 @@ impl StreamReader {
                     }
                     Ok(None) => self.phase = Phase::Closed,
                     Err(error) => {
-                        // Its client asks again from where it was.
+                        // The client reconnects at its cursor.
                         tracing::error!(error = %error, "a stream broke off");
                         self.phase = Phase::Failed;
                     }
@@ -104,7 +103,7 @@ impl StreamReader {
         None
     }
 
-    /// Has it come to an end that is none of a failure?
+    /// Whether the stream ended without a failure.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended | Phase::Closed)

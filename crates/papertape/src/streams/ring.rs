@@ -1,7 +1,7 @@
-//! The newest events of a job as the bytes that tell them, made once for all who follow it.
+//! The newest events of a job, rendered as bytes once for all subscribers.
 //!
-//! What is told is a piece of text per read of the record. A reader gets the pieces after its place as
-//! they are, without a copy; who is further behind than the ring asks the record.
+//! Each read of the database adds one chunk of text. A reader gets the chunks after its cursor as they are,
+//! without a copy; one that is further behind than the ring reads the database.
 
 use crate::view::{LogEntry, StreamData, StreamedJob};
 use axum::body::Bytes;
@@ -9,20 +9,20 @@ use papertape_store::{JobEvent, JobTail};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
-/// The most bytes of events that are held for a job.
+/// The maximum number of bytes of events that are buffered per job.
 const MOST_BYTES: usize = 1 << 20;
-/// The most passing pieces that are held for a job.
+/// The maximum number of ephemeral chunks that are buffered per job.
 const MOST_PASSING: usize = 64;
-/// The event that closes a run of a job.
+/// The event that ends a run of a job.
 const END: &str = "end";
-/// The event that says that a message is in the record.
+/// The event that reports a stored message.
 const MESSAGE: &str = "message";
-/// The event that brings words of an answer that is being written.
+/// The event that carries a delta of an answer that is being written.
 const DELTA: &str = "delta";
-/// A comment: the connection lives.
+/// A comment that keeps the connection alive.
 const ALIVE: &[u8] = b":\n\n";
 
-/// Events that follow each other in a job, as text.
+/// Consecutive events of a job, as text.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     /// Every event after this number …
@@ -30,24 +30,24 @@ pub(super) struct Piece {
     /// … up to this one is in it.
     last: i64,
     bytes: Bytes,
-    /// The events' numbers, and where each one's text ends.
+    /// The events' numbers, and where the text of each one ends.
     ends: Vec<(i64, usize)>,
     has_end: bool,
     has_message: bool,
 }
 
 impl Piece {
-    /// The text of what was read of a job behind event number `after`, at most so many events.
+    /// The text of the events read after number `after`, where a read returns `at_most` events.
     pub(super) fn of(job: &StreamedJob, after: i64, tail: JobTail, at_most: u32) -> Self {
         let JobTail { status, newest, events, .. } = tail;
-        // Fewer than were asked for are all there are, also where retention has removed some.
+        // Fewer than the limit means there are no more, even if retention has removed some.
         let is_full = u32::try_from(events.len()).is_ok_and(|count| count >= at_most);
         let last = events.last().filter(|_| is_full).map_or(newest, |event| event.n).max(after);
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(events.len());
         let (mut has_end, mut has_message) = (false, false);
         for JobEvent { n, kind, data, log, .. } in events {
-            // Of a job that was resumed, the end that it once came to is no end.
+            // If the job was resumed, the end that it reached earlier is not its end.
             let is_last = n == newest && status.is_stopped();
             let name = if kind == END && !is_last { "job" } else { kind.as_str() };
             has_end |= name == END;
@@ -59,8 +59,7 @@ impl Piece {
         Self { after, last, bytes: text.into(), ends, has_end, has_message }
     }
 
-    /// What it tells to one who has had the events up to `at`; `None` where others come first, or nothing
-    /// follows.
+    /// What follows for a reader at cursor `at`; `None` if other events come first, or nothing follows.
     pub(super) fn behind(&self, at: i64) -> Option<Told> {
         (self.after..self.last).contains(&at).then(|| {
             let had = self.ends.partition_point(|(n, _)| *n <= at);
@@ -79,42 +78,42 @@ impl Piece {
     }
 }
 
-/// What a reader is told.
+/// What a reader receives.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Told {
-    /// Events; may be empty, where retention has removed what there was.
+    /// Events; empty if retention has removed them.
     pub(super) bytes: Bytes,
-    /// The reader's place from then on.
+    /// The reader's cursor after these events.
     pub(super) at: i64,
-    /// Is the last of them the job's end?
+    /// Whether the last of them is the job's end.
     pub(super) is_end: bool,
 }
 
-/// How a job is followed.
+/// The state of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It goes on.
+    /// More may follow.
     Open,
-    /// It has stopped, and all of it has been read.
+    /// The job has stopped, and all its events have been read.
     Ended,
-    /// Nothing more is told: the server goes down, or the job is deleted.
+    /// Nothing more is sent: the server shuts down, or the job is deleted.
     Closed,
-    /// The record could not be read.
+    /// The database could not be read.
     Failed,
 }
 
-/// What one who follows finds in the ring.
+/// What a subscriber finds in the ring.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
     /// Events.
     Events(Told),
-    /// Something that passes: words of an answer, or a comment; and the place among those.
+    /// Something ephemeral (a delta or a comment) and its number.
     Passing(Bytes, u64),
-    /// Events that are in the record alone.
+    /// Events that are only in the database.
     Behind,
-    /// Nothing as yet.
+    /// Nothing yet.
     Nothing,
-    /// Nothing ever.
+    /// Nothing ever again.
     Over(Phase),
 }
 
@@ -124,11 +123,11 @@ pub(super) struct Ring {
     /// In order, without gaps between them.
     pieces: VecDeque<Piece>,
     bytes: usize,
-    /// Up to where the record was read.
+    /// The number of the newest event that was read.
     newest: i64,
-    /// The job as it was then.
+    /// The job at that time.
     job: StreamedJob,
-    /// What is kept nowhere else, and where it is lost is lost: numbers, from 1, and bytes.
+    /// Ephemeral chunks, which are stored nowhere else and may be lost: numbers, from 1, and bytes.
     passing: VecDeque<(u64, Bytes)>,
     passed: u64,
     phase: Phase,
@@ -147,7 +146,7 @@ impl Ring {
         }
     }
 
-    /// Adds what was read behind the newest. Gives back whether it was anything.
+    /// Adds what was read after the newest event. Returns whether anything changed.
     pub(super) fn push(&mut self, job: StreamedJob, piece: Piece) -> bool {
         debug_assert_eq!(piece.after, self.newest, "nothing is left out");
         self.job = job;
@@ -156,7 +155,7 @@ impl Ring {
         }
         self.newest = piece.last;
         if piece.has_message {
-            // It has all the words.
+            // The message contains the whole text.
             self.passing.clear();
         }
         self.bytes += piece.len();
@@ -168,7 +167,7 @@ impl Ring {
         true
     }
 
-    /// Adds words of an answer that is being written.
+    /// Adds a delta of an answer that is being written.
     pub(super) fn say(&mut self, words: &str) {
         let event: Option<Value> = Some(json!({ "text": words }));
         let mut text = Vec::new();
@@ -177,7 +176,7 @@ impl Ring {
         self.pass(text.into());
     }
 
-    /// Says that the connection lives.
+    /// Adds a keep-alive comment.
     pub(super) fn say_alive(&mut self) {
         self.pass(Bytes::from_static(ALIVE));
     }
@@ -194,7 +193,7 @@ impl Ring {
         self.phase = phase;
     }
 
-    /// What there is for one who has had the events up to `at`, and the passing up to `passed`.
+    /// What there is for a reader with cursor `at` and ephemeral number `passed`.
     pub(super) fn find(&self, at: i64, passed: u64) -> Found {
         match self.phase {
             Phase::Closed | Phase::Failed => return Found::Over(self.phase),
@@ -230,7 +229,7 @@ impl Ring {
     }
 }
 
-/// Writes an event. Names are the record's own words, and JSON has no line breaks.
+/// Writes an event. Names come from our own vocabulary, and JSON has no line breaks.
 pub(super) fn tell(text: &mut Vec<u8>, name: &str, id: Option<i64>, data: &StreamData) {
     text.extend_from_slice(b"event: ");
     text.extend_from_slice(name.as_bytes());
@@ -239,7 +238,7 @@ pub(super) fn tell(text: &mut Vec<u8>, name: &str, id: Option<i64>, data: &Strea
     }
     text.extend_from_slice(b"\ndata: ");
     if let Err(error) = serde_json::to_writer(&mut *text, data) {
-        // Of texts, numbers and JSON alone, this cannot be.
+        // Cannot happen: the data consists of strings, numbers and JSON only.
         tracing::error!(error = %error, "an event could not be written");
     }
     text.extend_from_slice(b"\n\n");
@@ -265,13 +264,13 @@ mod tests {
         JobTail { kind: "simulate".to_owned(), status, error: None, newest, events }
     }
 
-    /// Ids of the events of a text, in order.
+    /// IDs of the events in a text, in order.
     fn ids(bytes: &[u8]) -> Vec<i64> {
         let text = String::from_utf8(bytes.to_vec()).expect("a text");
         text.lines().filter_map(|line| line.strip_prefix("id: ")).map(|id| id.parse().expect("n")).collect()
     }
 
-    /// What a reader is told from `at` on until there is nothing; `None` where it must ask the record.
+    /// What a reader at `at` receives until there is nothing more; `None` if it must read the database.
     fn told(ring: &Ring, mut at: i64) -> Option<Vec<i64>> {
         let mut all = Vec::new();
         loop {
@@ -289,8 +288,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the pieces, with what gaps, and wherever a reader stands: it is told each event after its
-        /// place once and in order, or sent to the record.
+        /// Whatever the chunks, their gaps and the reader's cursor: the reader gets each event after its
+        /// cursor once and in order, or is sent to the database.
         #[test]
         fn every_place_has_the_rest(sizes in proptest::collection::vec((0..5_usize, 0..3_usize), 1..12),
                                     filling in prop_oneof![Just(0_usize), Just(80_000)]) {
@@ -320,8 +319,8 @@ mod tests {
         }
     }
 
-    /// A full answer may not be all: its last event is as far as it goes. The end of a run that was gone on
-    /// with is none.
+    /// A full read may not be everything: its last event is as far as it covers. The end of a run that was
+    /// resumed is not an end.
     #[test]
     fn pieces_know_how_far_they_go() {
         let events = vec![event(4, "end", 0), event(5, "job", 0)];
@@ -336,8 +335,8 @@ mod tests {
         assert!(rest.behind(5).is_some_and(|told| told.is_end));
     }
 
-    /// Words pass: who is there hears them, the message that has them all takes their place, and of too many
-    /// the oldest are lost.
+    /// Deltas are ephemeral: current subscribers get them, the message with the whole text replaces them, and
+    /// when there are too many the oldest are dropped.
     #[test]
     fn words_pass() {
         let running = job(JobStatus::Running);

@@ -3,6 +3,7 @@
 use super::check::{check_agent, pick_agent, redact};
 use super::{Planned, TriggerError, Triggered, bad, enqueue};
 use crate::app::App;
+use crate::states::symbols_on;
 use papertape_agents::graph::Graph;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
@@ -49,8 +50,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let Some(day) = dataset.day(request.date) else {
         return Err(bad("date", format!("{} is not a trading day of {}", request.date, config.dataset.name)));
     };
-    // A symbol has nodes from its first bar on.
-    let graph = Graph::of(&own, &dataset.view(day.open).listed(&config.symbols));
+    let graph = Graph::of(&own, &symbols_on(app, (parent, &config), &own.name, (&dataset, *day)).await?);
     let at = request.at.unwrap_or_else(|| graph.usual_cut().to_owned());
     graph.check_cut(&at).map_err(|message| bad("node", message))?;
     let (agent, earlier) = at_cut(&config, &own, &graph, (request.date, &at));

@@ -2,11 +2,14 @@
 
 use super::{Request, TriggerError, bad};
 use crate::app::App;
-use crate::config::Mode;
+use crate::config::{Mode, SimulationDefaults};
+use crate::view::unknown_benchmark;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, Symbol};
-use papertape_core::market::Dataset;
+use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
+use papertape_core::record::NewDay;
+use papertape_core::time::Date;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
@@ -110,12 +113,82 @@ pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Resul
     }
 }
 
-pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
-    let all: BTreeSet<Symbol> = dataset.all_symbols().cloned().collect();
+/// What may be traded: the symbols that are named, or an index as universe with all that ever were its members. What
+/// the request names takes the place of the config's.
+pub(super) fn tradable(
+    dataset: &Dataset,
+    request: &Request,
+    defaults: &SimulationDefaults,
+) -> Result<(BTreeSet<Symbol>, Option<String>), TriggerError> {
+    if request.universe.is_some() && !request.symbols.is_empty() {
+        return Err(bad("universe", "`universe` and `symbols` exclude each other; give one of the two"));
+    }
+    let wanted = if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols };
+    let default = defaults.universe.as_ref().filter(|_| request.symbols.is_empty());
+    let Some(index) = request.universe.as_ref().or(default) else {
+        return Ok((symbols(dataset, wanted)?, None));
+    };
+    let mut indexes = dataset.universes();
+    if let Some(members) = indexes.remove(index.as_str()) {
+        return Ok((members, Some(index.clone())));
+    }
+    let known: Vec<&str> = indexes.keys().take(20).copied().collect();
+    let known = match known[..] {
+        [] => "it has none; import them as rows of index, symbol, from and until".to_owned(),
+        _ => format!("it has: {}", known.join(", ")),
+    };
+    Err(bad("universe", format!("{} has no members of an index `{index}`; {known}", dataset.name())))
+}
+
+/// What is to be said where the universe has no member on the first day that is run.
+///
+/// # Errors
+/// Where it has none on any of the days.
+pub(super) fn without_members(
+    dataset: &Dataset,
+    config: &SimulationConfig,
+    days: &[NewDay],
+) -> Result<Option<String>, TriggerError> {
+    let Some(index) = &config.universe else { return Ok(None) };
+    let dates: BTreeSet<Date> = days.iter().map(|day| day.date).collect();
+    let has_any = |date: &&Date| {
+        let view = dataset.day(**date).map(|day| dataset.view(day.open));
+        view.is_some_and(|view| view.members(index).is_ok_and(|read| !view.listed(&read.value).is_empty()))
+    };
+    match (dates.first(), dates.iter().find(has_any)) {
+        (Some(first), Some(found)) if first != found => Ok(Some(format!(
+            "{index} has no members that are known and listed before {found}: until then agents have nothing to trade"
+        ))),
+        (Some(_), Some(_)) | (None, _) => Ok(None),
+        (Some(_), None) => Err(bad(
+            "universe",
+            format!(
+                "{index} has no members that are known and listed from {} to {}",
+                config.start_date, config.end_date
+            ),
+        )),
+    }
+}
+
+fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
+    let all: BTreeSet<Symbol> = dataset.tradable_symbols().cloned().collect();
+    if all.is_empty() {
+        let message =
+            format!("{} has only indexes, which cannot be traded; import stocks with them", dataset.name());
+        return Err(bad("symbols", message));
+    }
     if wanted.is_empty() {
         return Ok(all);
     }
     let wanted: BTreeSet<Symbol> = wanted.iter().map(|symbol| Symbol::new(symbol.trim())).collect();
+    if let Some(index) = dataset.indexes().find(|index| wanted.contains(*index)) {
+        let message = format!(
+            "{index} is an index of {} and cannot be traded; compare the run with it as its `benchmark` \
+             (`--benchmark {index}`)",
+            dataset.name()
+        );
+        return Err(bad("symbols", message));
+    }
     match wanted.iter().find(|symbol| !all.contains(*symbol)) {
         None => Ok(wanted),
         Some(unknown) => {
@@ -127,4 +200,30 @@ pub(super) fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<S
             ))
         }
     }
+}
+
+/// A benchmark must have a price to begin with. A requested one that has none is an error; a configured one is dropped,
+/// and the result is the warning.
+pub(super) fn benchmark(
+    dataset: &Dataset,
+    config: &mut SimulationConfig,
+    days: &[NewDay],
+    is_requested: bool,
+) -> Result<Option<String>, TriggerError> {
+    let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {
+        return Ok(None);
+    };
+    let problem = match dataset.benchmark(symbol, &[first], true) {
+        Ok(_) => return Ok(None),
+        Err(NoBenchmark::Unknown(_)) => {
+            let known = unknown_benchmark(dataset, symbol);
+            format!("{known}, or import a dataset that has `{symbol}`")
+        }
+        Err(other) => format!("{other}; name another, or start later"),
+    };
+    if is_requested {
+        return Err(bad("benchmark", problem));
+    }
+    config.benchmark = None;
+    Ok(Some(format!("the run has no benchmark, simulation.benchmark does not fit: {problem}")))
 }

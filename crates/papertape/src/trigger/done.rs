@@ -4,14 +4,14 @@
 use super::TriggerError;
 use super::inherit::{Ancestor, continued};
 use crate::app::App;
+use crate::states::{start_state, whole};
 use crate::view::is_full_research;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::StartState;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::point_in_time::Unverified;
 use papertape_core::ports::Record as _;
 use papertape_core::record::{DayStatus, SessionId, SkippedDay};
-use papertape_core::tape::{Doc, expand};
+use papertape_core::tape::Doc;
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{AccountDay, AccountDays};
@@ -153,9 +153,7 @@ async fn has_pending_orders(
 ) -> Result<bool, TriggerError> {
     let state = app.store.agent_state(job, agent, Some(date)).await.map_err(anyhow::Error::from)?;
     let Some(state) = state.filter(|state| state.after == Some(date)) else { return Ok(false) };
-    let state: StartState =
-        serde_json::from_value(whole(app, &state.state).await?).map_err(anyhow::Error::from)?;
-    Ok(!state.books.pending().is_empty())
+    Ok(!start_state(app, &state.state).await?.books.pending().is_empty())
 }
 
 /// A state of the record as a document of another job, with the mark that it carries.
@@ -167,13 +165,6 @@ pub(super) async fn imported(
     let mut whole = whole(app, stored).await?;
     let mark = continued(app, ancestor, &mut whole).await?;
     Ok((Doc::of(&whole), mark))
-}
-
-/// A stored document in full.
-async fn whole(app: &App, stored: &serde_json::Value) -> Result<serde_json::Value, TriggerError> {
-    let texts = app.store.texts(papertape_core::tape::references(stored)).await;
-    let texts = texts.map_err(anyhow::Error::from)?;
-    Ok(expand(stored, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?)
 }
 
 /// The days that jobs have done, one after the other, as a person reads them.

@@ -111,7 +111,7 @@ pub fn days_of<'d>(dataset: &'d Dataset, agents: &[&RecordedAgent]) -> &'d [Trad
 /// What may be traded: what the agents were told of, as far as there are prices.
 #[must_use]
 pub fn symbols_of(dataset: &Dataset, agents: &[&RecordedAgent]) -> BTreeSet<Symbol> {
-    let known: BTreeSet<&Symbol> = dataset.all_symbols().collect();
+    let known: BTreeSet<&Symbol> = dataset.tradable_symbols().collect();
     let told = agents.iter().flat_map(|agent| &agent.symbols);
     told.filter(|symbol| known.contains(symbol)).cloned().collect()
 }
@@ -148,12 +148,14 @@ fn one_job(
         start_date: first.date,
         end_date: last.date,
         symbols: symbols_of(dataset, recorded),
+        universe: None,
         agents,
         market: request.market.clone(),
         initial_cash: cash,
         seed: 0,
         prompts: app.services.prompts.hash(),
         summaries: request.summaries.unwrap_or(defaults.summaries),
+        benchmark: None,
         memory,
         memory_from: None,
         embedding: embedding(app, memory)?,

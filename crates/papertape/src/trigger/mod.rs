@@ -40,6 +40,8 @@ pub struct Request {
     pub agents: Vec<AgentConfig>,
     /// What may be traded; empty: the config's, else all that the dataset has.
     pub symbols: Vec<String>,
+    /// The index of which the members of each day are traded on it; in place of `symbols`.
+    pub universe: Option<String>,
     /// The dataset's name or hash prefix.
     pub dataset: Option<String>,
     /// The market profile's name.
@@ -48,6 +50,8 @@ pub struct Request {
     pub costs: Option<CostModel>,
     /// What each agent starts with.
     pub initial_cash: Option<Decimal>,
+    /// The symbol or index that results are compared with; `None`: the config's, else none.
+    pub benchmark: Option<String>,
     /// The job's seed.
     pub seed: Option<u64>,
     /// What it may use.

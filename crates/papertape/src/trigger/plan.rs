@@ -1,6 +1,6 @@
 //! Resolving a request against the config, the data and the record.
 
-use super::check::{agents, check_agent, symbols};
+use super::check::{agents, benchmark, check_agent, tradable, without_members};
 use super::done::{self, Done, Wanted, imported};
 use super::inherit::{self, Ancestor};
 use super::memory::{embedding, memory_settings, taken_over};
@@ -9,7 +9,7 @@ use crate::app::App;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::broker::MarketProfile;
-use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::ports::Record as _;
@@ -38,8 +38,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
     for agent in &agents {
         check_agent(app, agent, budget)?;
     }
-    let symbols =
-        symbols(&dataset, if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols })?;
+    let (symbols, universe) = tradable(&dataset, request, defaults)?;
     if request.rerun_degraded && request.replace_existing {
         return Err(bad("rerun_degraded", "replace_existing runs every day again; give one of the two"));
     }
@@ -49,12 +48,18 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         start_date: request.start_date.unwrap_or(end_date),
         end_date,
         symbols,
+        universe,
         agents,
         market,
         initial_cash: Money(cash),
         seed: request.seed.unwrap_or_default(),
         prompts: app.services.prompts.hash(),
         summaries: request.summaries.unwrap_or(defaults.summaries),
+        benchmark: request
+            .benchmark
+            .as_ref()
+            .or(defaults.benchmark.as_ref())
+            .map(|name| Symbol::new(name.trim())),
         memory,
         embedding: embedding(app, memory)?,
         memory_from: request.memory_from.clone(),
@@ -71,8 +76,11 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         let range = format!("from {} to {}", config.start_date, config.end_date);
         return Err(bad("end_date", format!("the dataset has no trading day {range}")));
     }
+    warnings.extend(benchmark(&dataset, &mut config, &days, request.benchmark.is_some())?);
     warnings.extend(beyond(&dataset, config.start_date, config.end_date));
-    let named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
+    warnings.extend(without_members(&dataset, &config, &days)?);
+    let is_named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
+    let named = is_named && config.universe.is_none();
     let late = not_listed(&dataset, &config, &days).filter(|_| named);
     if let Some(late) = late.as_ref().filter(|_| request.profile) {
         return Err(bad("symbols", late.clone()));

@@ -4,7 +4,7 @@ use super::{MOST_ROWS, ViewError};
 use crate::app::App;
 use papertape_core::id::ContentHash;
 use papertape_core::time::Date;
-use papertape_market::{Entry, MarketError};
+use papertape_market::{Entry, MarketError, UniverseEntry};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -45,8 +45,10 @@ pub struct DatasetAnswer {
     /// The market profile of runs that name none.
     #[schema(example = "us_equity")]
     pub market: Option<String>,
-    /// Its symbols, in byte order.
+    /// Its symbols that can be traded, in byte order.
     pub symbols: Vec<String>,
+    /// The symbols of its indexes, in byte order: a run can name one as its benchmark.
+    pub indexes: Vec<String>,
     /// Its first trading day.
     pub first_day: Option<Date>,
     /// Its last trading day.
@@ -67,10 +69,31 @@ pub struct DatasetAnswer {
     pub fundamentals: usize,
     /// How many values of macroeconomic series it has.
     pub macros: usize,
+    /// The indexes of which it has members over time; a run can have one as its universe.
+    pub universes: Vec<UniverseAnswer>,
     /// How many bytes it takes on the disk; 0: it is part of the program.
     pub bytes: u64,
     /// Is it older content whose name stands for another now? It is found by its hash.
     pub replaced: bool,
+}
+
+/// An index of which a dataset has members over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct UniverseAnswer {
+    /// Its name.
+    #[schema(example = "SP500")]
+    pub name: String,
+    /// How many symbols ever were members.
+    pub symbols: usize,
+    /// How many periods of membership there are.
+    pub memberships: usize,
+}
+
+impl From<UniverseEntry> for UniverseAnswer {
+    fn from(entry: UniverseEntry) -> Self {
+        let UniverseEntry { name, symbols, memberships } = entry;
+        Self { name, symbols, memberships }
+    }
 }
 
 /// A page of the datasets at hand.
@@ -132,6 +155,7 @@ impl From<Entry> for DatasetAnswer {
             zone: entry.zone,
             market: entry.market,
             symbols: entry.symbols.iter().map(ToString::to_string).collect(),
+            indexes: entry.indexes.iter().map(ToString::to_string).collect(),
             first_day: entry.first_day,
             last_day: entry.last_day,
             days: entry.days,
@@ -142,6 +166,7 @@ impl From<Entry> for DatasetAnswer {
             news: entry.news,
             fundamentals: entry.fundamentals,
             macros: entry.macros,
+            universes: entry.universes.into_iter().map(UniverseAnswer::from).collect(),
             bytes: entry.bytes,
             replaced: entry.replaced,
         }

@@ -194,14 +194,19 @@ pub struct SimulationSummary {
     pub start_date: Date,
     /// Last day, included.
     pub end_date: Date,
-    /// What may be traded.
+    /// What may be traded; of a job with a universe, all that ever were its members.
     pub symbols: Vec<String>,
+    /// The index whose members of each day may be traded on it; absent: all of `symbols`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
     /// What trading costs: `market`, as the profile says, or `frictionless`, nothing.
     pub costs: String,
     /// What each agent starts with.
     pub initial_cash: Number,
+    /// The symbol or index that results are compared with; `null`: none.
+    pub benchmark: Option<String>,
     /// The seed of its randomness.
     pub seed: u64,
     /// Are summaries written?
@@ -447,9 +452,11 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
         start_date: config.start_date,
         end_date: config.end_date,
         symbols: config.symbols.iter().map(ToString::to_string).collect(),
+        universe: config.universe.clone(),
         market: config.market.name.clone(),
         costs: if config.market.is_frictionless() { "frictionless" } else { "market" }.to_owned(),
         initial_cash: number(config.initial_cash.0),
+        benchmark: config.benchmark.as_ref().map(ToString::to_string),
         seed: config.seed,
         summaries: config.summaries,
         memory: config.memory.mode.as_str(),

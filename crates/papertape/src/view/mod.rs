@@ -85,15 +85,16 @@ pub use reasoning::{
     InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
     reasoning,
 };
+pub(crate) use results::unknown_benchmark;
 pub use results::{
-    BaselineResult, Baselines, ConventionsAnswer, CorporateActionAnswer, DailyMetrics, DailyPortfolioValue,
-    DayMetadata, DayReasoning, DayResult, DayResults, DecisionAnswer, DoneBefore, FeeAnswer, FeePartAnswer,
-    FinalPosition, FinancingAnswer, FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults,
-    Metrics, NeighbourAnswer, OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason,
-    PositionSnapshotAnswer, Provenance, RangeProvenance, RangeReasoning, RangeResult, RangeResults,
-    ReasoningLevel, RecordedAnswer, RecordedDifference, RecordedRefusal, Rejected, ResultsAnswer,
-    ResultsQuery, SessionHeadAnswer, SlippageAnswer, Span, StartingHoldings, Trade, ValueAtClose, results,
-    session_head,
+    BaselineResult, Baselines, BenchmarkAnswer, BenchmarkStartAnswer, ConventionsAnswer,
+    CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata, DayReasoning, DayResult,
+    DayResults, DecisionAnswer, DoneBefore, FeeAnswer, FeePartAnswer, FinalPosition, FinancingAnswer,
+    FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults, Metrics, NeighbourAnswer,
+    OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason, PositionSnapshotAnswer, Provenance,
+    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
+    RecordedDifference, RecordedRefusal, Rejected, RelativeMetrics, ResultsAnswer, ResultsQuery,
+    SessionHeadAnswer, SlippageAnswer, Span, StartingHoldings, Trade, ValueAtClose, results, session_head,
 };
 pub(crate) use results::{conventions_of, is_full_research};
 pub use sessions::{

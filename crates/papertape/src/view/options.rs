@@ -97,8 +97,12 @@ pub struct DatasetOption {
     pub name: String,
     /// Its content hash.
     pub hash: String,
-    /// Its symbols.
+    /// Its symbols that can be traded.
     pub symbols: Vec<String>,
+    /// The symbols of its indexes: a run can name one as its benchmark.
+    pub indexes: Vec<String>,
+    /// The indexes whose members over time it has: a run can name one as its universe.
+    pub universes: Vec<String>,
     /// Its first trading day.
     #[schema(value_type = Option<String>, format = Date)]
     pub first_day: Option<papertape_core::time::Date>,
@@ -137,8 +141,12 @@ pub struct DefaultsOption {
     pub costs: &'static str,
     /// What may be traded; empty: all.
     pub symbols: Vec<String>,
+    /// The index whose members of each day may be traded, in place of `symbols`.
+    pub universe: Option<String>,
     /// What each agent starts with.
     pub initial_cash: Number,
+    /// The symbol or index that results are compared with; `null`: none.
+    pub benchmark: Option<String>,
     /// Are summaries written?
     pub summaries: bool,
     /// Which memories are on.
@@ -189,7 +197,9 @@ pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
             market: defaults.market.clone(),
             costs: defaults.costs.as_str(),
             symbols: defaults.symbols.clone(),
+            universe: defaults.universe.clone(),
             initial_cash: number(defaults.initial_cash),
+            benchmark: defaults.benchmark.clone(),
             summaries: defaults.summaries,
             memory: defaults.memory.mode.as_str(),
             max_debate_rounds: desk.max_debate_rounds,
@@ -260,6 +270,8 @@ impl From<Entry> for DatasetOption {
             name: entry.name,
             hash: entry.hash.to_hex(),
             symbols: entry.symbols.iter().map(ToString::to_string).collect(),
+            universes: entry.universes.into_iter().map(|index| index.name).collect(),
+            indexes: entry.indexes.iter().map(ToString::to_string).collect(),
             first_day: entry.first_day,
             last_day: entry.last_day,
             market: entry.market,

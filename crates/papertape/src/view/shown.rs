@@ -5,7 +5,7 @@ use super::{Configs, Deployment, ViewError, page, plain};
 use crate::app::App;
 use jiff::tz::TimeZone;
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::market::{Dataset, Fundamental, MacroPoint, News, Published};
+use papertape_core::market::{Dataset, Fundamental, GENERAL_NEWS, MacroPoint, News, Published};
 use papertape_core::record::{DayStatus, ExposureRow, GivenKind};
 use papertape_core::time::{Date, Timestamp};
 use papertape_store::{GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession, Shows};
@@ -248,7 +248,8 @@ fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), 
             let (at, item) = news_item(&dataset, &text(&query.news_id))?;
             let day = local_day(&dataset, item.published_at);
             let about = item.item.symbols.iter().map(|symbol| format!("{symbol}/news"));
-            let series = std::iter::once("news".to_owned()).chain(about).collect();
+            let general = item.item.symbols.is_empty().then(|| GENERAL_NEWS.to_owned());
+            let series = std::iter::once("news".to_owned()).chain(general).chain(about).collect();
             let known_from = Some(item.published_at);
             let shows = Some(shows_news(Arc::clone(&dataset), at));
             ShownFilter { known_from, shows, ..filter(series, (day, day)) }
@@ -310,6 +311,9 @@ fn shows_news(dataset: Arc<Dataset>, at: usize) -> Shows {
         let end = news.partition_point(|one| one.published_at <= latest);
         let about = row.series.strip_suffix("/news");
         let is_about = |one: &&Published<News>| {
+            if row.series == GENERAL_NEWS {
+                return one.item.symbols.is_empty();
+            }
             about.is_none_or(|symbol| one.item.symbols.iter().any(|other| other.as_str() == symbol))
         };
         let most = usize::try_from(row.rows).unwrap_or(usize::MAX);

@@ -2,6 +2,7 @@
 
 use super::ViewError;
 use crate::app::App;
+use crate::states::symbols_on;
 use anyhow::anyhow;
 use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_agents::desk::config::LlmKind;
@@ -67,7 +68,7 @@ pub async fn traces(
             let Some(own) = own.filter(|agent| agent.kind == AgentKind::Desk) else { continue };
             let agent = agent_on(&config, own, session.date);
             let read = Session::read(app, session).await?;
-            for symbol in &listed(&config.symbols, dataset.as_deref(), session.date) {
+            for symbol in &symbols(app, (job, &config), dataset.as_deref(), session).await? {
                 let trace = read.trace(app, (&row, &config), agent, symbol, raw_on_failure).await?;
                 count.traces += 1;
                 count.errors += usize::from(trace.status == Status::Error);
@@ -82,11 +83,16 @@ pub async fn traces(
     }
 }
 
-/// The symbols that a desk had on a day: those that were listed. Where the data are not at hand, all.
-fn listed(universe: &BTreeSet<Symbol>, dataset: Option<&Dataset>, date: Date) -> BTreeSet<Symbol> {
-    let found = dataset.and_then(|dataset| Some((dataset, dataset.day(date)?)));
-    let listed = found.map(|(dataset, day)| BTreeSet::clone(&dataset.view(day.open).listed(universe)));
-    listed.unwrap_or_else(|| universe.clone())
+/// The symbols that a desk had on a day. Where the data are not at hand, all.
+async fn symbols(
+    app: &App,
+    of_job: (&JobId, &SimulationConfig),
+    dataset: Option<&Dataset>,
+    session: &SessionView,
+) -> Result<BTreeSet<Symbol>, ViewError> {
+    let found = dataset.and_then(|dataset| Some((dataset, *dataset.day(session.date)?)));
+    let Some(day) = found else { return Ok(of_job.1.symbols.clone()) };
+    Ok(BTreeSet::clone(&*symbols_on(app, of_job, &session.agent, day).await?))
 }
 
 /// The agent as it is on a day: as the newest cut up to that day has changed it. Of a cut's own day, what

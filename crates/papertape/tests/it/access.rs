@@ -1,4 +1,4 @@
-//! Who may use the server: over real connections, as a program, a browser and a stranger do.
+//! Who may use the server: over real connections, as a program, a browser and a stranger.
 
 use crate::api_stream::{Client, Server};
 use crate::api_support::{config, week};
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server that lets two tokens in.
+/// A server with two tokens.
 struct Guarded {
     server: Server,
     client: reqwest::Client,
@@ -53,7 +53,7 @@ impl Guarded {
 
     /// Stops the server and starts another one on the same data.
     async fn restart(&mut self, change: impl FnOnce(&mut Config)) {
-        // Its connections are kept open by whoever has asked.
+        // The client holds the server's connections open.
         self.client =
             reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
         change(&mut self.config);
@@ -61,7 +61,7 @@ impl Guarded {
         self.server = serve(self.config.clone(), &self.clock).await;
     }
 
-    /// Asks with these headers.
+    /// Sends a request with these headers.
     async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
@@ -72,7 +72,7 @@ impl Guarded {
         request.send().await.expect("an answer")
     }
 
-    /// Fills in the form, from its own page.
+    /// Submits the login form from its own page.
     async fn log_in(&self, token: &str, fields: &str, headers: &[(&str, &str)]) -> Response {
         let mut request = self
             .client
@@ -88,7 +88,7 @@ impl Guarded {
         request.send().await.expect("an answer")
     }
 
-    /// The cookie of a login that succeeds, as a browser sends it back.
+    /// The cookie of a successful login, as a browser sends it back.
     async fn cookie(&self, token: &str) -> String {
         let answer = self.log_in(token, "", &[]).await;
         assert_eq!(answer.status(), 303);
@@ -112,8 +112,8 @@ async fn error_of(answer: Response) -> String {
     body["error"].as_str().expect("a code").to_owned()
 }
 
-/// Goal: nothing is told to who has no token, a wrong one, or one in the address; a reader reads and changes
-/// nothing; an operator does both.
+/// Goal: a caller without a token, with a wrong one, or with one in the URL learns nothing; a reader reads
+/// and changes nothing; an operator does both.
 #[tokio::test]
 async fn a_token_is_needed_for_everything() {
     let desk = Guarded::start().await;
@@ -139,7 +139,7 @@ async fn a_token_is_needed_for_everything() {
         }
         let answer = desk.ask(Method::POST, "/simulate/x/cancel", headers).await;
         assert_eq!(answer.status(), 401, "{headers:?}");
-        // A probe learns whether the server works: no version, no path, no name of an agent.
+        // A probe learns whether the server works, but no version, path or agent name.
         let answer = desk.ask(Method::GET, "/health", headers).await;
         assert_eq!(answer.status(), 200, "{headers:?}");
         let body: Value = answer.json().await.expect("JSON");
@@ -160,8 +160,8 @@ async fn a_token_is_needed_for_everything() {
     desk.server.stop().await;
 }
 
-/// Goal: a page of another origin changes nothing, whatever token it has got hold of; a configured one may,
-/// with a token of its own.
+/// Goal: a page of another origin changes nothing, whatever token it has obtained; a configured origin may,
+/// with its own token.
 #[tokio::test]
 async fn foreign_origins_change_nothing() {
     let desk = Guarded::start().await;
@@ -189,8 +189,8 @@ async fn foreign_origins_change_nothing() {
     desk.server.stop().await;
 }
 
-/// Goal: a browser logs in by a form without a script, in its language, and gets a cookie that no script
-/// reads and no other site's page can use; it is good until logout.
+/// Goal: a browser logs in with a form without scripts, in its language, and gets a cookie that no script can
+/// read and no other site's page can use; the cookie is valid until logout.
 #[tokio::test]
 async fn a_browser_logs_in_and_out() {
     let desk = Guarded::start().await;
@@ -263,8 +263,8 @@ async fn a_browser_logs_in_and_out() {
     desk.server.stop().await;
 }
 
-/// Goal: a browser stays logged in over a new start of the server, for as long as its token is let in; what is
-/// kept of it lets nobody in.
+/// Goal: a browser stays logged in across a server restart as long as its token is configured; the stored
+/// data grants no access.
 #[tokio::test]
 async fn a_login_outlasts_the_server() {
     let mut desk = Guarded::start().await;
@@ -290,7 +290,7 @@ async fn a_login_outlasts_the_server() {
     desk.server.stop().await;
 }
 
-/// Goal: guessing gets slower and slower, tells nothing, and is told in words.
+/// Goal: guessing gets slower and slower, reveals nothing, and is reported with a message.
 #[tokio::test]
 async fn failed_logins_are_slowed() {
     let desk = Guarded::start().await;
@@ -306,7 +306,7 @@ async fn failed_logins_are_slowed() {
         (429, &HeaderValue::from_static("1"))
     );
     assert!(slowed.text().await.expect("text").contains("1 秒"));
-    // Programs with a token are not held up by it.
+    // Programs with a token are not slowed down by it.
     let bearer = format!("Bearer {}", desk.read);
     assert_eq!(desk.ask(Method::GET, "/jobs", &[("authorization", &bearer)]).await.status(), 200);
     desk.clock.advance(Duration::from_secs(1));
@@ -335,17 +335,18 @@ async fn connect(server: &Server) -> TcpStream {
     TcpStream::connect(address).await.expect("connects")
 }
 
-/// What comes until the server closes.
+/// Everything received until the server closes.
 async fn rest(mut stream: TcpStream) -> String {
     let mut text = Vec::new();
-    // A reset is an end as well.
+    // A reset counts as the end too.
     let _ = stream.read_to_end(&mut text).await;
     String::from_utf8_lossy(&text).into_owned()
 }
 
 const POST: &str = "POST /simulate/trigger HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
 
-/// Goal: who sends a head or a body drop by drop is cut off: the head without a word, the body with 408.
+/// Goal: a client that sends a head or a body byte by byte is cut off: the head without a response, the body
+/// with 408.
 #[tokio::test]
 async fn slow_clients_are_cut_off() {
     let (server, _dir) = limited(|config| {
@@ -365,7 +366,7 @@ async fn slow_clients_are_cut_off() {
     server.stop().await;
 }
 
-/// Goal: the deadline of a head is none of a stream: it lives on, however long nothing happens.
+/// Goal: the head's deadline does not apply to a stream: it stays open, however long nothing happens.
 #[tokio::test]
 async fn a_quiet_stream_is_not_cut_off() {
     let (server, app, _dir) = limited_app(|config| config.server.header_timeout_secs = 1).await;
@@ -378,7 +379,7 @@ async fn a_quiet_stream_is_not_cut_off() {
     server.stop().await;
 }
 
-/// Goal: a body is refused where it grows too large, before all of it has come.
+/// Goal: a body is rejected once it grows too large, before all of it has arrived.
 #[tokio::test]
 async fn an_endless_body_is_refused() {
     let (server, _dir) = limited(|config| config.server.body_limit_bytes = 1_000).await;
@@ -393,14 +394,14 @@ async fn an_endless_body_is_refused() {
     assert_eq!(answer, b"HTTP/1.1 413");
     let mut head = connect(&server).await;
     let long = format!("GET /health HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "x".repeat(300_000));
-    // The server may have closed before all of it is sent.
+    // The server may close before everything is sent.
     let _ = head.write_all(long.as_bytes()).await;
     let answer = rest(head).await;
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
     server.stop().await;
 }
 
-/// Goal: further connections wait for a place, and get it.
+/// Goal: connections beyond the limit wait for a place, and get one.
 #[tokio::test]
 async fn connections_are_bounded() {
     let (server, _dir) = limited(|config| config.server.connections = 1).await;
@@ -420,7 +421,7 @@ async fn connections_are_bounded() {
     answered(&mut first).await;
     let mut second = connect(&server).await;
     second.write_all(ask.as_bytes()).await.expect("is sent");
-    // The server does a lot meanwhile, and nothing for the second.
+    // The server does a lot meanwhile, but nothing for the second connection.
     for _ in 0..20 {
         answered(&mut first).await;
     }
@@ -432,7 +433,7 @@ async fn connections_are_bounded() {
     server.stop().await;
 }
 
-/// Goal: what others can reach is not served without tokens, whoever calls the server.
+/// Goal: an address that others can reach is not served without tokens, even if `serve` is called directly.
 #[tokio::test]
 async fn other_addresses_need_tokens() {
     let dir = tempfile::tempdir().expect("a directory");

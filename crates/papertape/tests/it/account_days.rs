@@ -1,11 +1,11 @@
-//! Which days are done: a job skips, continues and replaces an agent's days only as parts of one account.
+//! Which days count as done: a job skips, continues and replaces an agent's days only as parts of one account.
 
 use crate::account_support::{DAYS, Lab};
 use papertape::trigger::{Request as Simulation, TriggerError, trigger};
 use papertape_runtime::budget::{Budget, Limit};
 use serde_json::{Value, json};
 
-/// The jobs that did an agent's days before, with the days.
+/// The jobs that ran an agent's days earlier, with the days.
 async fn done_before(lab: &Lab, job: &str, agent: &str) -> Value {
     lab.result(job, agent).await["done_before"].clone()
 }
@@ -18,8 +18,8 @@ async fn skipped(lab: &Lab, job: &str) -> u64 {
     lab.status(job).await["progress"]["skipped"].as_u64().expect("a number")
 }
 
-/// Goal: of three jobs that overlap, a fourth continues one account and no other: days that another account has are
-/// run again, and that is said.
+/// Goal: of three overlapping jobs, a fourth continues exactly one account: days of other accounts run again,
+/// and the response says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn overlapping_jobs_are_not_stitched_together() {
     let lab = Lab::new().await;
@@ -37,13 +37,13 @@ async fn overlapping_jobs_are_not_stitched_together() {
         assert!(warnings.contains(&format!("job {other} completed days from")), "{warnings}");
     }
     assert!(warnings.contains("they run again"), "{warnings}");
-    // All of it is one account now, which the next job finds by one job alone.
+    // Now all days belong to one account, which the next job finds through a single job.
     let again = lab.run(&["one"], (0, 6)).await;
     assert_eq!(skipped(&lab, &again).await, 7);
     let spans = json!([span(&first, 0, 2), span(&whole, 3, 6)]);
     assert_eq!(done_before(&lab, &again, "one").await, spans, "the result of a job with nothing left to run");
     assert_eq!(lab.one_account(&again, "one").await, DAYS);
-    // A part of it, also one that begins later and so is another account.
+    // A part of it; also one that starts later and so is another account.
     let part = lab.run(&["one"], (0, 1)).await;
     assert_eq!(done_before(&lab, &part, "one").await, json!([span(&first, 0, 1)]));
     assert_eq!(lab.one_account(&part, "one").await, DAYS[..2]);
@@ -52,7 +52,7 @@ async fn overlapping_jobs_are_not_stitched_together() {
     assert_eq!(lab.one_account(&later, "one").await, DAYS[1..4]);
 }
 
-/// Goal: days are skipped by way of a job that continues an account, and what comes out is what one run comes to.
+/// Goal: days are skipped through a job that continues an account, and the result equals that of a single run.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_continued_account_is_skipped_as_far_as_it_goes() {
     let lab = Lab::new().await;
@@ -68,14 +68,14 @@ async fn a_continued_account_is_skipped_as_far_as_it_goes() {
     assert_eq!(curve["done_before"], json!([span(&first, 0, 2), span(&next, 3, 4)]));
     assert_eq!(curve["starting_portfolio_value"], 10_000.0);
     assert!(curve["portfolio_values"].as_array().expect("values").iter().all(Value::is_number), "{curve}");
-    // The newest account of the agent is continued, not the newest job that did nothing.
+    // The agent's newest account is continued, not the newest job, which ran nothing.
     lab.run(&["one"], (0, 1)).await;
     let day = lab.world.good("/results?model=one").await;
     assert_eq!(day["results"][0]["job_id"], whole.as_str());
     assert_eq!(day["results"][0]["done_before"], json!([span(&first, 0, 2), span(&next, 3, 4)]));
 }
 
-/// Goal: replacing one agent's days leaves the other's as they are, in results, skips and continuation.
+/// Goal: replacing one agent's days leaves the other's unchanged in results, skips and continuation.
 #[tokio::test(flavor = "multi_thread")]
 async fn replacing_one_agent_leaves_the_others() {
     let lab = Lab::new().await;
@@ -103,7 +103,7 @@ async fn replacing_one_agent_leaves_the_others() {
     assert_eq!(old["superseded_by"], last.as_str());
 }
 
-/// Goal: what continues replaced days is replaced with them, and a named job is shown all the same.
+/// Goal: days that continue replaced days are replaced with them, and a job requested by ID is still shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_continues_replaced_days_is_replaced_too() {
     let lab = Lab::new().await;
@@ -122,13 +122,13 @@ async fn what_continues_replaced_days_is_replaced_too() {
     let whole = lab.run(&["one"], (0, 4)).await;
     assert_eq!(done_before(&lab, &whole, "one").await, json!([span(&newer, 0, 1)]));
     assert_eq!(lab.one_account(&whole, "one").await, DAYS[..5]);
-    // Without a first day, it is the new account that continues.
+    // Without a first day, the new account is continued.
     let on = lab.world.run(Simulation { start_date: None, ..Lab::request(&["one"], (0, 6)) }).await;
     let about = lab.world.good(&format!("/jobs/{on}")).await;
     assert_eq!(about["job"]["simulation"]["continues"]["one"], json!({ "job": whole, "date": DAYS[4] }));
 }
 
-/// Goal: a failed day and all days after it run again; a degraded one does where that is requested, from the state
+/// Goal: a failed day and all days after it run again; a degraded one does so on request, from the state
 /// before it.
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_and_degraded_days_are_not_final() {
@@ -160,20 +160,20 @@ async fn failed_and_degraded_days_are_not_final() {
     assert_eq!(lab.one_account(&rerun, "one").await, DAYS[..6]);
     lab.as_in_one_piece(Lab::request(&["one"], (0, 5)), &rerun, "one").await;
     assert_eq!(lab.result(&rerun, "one").await["provenance"]["degraded_days"], json!([]));
-    // There is an account without a degraded day now: nothing is left to run.
+    // Now there is an account without a degraded day: nothing is left to run.
     let clean = Simulation { rerun_degraded: true, ..Lab::request(&["one", "two"], (0, 5)) };
     assert_eq!(skipped(&lab, &lab.world.run(clean).await).await, 12);
-    // Its first day: all of it.
+    // The account's first day: all of it runs again.
     lab.degrade(&first, "two", DAYS[0]);
     let all = lab.world.run(Simulation { rerun_degraded: true, ..Lab::request(&["two"], (0, 2)) }).await;
     assert_eq!(skipped(&lab, &all).await, 0);
     assert_eq!(lab.one_account(&all, "two").await, DAYS[..3]);
 }
 
-/// Goal: a job that stopped half way leaves its days to the next one, and goes on by itself when it is resumed.
+/// Goal: a job that stopped halfway leaves its days to the next job, and continues its own days when it is resumed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_jobs_days_are_continued() {
-    // The smallest budget that is enough for a day.
+    // The smallest budget that suffices for a day.
     let mut tokens = 500;
     let (lab, stopped, done) = loop {
         let lab = Lab::new().await;
@@ -200,8 +200,8 @@ async fn a_stopped_jobs_days_are_continued() {
     assert_eq!(lab.result(&stopped, "one").await["done_before"], json!([]));
 }
 
-/// Goal: orders that wait for the next open expire at a run's end and no other day: a day that would have come out
-/// otherwise in one run is run again.
+/// Goal: orders that wait for the next open expire at the end of a run and on no other day: a day that would
+/// have ended differently in a single run runs again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_day_at_whose_close_orders_expired_is_run_again() {
     let lab = Lab::new().await;
@@ -219,7 +219,7 @@ async fn a_day_at_whose_close_orders_expired_is_run_again() {
     lab.as_in_one_piece(request((0, 2)), &same, "one").await;
 }
 
-/// Goal: an agent whose days are all done counts, also where another one of the same job failed.
+/// Goal: an agent whose days are all done counts, even if another agent of the same job failed.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_counts_by_its_own_days() {
     let lab = Lab::new().await;
@@ -240,7 +240,7 @@ async fn an_agent_counts_by_its_own_days() {
     assert_eq!(*continues, json!({ "job": failing, "date": DAYS[2] }));
 }
 
-/// Goal: jobs that are triggered at the same moment are each one account.
+/// Goal: jobs triggered at the same moment are each one account.
 #[tokio::test(flavor = "multi_thread")]
 async fn triggers_at_the_same_moment_are_each_one_account() {
     let lab = Lab::new().await;
@@ -272,7 +272,7 @@ async fn triggers_at_the_same_moment_are_each_one_account() {
     assert_eq!(lab.status(&first).await["superseded_by"], replacing.as_str());
 }
 
-/// Goal: lists that name nobody, and wishes that contradict each other, are refused by the field's name.
+/// Goal: empty lists and contradictory options are rejected by field name.
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_lists_and_contradictions_are_named() {
     let lab = Lab::new().await;

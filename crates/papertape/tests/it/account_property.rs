@@ -1,5 +1,5 @@
-//! Whatever is triggered, replaced, stopped and degraded, in whichever order: each result is one account's, covers its
-//! range, and is, where nothing but the range differs, what one run over the range comes to.
+//! Whatever is triggered, replaced, stopped and degraded, in whatever order: each result belongs to one
+//! account, covers its range, and, if nothing but the range differs, equals that of a single run over the range.
 
 use crate::account_support::{DAYS, Lab};
 use papertape::trigger::trigger;
@@ -11,12 +11,12 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// One thing that somebody does.
+/// One random operation.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     /// Triggers a job over these days; `first` is `None` to continue.
     Trigger { first: Option<usize>, last: usize, who: usize, how: How, ends: Ends },
-    /// A day of a job that is done turns out to be degraded.
+    /// Marks a day of a finished job as degraded.
     Degrade { job: usize, day: usize },
 }
 
@@ -30,11 +30,11 @@ enum How {
 #[derive(Clone, Copy, Debug)]
 enum Ends {
     Completed,
-    /// Its provider refuses on this day.
+    /// The provider rejects requests on this day.
     Failing(usize),
-    /// Its budget ends before its days do.
+    /// The budget is used up before the last day.
     Stopped(u64),
-    /// Somebody takes it out of the queue.
+    /// The job is cancelled while queued.
     Cancelled,
 }
 
@@ -88,7 +88,7 @@ async fn play(deeds: &[Deed], has_moods: bool) {
                     let job = Limit { tokens: Some(tokens), usd: None };
                     request.budget = Some(Budget { job, ..Budget::default() });
                 }
-                // There may be nothing to continue, or nothing left.
+                // There may be nothing to continue, or nothing left to do.
                 let Ok(queued) = trigger(&lab.world.app, request).await else { continue };
                 let job = queued.job.to_string();
                 if matches!(ends, Ends::Cancelled) {
@@ -120,7 +120,7 @@ async fn play(deeds: &[Deed], has_moods: bool) {
     newest_is_found(&lab, &done).await;
 }
 
-/// Checks an agent's result of a job.
+/// Checks an agent's result in a job.
 async fn check(lab: &Lab, done: &Done, agent: &str, has_moods: bool) {
     let status = lab.status(&done.job).await;
     let days: Vec<&Value> =
@@ -133,7 +133,8 @@ async fn check(lab: &Lab, done: &Done, agent: &str, has_moods: bool) {
     if over.is_empty() {
         return;
     }
-    // What began a new account is one from its first day on; what continued one is checked against that.
+    // A job that started a new account is one account from its first day; one that continued an account is
+    // checked against that account.
     if done.first.is_some() {
         assert_eq!(lab.one_account(&done.job, agent).await, over, "{agent} in {}", done.job);
     }
@@ -144,7 +145,7 @@ async fn check(lab: &Lab, done: &Done, agent: &str, has_moods: bool) {
     }
 }
 
-/// An agent has a result without a job's name exactly where one of its jobs is whole and not replaced.
+/// Checks that an agent has a result without a job ID exactly if one of its jobs is complete and not replaced.
 async fn newest_is_found(lab: &Lab, done: &[Done]) {
     for agent in ["one", "two"] {
         let mut is_there = false;
@@ -173,13 +174,13 @@ fn played(has_moods: bool, cases: u32) {
     tested.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Goal: see above; a trader that always does the same.
+/// Goal: see above; with a trader that always does the same.
 #[test]
 fn a_result_is_what_one_run_comes_to() {
     played(false, 10);
 }
 
-/// Goal: see above; a trader that does otherwise in each job, so that no two accounts are alike by chance.
+/// Goal: see above; with a trader that acts differently in each job, so that no two accounts are equal by chance.
 #[test]
 fn a_result_is_one_account() {
     played(true, 14);

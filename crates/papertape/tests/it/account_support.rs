@@ -1,5 +1,5 @@
-//! A lab for jobs that continue, skip and replace each other: agents whose model does what the test says, so that two
-//! runs over the same days can come to different accounts, and days can fail.
+//! A lab for jobs that continue, skip and replace each other: the test controls the agents' model, so that
+//! two runs over the same days can produce different accounts, and days can fail.
 
 use crate::api_support::{World, config};
 use papertape::api;
@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const DAYS: [&str; 7] =
     ["2012-10-01", "2012-10-02", "2012-10-03", "2012-10-04", "2012-10-05", "2012-10-08", "2012-10-09"];
 
-/// What the model does.
+/// The model's behavior.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
-    /// Days on which its provider refuses; `two 2012-10-03` for one of the models alone.
+    /// Days on which the provider rejects requests; `two 2012-10-03` affects only that model.
     pub(crate) fails: BTreeSet<String>,
-    /// Another number, another trader.
+    /// A different number means a different trader.
     pub(crate) mood: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Lab {
     _server: ModelServer,
 }
 
-/// Buys a number of IBM that the day, the agent and its mood decide.
+/// Buys a quantity of IBM that depends on the day, the agent and its mood.
 fn answer(script: &Script, body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let said = |role: &'static str| messages.iter().filter(move |message| message["role"] == role);
@@ -87,7 +87,7 @@ impl Lab {
         Self { world, script, _server: server }
     }
 
-    /// Lets the model fail on these days.
+    /// Makes the model fail on these days.
     pub(crate) fn fail(&self, days: &[&str]) {
         self.set(|script| script.fails = days.iter().map(|day| (*day).to_owned()).collect());
     }
@@ -96,7 +96,7 @@ impl Lab {
         change(&mut self.script.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// A request for these agents over these days, by their places in [`DAYS`].
+    /// A request for these agents over these days, by index in [`DAYS`].
     pub(crate) fn request(agents: &[&str], (first, last): (usize, usize)) -> Simulation {
         let agent = |name: &&str| {
             let model = format!("lab::{name}").parse().expect("a model");
@@ -114,12 +114,12 @@ impl Lab {
         }
     }
 
-    /// Runs agents over these days to the job's end.
+    /// Runs agents over these days until the job ends.
     pub(crate) async fn run(&self, agents: &[&str], days: (usize, usize)) -> String {
         self.world.run(Self::request(agents, days)).await
     }
 
-    /// The result of an agent in a job.
+    /// An agent's result in a job.
     pub(crate) async fn result(&self, job: &str, agent: &str) -> Value {
         let found = self.world.good(&format!("/results?job_id={job}&model={agent}")).await;
         found["results"][0].clone()
@@ -130,12 +130,12 @@ impl Lab {
         self.world.good(&format!("/simulate/status/{job}")).await
     }
 
-    /// The warnings of a job, one after the other.
+    /// The warnings of a job, joined.
     pub(crate) async fn warnings(&self, job: &str) -> String {
         self.status(job).await["warnings"].to_string()
     }
 
-    /// Checks that an agent's days of a job are those of one account, and gives their dates.
+    /// Checks that an agent's days in a job belong to one account, and returns their dates.
     pub(crate) async fn one_account(&self, job: &str, agent: &str) -> Vec<String> {
         let result = self.result(job, agent).await;
         let closes = result["daily_portfolio_values"].as_array().expect("closes").clone();
@@ -173,7 +173,7 @@ impl Lab {
                 // A test may have edited it.
                 metadata.remove("data_quality");
             }
-            // Those of sessions: a job's head and its list of days are its own.
+            // Only rows of sessions: a job's head and its list of days are its own.
             if row["agent"] == agent && row["row"] != "day" {
                 days.entry(row["date"].as_str().expect("a date").to_owned())
                     .or_default()
@@ -183,9 +183,9 @@ impl Lab {
         days
     }
 
-    /// Checks that an agent's days of a job are, byte for byte, those of one run over all of them.
+    /// Checks that an agent's days in a job equal, byte for byte, those of a single run over all of them.
     pub(crate) async fn as_in_one_piece(&self, request: Simulation, job: &str, agent: &str) {
-        // A profile runs its days whatever was done before.
+        // A profile runs its days regardless of earlier jobs.
         let whole = self.world.run(Simulation { profile: true, ..request }).await;
         let whole = self.canonical(&whole, agent).await;
         let result = self.result(job, agent).await;
@@ -200,7 +200,7 @@ impl Lab {
         assert_eq!(seen, whole.keys().cloned().collect(), "{agent} in {job}");
     }
 
-    /// Edits the record as somebody would by hand.
+    /// Edits the database as a person might by hand.
     pub(crate) fn edit(&self, sql: &str) -> usize {
         let file = self.world.app.config.data_dir.join("papertape.db");
         let connection = rusqlite::Connection::open(file).expect("opens");
@@ -208,7 +208,7 @@ impl Lab {
         connection.execute(sql, []).expect("edits")
     }
 
-    /// Makes a completed day one of degraded research.
+    /// Marks a completed day as degraded.
     pub(crate) fn degrade(&self, job: &str, agent: &str, day: &str) {
         let changed = self.edit(&format!(
             "UPDATE trading_sessions SET metadata = json_set(metadata, '$.data_quality',
@@ -229,7 +229,7 @@ impl IntoJson for (Vec<Value>, String) {
     }
 }
 
-/// What is held, without prices.
+/// The position without prices.
 fn position(place: &Value) -> Value {
     let held = place["holdings"].as_array().expect("holdings").iter();
     let held = held.map(|held| json!([held["symbol"], held["quantity"]])).collect();

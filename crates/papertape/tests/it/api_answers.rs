@@ -1,10 +1,10 @@
-//! What every reading route answers, whole; alike on both databases.
+//! Snapshots of the full responses of every read route, equal on both databases.
 
 use crate::api_support::{DAYS, MODELS, World, settled};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Every reading route, with a name for its snapshot.
+/// Every read route, with a name for its snapshot.
 async fn routes(world: &World) -> Vec<(&'static str, String)> {
     let (job, session) = (&world.job, world.session().await);
     let model = MODELS[1];
@@ -29,7 +29,7 @@ async fn routes(world: &World) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Goal: no shape and no figure of an answer changes unseen.
+/// Goal: no shape and no value of a response changes unnoticed.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answer_is_as_documented() {
     let world = World::new().await;
@@ -38,7 +38,7 @@ async fn every_answer_is_as_documented() {
     }
 }
 
-/// Goal: who reads cannot tell which database there is.
+/// Goal: a reader cannot tell which database is used.
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_answers_the_same() {
     let (sqlite, postgres) = tokio::join!(World::new(), World::on_postgres());
@@ -53,7 +53,7 @@ async fn postgres_answers_the_same() {
     }
 }
 
-/// Agents run side by side, so the order in which their sessions are opened is not fixed.
+/// Agents run concurrently, so their sessions are opened in no fixed order.
 fn by_model(mut answer: Value) -> Value {
     if let Some(sessions) = answer.get_mut("sessions").and_then(Value::as_array_mut) {
         sessions.sort_by_key(|session| {
@@ -67,8 +67,8 @@ fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
-/// Goal: a client of the older server's `GET /reasoning` finds every key that it knows, and numbers where
-/// it expects numbers.
+/// Goal: a client of the older server's `GET /reasoning` finds every key that it knows, and numbers where it
+/// expects numbers.
 #[tokio::test(flavor = "multi_thread")]
 async fn reasoning_has_the_keys_that_older_clients_know() {
     let world = World::new().await;
@@ -121,7 +121,7 @@ async fn reasoning_has_the_keys_that_older_clients_know() {
     assert_eq!(indexes, (0..said.len() as u64).collect::<Vec<_>>());
 }
 
-/// Goal: the figures of a day, of the range and of the record are the same figures.
+/// Goal: the metrics of a day, of the range and of the database agree.
 #[tokio::test(flavor = "multi_thread")]
 async fn days_and_ranges_agree() {
     let world = World::new().await;
@@ -149,14 +149,14 @@ async fn days_and_ranges_agree() {
         assert_eq!(result["full_research"]["period_metrics"], result["period_metrics"]);
         assert_eq!(result["is_llm"], false, "a house model is labelled");
     }
-    // The house model that buys and holds is the baseline, but for what it may leave in cash.
+    // The house model that buys and holds equals the baseline, except for the cash that it may leave.
     let held = &range["results"][0];
     assert_eq!(held["model"], "house::buy_and_hold");
     let baseline = &held["baselines"]["buy_and_hold"]["daily_portfolio_values"];
     assert_eq!(baseline.as_array().map(Vec::len), Some(DAYS.len()));
 }
 
-/// Goal: what is drawn of a run are the values that its results have, day by day and agent by agent.
+/// Goal: the curves of a run show the values of its results, day by day and agent by agent.
 #[tokio::test(flavor = "multi_thread")]
 async fn curves_and_results_agree() {
     let world = World::new().await;
@@ -185,8 +185,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Goal: without a job id the newest completed job counts, a replaced one no more, and days that were
-/// done in the job before come from there.
+/// Goal: without a job ID the newest completed job counts, a replaced one no longer does, and days that an
+/// earlier job ran come from there.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_newest_completed_job_counts() {
     let world = World::new().await;

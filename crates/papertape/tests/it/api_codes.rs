@@ -1,4 +1,4 @@
-//! The document's list of codes is whole.
+//! The document's list of codes is complete.
 
 use papertape_agents::desk::sizing::CutCode;
 use papertape_core::broker::RejectCode;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The words that a type can be read from, as it says itself when it is given another.
+/// The variants that a type accepts, taken from its own error message for an invalid one.
 fn words<T: DeserializeOwned>() -> BTreeSet<String> {
     let refused = serde_json::from_str::<T>("\"?\"").err().expect("no word").to_string();
     let (_, expected) = refused.split_once("expected").expect("it says what was expected");
@@ -21,8 +21,8 @@ fn listed(document: &Value, list: &str) -> BTreeSet<String> {
     words.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Goal: a code that the books, a desk's sizing, a node or a step can have is in the document, and so has words
-/// in the pages, which do not compile without.
+/// Goal: every code of the books, of a desk's sizing, of a node or a step is in the document, and therefore
+/// has a text in the pages, which do not compile without it.
 #[test]
 fn every_code_is_in_the_document() {
     let document = serde_json::to_value(papertape::api::openapi()).expect("it is a document");

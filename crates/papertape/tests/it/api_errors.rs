@@ -1,4 +1,4 @@
-//! Every refusal has the one shape, the right status, and names the field.
+//! Every error has the same shape, the right status, and names the field.
 
 use crate::api_support::World;
 use axum::body::Body;
@@ -32,7 +32,7 @@ fn trigger(change: &Value) -> Case {
 
 fn cases(job: &str) -> Vec<Case> {
     vec![
-        // What is not there.
+        // Missing items.
         get("/nowhere"),
         get("/docs/nowhere"),
         get("/jobs/none"),
@@ -127,7 +127,7 @@ fn cases(job: &str) -> Vec<Case> {
     ]
 }
 
-/// Goal: whatever is sent wrongly, the caller is told so in the one shape, and nothing fails here.
+/// Goal: every invalid request gets an error of the same shape, and the server never fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn refusals_have_one_shape() {
     let world = World::new().await;
@@ -152,7 +152,7 @@ async fn refusals_have_one_shape() {
     insta::assert_snapshot!("refusals", told);
 }
 
-/// Goal: a body cannot be larger than it may be, whether or not its size is told.
+/// Goal: a body cannot exceed its limit, whether or not its size is declared.
 #[tokio::test]
 async fn large_bodies_are_refused() {
     let world = World::empty().await;
@@ -173,7 +173,7 @@ fn futures_once(text: String) -> impl futures::Stream<Item = Result<String, std:
     futures::stream::iter([Ok(text)])
 }
 
-/// Does a parameter take some values only: a number, a date, a flag or one of a list?
+/// Whether a parameter only accepts certain values: a number, a date, a flag or an item of a list.
 fn is_bounded(document: &Value, schema: &Value) -> bool {
     if let Some(name) = schema["$ref"].as_str() {
         return is_bounded(document, document.pointer(name.trim_start_matches('#')).expect("is there"));
@@ -186,7 +186,7 @@ fn is_bounded(document: &Value, schema: &Value) -> bool {
         || parts.filter(|part| part["type"] != "null").any(|part| is_bounded(document, part))
 }
 
-/// Goal: a value that a query's field cannot have is 400 on every route, and the field comes first in what is said.
+/// Goal: an invalid value of a query field is 400 on every route, and the message starts with the field.
 #[tokio::test]
 async fn a_value_that_cannot_be_is_refused_on_every_route() {
     let world = World::empty().await;

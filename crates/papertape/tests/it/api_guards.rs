@@ -1,11 +1,11 @@
-//! Who may ask, what answers tell a browser, and that pages need nothing from outside.
+//! Who may send requests, which headers responses carry, and that pages need no external resources.
 
 use crate::api_support::World;
 use axum::body::Body;
 use axum::http::{Method, Request};
 
-/// Goal: a page whose name was made to resolve to this machine gets nothing, and a page of another origin
-/// cannot start anything.
+/// Goal: a page whose host name was made to resolve to this machine gets nothing, and a page of another
+/// origin cannot start anything.
 #[tokio::test]
 async fn strangers_are_refused() {
     let world = World::empty().await;
@@ -38,8 +38,8 @@ async fn strangers_are_refused() {
     }
 }
 
-/// Goal: what says two things, or something that cannot be read, is no pass: the second may be what a proxy or a
-/// browser has meant. A body that says itself that it is too large is not waited for.
+/// Goal: a duplicate or unreadable header is rejected: a proxy or a browser may have meant the second value.
+/// A body that declares an excessive size is not waited for.
 #[tokio::test]
 async fn what_is_not_plain_is_refused() {
     let world = World::empty().await;
@@ -60,12 +60,12 @@ async fn what_is_not_plain_is_refused() {
         .header("host", "localhost")
         .header("content-type", "application/json")
         .header("content-length", "2000000000")
-        // It never comes.
+        // It never arrives.
         .body(Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>()));
     assert_eq!(world.send(large.expect("a request")).await.status, 413);
 }
 
-/// Goal: every answer, good or bad, carries the headers; no other origin is let in by CORS.
+/// Goal: every response, success or error, carries the headers; CORS admits no other origin.
 #[tokio::test]
 async fn answers_carry_their_headers() {
     let world = World::empty().await;
@@ -78,7 +78,7 @@ async fn answers_carry_their_headers() {
     }
 }
 
-/// Goal: the docs page works without a network: what it loads, it loads from here.
+/// Goal: the docs page works offline: everything it loads comes from this server.
 #[tokio::test]
 async fn the_docs_page_is_all_here() {
     let world = World::empty().await;
@@ -101,7 +101,7 @@ async fn the_docs_page_is_all_here() {
     assert!(start.contains("\"validatorUrl\": \"none\""), "{start}");
 }
 
-/// Goal: answers of some size are compressed for who takes it, and streams of events never are.
+/// Goal: responses above a certain size are compressed for clients that accept it, and event streams never are.
 #[tokio::test]
 async fn large_answers_are_compressed() {
     let world = World::new().await;
@@ -121,8 +121,8 @@ async fn large_answers_are_compressed() {
     }
 }
 
-/// Goal: every address of the pages answers with the page, or says that the pages were not built; a file
-/// that is not there is a miss like any other, and no path leads out of the pages.
+/// Goal: every page URL returns the page, or says that the pages were not built; a missing file is a normal
+/// 404, and no path leads outside the pages.
 #[tokio::test]
 async fn the_pages_are_one_page() {
     let world = World::empty().await;

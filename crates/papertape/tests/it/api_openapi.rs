@@ -2,7 +2,7 @@
 
 use crate::api_support::World;
 
-/// Goal: the document changes only where somebody has looked at the change.
+/// Goal: the document changes only when somebody has reviewed the change.
 #[test]
 fn the_document_is_as_it_was_last_looked_at() {
     let mut document = papertape::api::openapi();
@@ -10,7 +10,7 @@ fn the_document_is_as_it_was_last_looked_at() {
     insta::assert_json_snapshot!("openapi", document);
 }
 
-/// Goal: what is served is that document.
+/// Goal: the server returns exactly that document.
 #[tokio::test]
 async fn the_document_is_served() {
     let world = World::empty().await;

@@ -1,4 +1,4 @@
-//! Pages never drop or repeat a row, also while rows are added.
+//! Pages never drop or repeat a row, even while rows are added.
 
 use crate::api_support::{World, week};
 use serde_json::Value;
@@ -22,7 +22,7 @@ async fn all(world: &World, uri: &str, list: &str, key: &str, limit: usize) -> V
     }
 }
 
-/// Goal: every list comes whole and in the same order, whatever the size of its pages.
+/// Goal: every list is complete and in the same order, whatever its page size.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_any_size_make_the_same_list() {
     let world = World::new().await;
@@ -52,7 +52,7 @@ async fn pages_of_any_size_make_the_same_list() {
     }
 }
 
-/// Goal: what was there when the first page was read comes exactly once, while a job adds sessions.
+/// Goal: rows that existed when the first page was read come exactly once, while a job adds sessions.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_are_added_do_not_disturb() {
     let world = World::new().await;
@@ -74,7 +74,7 @@ async fn rows_that_are_added_do_not_disturb() {
     assert_eq!(together.len(), 20, "ten of each job");
     assert_eq!(together.iter().collect::<BTreeSet<_>>().len(), 20);
 
-    // An empty page that a cursor leads to is an answer, not a miss.
+    // An empty page behind a cursor is a valid response, not a miss.
     let jobs = world.good("/jobs?limit=1").await;
     let cursor = jobs["next_cursor"].as_str().expect("there is another");
     assert_eq!(world.good(&format!("/jobs?status=failed&cursor={cursor}")).await["count"], 0);
@@ -84,8 +84,8 @@ async fn rows_that_are_added_do_not_disturb() {
     assert_eq!((page["count"].as_u64(), page["next_cursor"].is_null()), (Some(0), true));
 }
 
-/// Goal: a conversation in pages is the one that comes whole, from its beginning or from a message on; what the
-/// nodes were told comes once.
+/// Goal: a paged conversation equals the unpaged one, from its start or from a message on; the nodes' prompts
+/// come once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_comes_in_pages() {
     let world = World::new().await;
@@ -120,7 +120,7 @@ async fn a_conversation_comes_in_pages() {
     assert_eq!(world.get("/sessions/999999/messages").await.status, 404);
 }
 
-/// Goal: a job's status tells of the model-days that are asked for, and counts all.
+/// Goal: a job's status returns the requested model-days, but counts all.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_status_tells_of_the_days_that_are_asked_for() {
     let world = World::new().await;
@@ -139,8 +139,8 @@ async fn a_status_tells_of_the_days_that_are_asked_for() {
     assert_eq!(world.get(&format!("{uri}?date=2012-13-01")).await.status, 400);
 }
 
-/// Goal: bars come with the splits and dividends of their days, and with none of a later day. The known answers are
-/// AAPL's splits of 2000 and 2005.
+/// Goal: bars come with the splits and dividends of their days, and with none of a later day. The known cases
+/// are AAPL's splits of 2000 and 2005.
 #[tokio::test(flavor = "multi_thread")]
 async fn bars_come_with_what_happened_to_the_shares() {
     let world = World::empty().await;

@@ -1,4 +1,4 @@
-//! Plans, tasks, and the action log of jobs, from the outside.
+//! Plans, tasks, and the action log of jobs, through the API.
 
 use crate::api_support::{Answer, World, settled};
 use axum::body::Body;
@@ -25,7 +25,7 @@ async fn task(world: &World, plan: &Value, body: Value) -> Value {
     answer.json()["task"]["id"].clone()
 }
 
-/// Goal: a plan and its tasks are made, read, changed, moved and deleted; the answers are as documented.
+/// Goal: a plan and its tasks are created, read, changed, moved and deleted; the responses are as documented.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_is_kept_from_the_outside() {
     let world = World::empty().await;
@@ -64,7 +64,7 @@ async fn a_plan_is_kept_from_the_outside() {
         let message = refused.json()["message"].as_str().expect("a text").to_owned();
         assert!(message.starts_with(field), "{body}: {message}");
     }
-    // Half of what is asked for is nothing of it.
+    // If half of a request is invalid, none of it is applied.
     let half = json!({ "position": 2, "dependencies": [7777] });
     let before = world.good(&format!("/plans/{plan}/tasks")).await;
     assert_eq!(send(&world, Method::PATCH, &uri(&two), &half).await.status, 400);
@@ -91,7 +91,7 @@ async fn a_plan_is_kept_from_the_outside() {
     }
 }
 
-/// A job of plan 5 with so many rows, which are actions of two states.
+/// A job of plan 5 with this many rows, which are actions in two states.
 async fn logged(world: &World, kind: &str, rows: usize) -> String {
     let id = JobId::new(format!("{kind}-job"));
     let job = NewJob {
@@ -124,8 +124,8 @@ async fn logged(world: &World, kind: &str, rows: usize) -> String {
     id.to_string()
 }
 
-/// Goal: a job comes with the newest of its log and each action once, by the job and by its plan alike; the
-/// whole log is reached by `before` and `cursor`; a job of another plan is not found.
+/// Goal: a job returns the newest part of its log and each action once, by the job and by its plan alike;
+/// `before` and `cursor` reach the whole log; a job of another plan is not found.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_jobs_log_is_read_by_job_and_by_plan() {
     let world = World::empty().await;
@@ -156,7 +156,7 @@ async fn a_jobs_log_is_read_by_job_and_by_plan() {
     let before = answer["before"].as_str().expect("there are older ones");
     let older = world.good(&format!("/plans/5/jobs/{job}/actions?before={before}")).await;
     assert_eq!((numbers(&older), &older["before"]), ((1..=10).collect(), &Value::Null));
-    // A job without a plan has this way to its older rows alone.
+    // For a job without a plan, this is the only way to its older rows.
     let same = world.good(&format!("/jobs/{job}?before={before}")).await;
     assert_eq!((numbers(&same), &same["before"]), ((1..=10).collect(), &Value::Null));
     let cursor = older["next_cursor"].as_str().expect("a cursor");
@@ -182,7 +182,7 @@ async fn a_jobs_log_is_read_by_job_and_by_plan() {
     assert_eq!(world.get(&format!("/tasks/decompose/jobs/{other}")).await.status, 404);
 }
 
-/// Goal: every row of the log is an event of the job's stream, whole and with the cursor to go on from.
+/// Goal: every row of the log is an event of the job's stream, complete and with the cursor to continue from.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_of_the_log_are_events_of_the_stream() {
     let world = World::empty().await;
@@ -202,7 +202,7 @@ async fn rows_of_the_log_are_events_of_the_stream() {
     );
 }
 
-/// Goal: a job that came with a file of another record is a log and nothing else: it cannot be resumed.
+/// Goal: a job imported from another database's file is only a log: it cannot be resumed.
 #[tokio::test]
 async fn an_imported_job_is_not_resumed() {
     let world = World::empty().await;

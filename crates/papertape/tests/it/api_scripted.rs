@@ -1,5 +1,5 @@
-//! Results of days on which things go wrong: an order that is refused, a position that the market closes,
-//! and a session that breaks off.
+//! Results of days on which things go wrong: an order that is rejected, a position that the market closes,
+//! and a session that fails.
 
 use crate::api_support::{World, config};
 use papertape::api;
@@ -13,8 +13,8 @@ use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
-/// On the first day it buys with a target in reach, and asks for more than it can pay; on the second its
-/// provider refuses; then it does nothing.
+/// On the first day it buys with a target within reach, and requests more than it can pay for; on the second
+/// its provider rejects the call; then it does nothing.
 fn answer(body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let said = |role: &'static str| messages.iter().filter(move |message| message["role"] == role);
@@ -35,8 +35,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Goal: what a forced fill cost and realised is told, a refusal with its numbers, and a day that broke
-/// off is not counted as full research.
+/// Goal: the cost and the realized profit of a forced fill are reported, a rejection with its numbers, and a
+/// failed day does not count as full research.
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_days_are_told_as_they_were() {
     let server = ModelServer::answering(answer).await;
@@ -96,7 +96,7 @@ async fn bad_days_are_told_as_they_were() {
     assert_eq!(range["full_research"]["total_days"], 5);
     let total = |metrics: &Value| number(&metrics["total_return"]);
     let (all, full) = (&range["period_metrics"], &range["full_research"]["period_metrics"]);
-    // The portfolio is all cash from the first day's end on, so that leaving out a day changes nothing.
+    // The portfolio is all cash from the end of the first day, so that leaving out a day changes nothing.
     assert!((total(all) - total(full)).abs() < 1e-12 && (total(all) - gain / 10_000.0).abs() < 1e-12);
     let failed = world.good(&format!("/reasoning?job_id={}&date=2012-10-02", world.job)).await;
     assert_eq!(failed["sessions"][0]["status"], "failed");

@@ -1,4 +1,4 @@
-//! The live stream: real clients over real connections, on a record that goes on meanwhile.
+//! The live stream: real clients over real connections, while the database changes.
 
 use crate::api_support::{World, config, week};
 use futures::StreamExt as _;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// One event as a client reads it.
+/// An event as a client reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Got {
     pub(crate) name: String,
@@ -41,7 +41,7 @@ impl Client {
         }
     }
 
-    /// The next event; `None` where the server has closed the stream. Comments are passed over.
+    /// The next event; `None` once the server has closed the stream. Comments are skipped.
     pub(crate) async fn next(&mut self) -> Option<Got> {
         loop {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
@@ -51,7 +51,7 @@ impl Client {
                     return Some(got);
                 }
             }
-            // A connection that is cut off is a stream that has ended, to a client.
+            // To a client, a dropped connection is a stream that has ended.
             let piece = self.body.next().await?.ok()?;
             self.text.push_str(&String::from_utf8(piece).expect("whole characters"));
         }
@@ -84,7 +84,7 @@ fn parse(event: &str) -> Option<Got> {
     })
 }
 
-/// A server on a port of its own.
+/// A server on its own port.
 pub(crate) struct Server {
     pub(crate) url: String,
     stopper: Stopper,
@@ -93,7 +93,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(app: App) -> Self {
-        // The product's TLS is set up by its commands; a client here needs it as well.
+        // The product's commands set up TLS; a client here needs it too.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -102,24 +102,24 @@ impl Server {
         Self { url, stopper, serving }
     }
 
-    /// Stops it. Streams that are open do not hold it up: else this never returns.
+    /// Stops it. Open streams must not block this: otherwise it never returns.
     pub(crate) async fn stop(mut self) {
         self.stop_now().await;
     }
 
-    /// The same, for one that another one takes the place of.
+    /// Stops it, so that another server can take its place.
     pub(crate) async fn stop_now(&mut self) {
         self.stopper.stop(StopReason::Shutdown);
         (&mut self.serving).await.expect("it does not panic").expect("it ends well");
     }
 }
 
-/// All events of a job from the first one on, by a client that has seen none.
+/// All events of a job from the first on, for a new client.
 pub(crate) async fn whole(url: &str, job: &str) -> Vec<Got> {
     Client::open(url, job, Some(0)).await.rest().await
 }
 
-/// The same events, whatever the job was when they were told.
+/// Compares events, ignoring the job's state when they were sent.
 fn same(left: &[Got], right: &[Got]) {
     let plain = |all: &[Got]| -> Vec<(String, i64, Value)> {
         all.iter().map(|got| (got.name.clone(), got.id, got.data["event"].clone())).collect()
@@ -127,8 +127,8 @@ fn same(left: &[Got], right: &[Got]) {
     assert_eq!(plain(left), plain(right));
 }
 
-/// Goal: a job that has ended is a snapshot and its end; asked from the beginning it is the whole record
-/// of its events, in order and without gaps; and the answer's headers keep proxies from holding it back.
+/// Goal: a finished job is a snapshot and its end; read from the beginning, the stream contains all its
+/// events, in order and without gaps; and the response's headers keep proxies from buffering it.
 #[tokio::test]
 async fn a_finished_job_is_told_and_closed() {
     let world = World::new().await;
@@ -159,8 +159,8 @@ async fn a_finished_job_is_told_and_closed() {
     server.stop().await;
 }
 
-/// Goal: whoever reconnects at any event gets the rest, no event twice and none lost; whoever has the end
-/// is told that there is nothing more.
+/// Goal: a client that reconnects at any event gets the rest, without duplicates or losses; a client that has
+/// the end learns that there is nothing more.
 #[tokio::test]
 async fn reconnecting_loses_and_repeats_nothing() {
     let world = World::empty().await;
@@ -176,8 +176,7 @@ async fn reconnecting_loses_and_repeats_nothing() {
     server.stop().await;
 }
 
-/// Goal: a client that watches a job run hears of everything as it is committed, also over a restart of
-/// the server in the middle.
+/// Goal: a client that follows a running job receives everything as it is committed, even across a server restart.
 #[tokio::test]
 async fn a_running_job_is_told_as_it_goes_on() {
     let world = World::empty().await;
@@ -194,7 +193,7 @@ async fn a_running_job_is_told_as_it_goes_on() {
         heard.push(client.next().await.expect("more"));
     }
     first.stop().await;
-    // What had been sent before the server went down arrives; then the stream is over.
+    // Events sent before the shutdown arrive; then the stream ends.
     heard.extend(client.rest().await);
     let mut restarted = world.app.clone();
     restarted.streams = Arc::default();
@@ -207,7 +206,7 @@ async fn a_running_job_is_told_as_it_goes_on() {
     second.stop().await;
 }
 
-/// Goal: a client that never reads holds up neither the job, nor other clients, nor the server's end.
+/// Goal: a client that never reads blocks neither the job, nor other clients, nor the server's shutdown.
 #[tokio::test]
 async fn who_never_reads_holds_up_nobody() {
     let world = World::empty().await;
@@ -223,8 +222,8 @@ async fn who_never_reads_holds_up_nobody() {
     server.stop().await;
 }
 
-/// Goal: what cannot be streamed is refused like everything else, with the field named; and one client
-/// cannot take all connections.
+/// Goal: invalid stream requests are rejected like all others, with the field named; and one client cannot
+/// use up all connections.
 #[tokio::test]
 async fn bad_requests_are_refused() {
     let world = World::new().await;
@@ -260,7 +259,7 @@ async fn bad_requests_are_refused() {
     server.stop().await;
 }
 
-/// Goal: the end that a job once came to is no end once it goes on again.
+/// Goal: the end that a job reached earlier is not its end once it is resumed.
 #[tokio::test]
 async fn a_resumed_job_has_one_end() {
     let world = World::empty().await;
@@ -276,8 +275,8 @@ async fn a_resumed_job_has_one_end() {
     server.stop().await;
 }
 
-/// Goal: who comes with a number that the job has not come to, as after its record was put back from a backup,
-/// is told where the job is and gets what follows, and its end.
+/// Goal: a client with an event number beyond the job's newest, as after a restore from a backup, gets the
+/// job's current state, what follows, and its end.
 #[tokio::test]
 async fn a_number_of_another_record_begins_anew() {
     let world = World::empty().await;
@@ -297,7 +296,7 @@ async fn a_number_of_another_record_begins_anew() {
     server.stop().await;
 }
 
-/// The pieces of text that a reader is given, to the end.
+/// The chunks of text that a reader receives, to the end.
 async fn pieces(mut reader: StreamReader) -> Vec<axum::body::Bytes> {
     let mut pieces = Vec::new();
     while let Some(piece) = reader.next().await {
@@ -306,15 +305,15 @@ async fn pieces(mut reader: StreamReader) -> Vec<axum::body::Bytes> {
     pieces
 }
 
-/// Goal: an event is read and written out once, however many follow: they are given the same bytes, not equal
-/// ones, both of a job that goes on and of one that is over. When they have gone, nothing is left.
+/// Goal: an event is read and rendered once, however many clients follow: they share the same bytes, not
+/// equal ones, both of a running and of a finished job. Once they have left, nothing remains.
 #[tokio::test]
 async fn readers_of_a_job_share_the_work() {
     let world = World::empty().await;
     let job = trigger(&world.app, week()).await.expect("it is queued").job.to_string();
     let open = async |after| streams::read(&world.app, &job, after).await.expect("reads").expect("goes on");
     let places = |pieces: &[axum::body::Bytes]| -> Vec<(*const u8, usize)> {
-        // The first is each reader's own.
+        // The first chunk is the reader's own.
         pieces[1..].iter().map(|piece| (piece.as_ptr(), piece.len())).collect()
     };
     let (one, other) = (open(Some(1)).await, open(Some(1)).await);
@@ -330,7 +329,7 @@ async fn readers_of_a_job_share_the_work() {
     assert_eq!(world.app.streams.jobs(), 0, "nobody follows");
 }
 
-/// Goal: who has read a run of a job to its end keeps nobody from following the next one.
+/// Goal: a client that has read a run to its end does not prevent others from following the next run.
 #[tokio::test]
 async fn a_resumed_job_is_followed_beside_who_has_its_first_end() {
     let world = World::empty().await;
@@ -352,8 +351,8 @@ async fn a_resumed_job_is_followed_beside_who_has_its_first_end() {
     assert!(stays.next().await.is_none());
 }
 
-/// Goal: on PostgreSQL a stream hears of what another process commits. The clock stands still here, so
-/// that nothing but the notification can wake it.
+/// Goal: on PostgreSQL a stream is notified of other processes' commits. The clock never advances here, so
+/// that only the notification can wake it.
 #[tokio::test]
 async fn postgres_a_stream_hears_of_other_processes() {
     let place = papertape_testkit::postgres::place().expect("PostgreSQL");
@@ -376,7 +375,7 @@ async fn postgres_a_stream_hears_of_other_processes() {
     server.stop().await;
 }
 
-/// Goal: pages of a configured other site may use the API, and of no other one.
+/// Goal: pages of another site may use the API if the site is configured, and only then.
 #[tokio::test]
 async fn other_sites_are_let_in_by_name_alone() {
     let dir = tempfile::tempdir().expect("a directory");

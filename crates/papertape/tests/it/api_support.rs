@@ -1,4 +1,4 @@
-//! A small world: a real record with a real job of two house models, and the real router over it.
+//! A small world: a real database with a real job of two house models, and the real router over it.
 
 use axum::Router;
 use axum::body::Body;
@@ -58,7 +58,7 @@ pub(crate) fn week() -> Simulation {
 }
 
 impl World {
-    /// On SQLite, the job run.
+    /// On SQLite, with the job completed.
     pub(crate) async fn new() -> Self {
         let mut world = Self::empty().await;
         world.job = world.run(week()).await;
@@ -72,7 +72,7 @@ impl World {
         Self { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
     }
 
-    /// On PostgreSQL, the job run.
+    /// On PostgreSQL, with the job completed.
     pub(crate) async fn on_postgres() -> Self {
         let place = papertape_testkit::postgres::place().expect("PostgreSQL");
         let dir = tempfile::tempdir().expect("a directory");
@@ -109,7 +109,7 @@ impl World {
         self.send(Request::get(uri).header("host", "localhost").body(Body::empty()).expect("a request")).await
     }
 
-    /// The JSON of an answer that must be good.
+    /// The JSON of a response that must succeed.
     pub(crate) async fn good(&self, uri: &str) -> Value {
         let answer = self.get(uri).await;
         assert_eq!(answer.status, StatusCode::OK, "{uri}: {}", answer.text);
@@ -122,14 +122,14 @@ impl World {
         self.send(request.body(Body::from(body.to_string())).expect("a request")).await
     }
 
-    /// The id of the job's first session.
+    /// The ID of the job's first session.
     pub(crate) async fn session(&self) -> i64 {
         let uri = format!("/reasoning?job_id={}&limit=1&date={}&model={}", self.job, DAYS[0], MODELS[1]);
         self.good(&uri).await["sessions"][0]["session_id"].as_i64().expect("an id")
     }
 }
 
-/// Keys whose values differ from run to run.
+/// Keys whose values differ between runs.
 const CHANGING: &[&str] = &[
     "job_id",
     "job",
@@ -152,14 +152,14 @@ const CHANGING: &[&str] = &[
     "outcome_ref",
     "dataset",
     "version",
-    // These follow from the prompts.
+    // These depend on the prompts.
     "input_tokens",
     "output_tokens",
 ];
-/// Texts longer than this are other tests' business.
+/// Longer texts are covered by other tests.
 const LONG: usize = 400;
 
-/// The answer without what differs from run to run.
+/// The response without values that differ between runs.
 pub(crate) fn settled(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(settled).collect(),

@@ -1,10 +1,10 @@
-//! Starting, stopping, resuming and branching, from the outside.
+//! Starting, stopping, resuming and branching through the API.
 
 use crate::api_support::{World, settled};
 use serde_json::json;
 
-/// Goal: a simulation is queued as asked, says what it skips and what it goes on from, and is refused
-/// nothing that is in its reach.
+/// Goal: a simulation is queued as requested, and reports what it skips and what it continues, and nothing
+/// within its limits is rejected.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_simulation_is_triggered() {
     let world = World::new().await;
@@ -48,7 +48,7 @@ async fn a_simulation_is_triggered() {
     let went_on = world.post("/simulate/trigger", &body).await.json();
     assert_eq!(went_on["continues"]["house::buy_and_hold"], json!({ "job": job, "date": "2012-10-08" }));
     assert_eq!(went_on["warnings"], json!([]));
-    // An account goes on by the rules that it was traded by, with what it has.
+    // An account continues under the rules that it was traded by, with what it holds.
     let mut other = body;
     other["initial_cash"] = json!(5);
     let warned = world.post("/simulate/trigger", &other).await.json();
@@ -61,14 +61,14 @@ async fn a_simulation_is_triggered() {
         "{}",
         refused.text
     );
-    // Days that the data do not have are not passed over in silence.
+    // Days that the data does not have are reported, not silently skipped.
     let body =
         json!({ "start_date": "2013-02-25", "end_date": "2014-10-02", "models": ["house::buy_and_hold"] });
     let warned = world.post("/simulate/trigger", &body).await.json();
     assert!(warned["warnings"][0].as_str().is_some_and(|text| text.contains("to 2013-03-01")), "{warned}");
 }
 
-/// Goal: a queued job can be taken out, put back and run; who asks twice is told the state.
+/// Goal: a queued job can be cancelled, resumed and run; a repeated request returns the state.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_cancelled_and_resumed() {
     let world = World::empty().await;
@@ -88,7 +88,7 @@ async fn a_job_is_cancelled_and_resumed() {
     assert_eq!(world.post(&format!("/simulate/{job}/cancel"), &json!({})).await.status, 409);
 }
 
-/// Goal: a job that has used up its budget goes on with a larger one; a wrong one is refused.
+/// Goal: a job that has used up its budget resumes with a larger one; an invalid budget is rejected.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_resumed_with_a_larger_budget() {
     let world = World::empty().await;

@@ -1,17 +1,17 @@
-//! Whole conversations with the assistant through the API.
+//! Full conversations with the assistant through the API.
 
 use crate::assistant_support::{Desk, Searched, actions, pages, searching};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
-/// What a person wants carried out as a plan.
+/// What a user wants executed as a plan.
 const PLAN: &str = "Create a plan Autumn: Backtest house::momentum on AAPL and IBM from 2012-10-01 to \
     2012-10-05, compare it with buy and hold, search memory for AAPL; search the web for Apple news; then \
     decompose it and execute it";
 
-/// Goal: with the house's assistant a plan is made, broken down and carried out (a backtest on the bundled
-/// data, a comparison, a search of memory, a search of the web), the answer sums it up, all of it stands in
-/// plan and log, and a restart forgets nothing.
+/// Goal: with the house assistant a plan is created, decomposed and executed (a backtest on the bundled data,
+/// a comparison, a memory search, a web search), the answer summarizes it, plan and log contain all of it,
+/// and a restart loses nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_made_decomposed_and_executed() {
     let web = Searched::answering(pages()).await;
@@ -66,7 +66,7 @@ async fn a_plan_is_made_decomposed_and_executed() {
     desk.stop().await;
 }
 
-/// Goal: deleting waits for a person's yes, another message lets it go, and an id confirms as well.
+/// Goal: a deletion waits for the user's confirmation, another message drops it, and an ID confirms as well.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deleting_asks_first() {
     let desk = Desk::new(|_| {}).await;
@@ -92,8 +92,8 @@ async fn deleting_asks_first() {
     desk.stop().await;
 }
 
-/// Goal: the whole of the specification's request, in English and in Chinese: a backtest, a comparison and
-/// why it lost, from the record.
+/// Goal: the specification's complete example works in English and in Chinese: a backtest, a comparison and
+/// the reasons for the loss, from the database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backtest_is_run_compared_and_explained() {
     let desk = Desk::new(|_| {}).await;
@@ -105,8 +105,8 @@ async fn a_backtest_is_run_compared_and_explained() {
         )
         .await;
     let names: Vec<String> = actions(&answer).into_iter().map(|(name, _)| name).collect();
-    let expected = ["run_simulation", "compare_runs", "query_results", "query_reasoning"];
-    assert_eq!(names[..4], expected, "{answer:#}");
+    let expected = ["run_simulation", "compare_runs", "job_status", "query_results", "query_reasoning"];
+    assert_eq!(names[..5], expected, "{answer:#}");
     let content = answer["content"].as_str().expect("words");
     for part in [
         "Understood: backtest house::contrarian on IBM, AAPL from 2012-11-01 to 2012-11-16",
@@ -130,13 +130,13 @@ async fn a_backtest_is_run_compared_and_explained() {
 
 fn answer(message: &str, actions: Value) -> ScriptedAnswer {
     let reply = json!({ "llm_reply": { "message": message }, "actions": actions });
-    // Words around the object are what models put there.
+    // Models often add text around the object.
     ScriptedAnswer::text(format!("Here it is:\n```json\n{reply}\n```"))
 }
 
-/// Goal: a language model's wire format, with what models get wrong: an unknown action, one that is badly
-/// formed and an answer that is no JSON are failed actions that the model is told of; spending after text of
-/// the web waits for the person.
+/// Goal: over a language model's wire format, typical mistakes (an unknown action, a malformed one and an
+/// answer that is not JSON) become failed actions that the model can read; spending after reading text from
+/// the web waits for the user.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_models_faults_are_told_and_spending_after_the_web_asks() {
     let server = ModelServer::scripted([
@@ -190,7 +190,7 @@ async fn a_models_faults_are_told_and_spending_after_the_web_asks() {
     desk.stop().await;
 }
 
-/// Goal: native tool calls are actions as well, answered call by call.
+/// Goal: native tool calls are actions too, each with its own result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn native_tool_calls_are_actions() {
     let server = ModelServer::scripted([
@@ -219,7 +219,7 @@ async fn native_tool_calls_are_actions() {
     desk.stop().await;
 }
 
-/// Goal: a turn has a budget; one that is used up leaves a message that says so, and the job can be told.
+/// Goal: a turn has a budget; when it is used up, a message says so, and the job's state shows it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_has_a_budget() {
     let desk = Desk::new(|config| config.chat.budget.tokens = Some(10)).await;
@@ -231,7 +231,7 @@ async fn a_turn_has_a_budget() {
     desk.stop().await;
 }
 
-/// Goal: what cannot be said is refused with its field, and a conversation takes one message at a time.
+/// Goal: an invalid message is rejected with its field, and a conversation accepts one message at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bad_messages_are_refused() {
     let desk = Desk::new(|_| {}).await;
@@ -255,8 +255,8 @@ async fn bad_messages_are_refused() {
     desk.stop().await;
 }
 
-/// Goal: words of an answer reach a follower while it is written, without the JSON around them, without an
-/// id, and before the job's end.
+/// Goal: deltas reach a subscriber while the answer is written, without the surrounding JSON, without an ID,
+/// and before the job's end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn words_are_heard_as_they_are_written() {
     let words: String = (0..400).map(|n| format!("papertapes-{n} ")).collect();
@@ -272,13 +272,13 @@ async fn words_are_heard_as_they_are_written() {
             heard.push_str(data["event"]["text"].as_str().expect("a text"));
         }
     }
-    // Some may be lost, and what is heard is of the words alone.
+    // Some deltas may be lost, and only text is received.
     assert!(heard.split_whitespace().all(|word| word.contains("papertapes-")), "{heard}");
     assert!(!heard.contains("llm_reply"), "{heard}");
     desk.stop().await;
 }
 
-/// Goal: a plan is carried out, and broken down, by one job at a time.
+/// Goal: a plan is executed, and decomposed, by one job at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_worked_on_by_one_job_of_a_kind() {
     let world = crate::api_support::World::empty().await;

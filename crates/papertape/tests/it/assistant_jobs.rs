@@ -1,4 +1,4 @@
-//! Jobs that the assistant starts: places, further attempts, budgets, what a person lets a plan do.
+//! Jobs that the assistant starts: worker slots, retries, budgets, what a user lets a plan do.
 
 use crate::api_support::World;
 use crate::assistant_support::{Desk, Searched, actions, pages, searching, started, until};
@@ -18,12 +18,12 @@ fn tokens(tokens: u64) -> Limit {
     Limit { tokens: Some(tokens), usd: None }
 }
 
-/// What a scripted model says, with the actions that it asks for.
+/// A scripted model's answer, with the actions that it requests.
 fn answer(message: &str, actions: Value) -> ScriptedAnswer {
     ScriptedAnswer::text(json!({ "llm_reply": { "message": message }, "actions": actions }).to_string())
 }
 
-/// A simulation of one day that a scripted model asks for.
+/// A one-day simulation that a scripted model requests.
 fn day_of(model: &str, more: Value) -> Value {
     let mut action = json!({ "kind": "tool_operation", "name": "run_simulation", "order": 1,
         "parameters": { "start_date": "2012-10-01", "end_date": "2012-10-01", "models": [model],
@@ -53,12 +53,12 @@ async fn simulations(desk: &Desk) -> Vec<Value> {
     jobs["jobs"].as_array().expect("jobs").iter().rev().cloned().collect()
 }
 
-/// The job that answers a message, by what is answered at once.
+/// The job that answers a message, from the immediate response.
 fn job_of(taken: &Value) -> JobId {
     JobId::new(taken["job_id"].as_str().expect("a job"))
 }
 
-/// A simulation under way whose model says nothing before the server lets it: it has the one place.
+/// A running simulation whose model does not respond until the server lets it: it occupies the only slot.
 async fn slow(desk: &Desk, server: &ModelServer) -> JobId {
     let body = json!({ "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"],
         "symbols": ["AAPL"], "summaries": false, "memory": "off" });
@@ -68,8 +68,8 @@ async fn slow(desk: &Desk, server: &ModelServer) -> JobId {
     job_of(&queued.json())
 }
 
-/// Goal: where simulations fill all places, a person is answered all the same, and a plan that waits for a
-/// simulation of its own holds no place that it needs.
+/// Goal: while simulations fill all slots, users still get answers, and a plan that waits for its own
+/// simulation does not hold a slot that the simulation needs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn people_do_not_wait_for_simulations() {
     let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
@@ -88,7 +88,7 @@ async fn people_do_not_wait_for_simulations() {
     let words = "Create a plan P: Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02, compare it \
         with buy and hold; then decompose it and execute it";
     let taken = desk.take(json!({ "message": words }), "en").await;
-    // The plan is under way, its simulation waits for the one place.
+    // The plan is running, and its simulation waits for the only slot.
     let turn = job_of(&taken);
     let execution = started(&desk.world.app.store, &turn, "execute_plan").await;
     started(&desk.world.app.store, &execution, "run_simulation").await;
@@ -99,8 +99,8 @@ async fn people_do_not_wait_for_simulations() {
     desk.stop().await;
 }
 
-/// Goal: a simulation that has failed is run again as the policy says, also where a person had to confirm it
-/// first; what was begun is not begun twice.
+/// Goal: a failed simulation is retried according to the policy, even if a user had to confirm it first;
+/// nothing is started twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failed_simulation_is_run_again() {
     let retried = json!({ "retry_policy": { "max_retries": "2", "backoff_sec": 0 } });
@@ -109,7 +109,7 @@ async fn a_failed_simulation_is_run_again() {
         answer("First I look.", search),
         answer("Now the run.", json!([day_of("test::trader", retried)])),
         answer("Shall I?", json!([])),
-        // The trader's: its first day fails, the second try does not.
+        // The trader's: its first day fails, the retry succeeds.
         ScriptedAnswer::error(400, "bad_request"),
         ScriptedAnswer::text("<FINISH_SIGNAL>"),
         answer("It is done.", json!([])),
@@ -131,7 +131,7 @@ async fn a_failed_simulation_is_run_again() {
     assert_eq!(statuses, ["failed", "completed"], "{runs:#?}");
     let message = done["metadata"]["actions_summary"][0]["message"].as_str().expect("a message");
     assert!(message.contains(runs[1]["job_id"].as_str().expect("an id")), "{message}");
-    // The attempt that failed stands in the log, once and in its place.
+    // The failed attempt is in the log, once and in its place.
     let turn = done["metadata"]["job_id"].as_str().expect("a job");
     let logs = desk.world.good(&format!("/jobs/{turn}")).await["logs"].clone();
     let rows: Vec<&Value> = logs.as_array().expect("rows").iter().collect();
@@ -155,7 +155,7 @@ async fn a_failed_simulation_is_run_again() {
     desk.stop().await;
 }
 
-/// Goal: a person's cancelling of a run is not undone by a policy of the model's.
+/// Goal: a run that a user cancels is not restarted by a retry policy of the model.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_simulation_is_not_run_again() {
     let retried = json!({ "retry_policy": { "max_retries": 5, "backoff_sec": 0 } });
@@ -172,7 +172,7 @@ async fn a_cancelled_simulation_is_not_run_again() {
     .await;
     let slow = slow(&desk, &server).await;
     let turn = job_of(&desk.take(json!({ "message": "Run it." }), "en").await);
-    // There is no place for it, so that it is cancelled at once.
+    // It has no slot, so it is cancelled at once.
     let run = started(&desk.world.app.store, &turn, "run_simulation").await;
     let cancelled = desk.world.post(&format!("/simulate/{run}/cancel"), &json!({})).await;
     assert!(cancelled.status.is_success(), "{}", cancelled.text);
@@ -181,7 +181,7 @@ async fn a_cancelled_simulation_is_not_run_again() {
     let ids: Vec<&str> = runs.iter().filter_map(|run| run["job_id"].as_str()).collect();
     assert_eq!(ids, [slow.as_str(), run.as_str()], "{runs:#?}");
     assert_eq!(runs[1]["status"], "cancelled");
-    // The turn goes on and reports it.
+    // The turn continues and reports it.
     let found = desk.world.good(&format!("/jobs/{turn}")).await;
     assert_eq!(found["job"]["status"], "completed", "{found:#}");
     let told = &found["actions_summary"][0];
@@ -191,8 +191,8 @@ async fn a_cancelled_simulation_is_not_run_again() {
     desk.stop().await;
 }
 
-/// Goal: a run that the assistant starts keeps to the config's budget whatever the model asks for, and all
-/// that one turn starts keep to the turn's: what one has used is gone for the next.
+/// Goal: a run that the assistant starts stays within the config's budget whatever the model requests, and
+/// all runs of one turn stay within the turn's: what one has used is no longer available to the next.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_runs_of_a_turn_share_a_budget() {
     let huge = json!({ "budget": { "job": { "tokens": 1_000_000 } } });
@@ -234,7 +234,7 @@ async fn the_runs_of_a_turn_share_a_budget() {
     desk.stop().await;
 }
 
-/// Goal: a run that finds nothing left waits for those under way, and goes on with what they have not used.
+/// Goal: a run that finds no budget left waits for those in progress, and continues with what they did not use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_waits_for_what_others_may_still_use() {
     let beside = day_of("house::momentum", json!({ "blocking": false }));
@@ -265,7 +265,7 @@ async fn a_run_waits_for_what_others_may_still_use() {
     desk.stop().await;
 }
 
-/// Goal: an execution that a turn starts has at most a half of what the turn has left, and its simulations what
+/// Goal: an execution that a turn starts has at most half of what the turn has left, and its simulations what
 /// the turn's may still use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_a_turn_runs_is_within_its_budget() {
@@ -299,8 +299,8 @@ async fn a_plan_that_a_turn_runs_is_within_its_budget() {
     desk.stop().await;
 }
 
-/// Goal: a plan that reads the web and then wants to spend is held back; the person is asked in the chat, and
-/// with their word it goes on.
+/// Goal: a plan that reads the web and then wants to spend is held back; the user is asked in the chat, and
+/// after confirmation it continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_lets_a_plan_spend_after_the_web() {
     let web = Searched::answering(pages()).await;
@@ -316,10 +316,13 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     let read = task("Read", "Search the web for Apple.", &[]).await;
     let run = task("Run", "Backtest house::momentum on AAPL on 2012-10-01.", &[read]).await;
 
-    let asked = desk.say(None, &format!("execute plan {plan}")).await;
-    let found = actions(&asked);
-    let expected = [("execute_plan".to_owned(), Some(false)), ("execute_plan".to_owned(), None)];
-    assert_eq!(found, expected, "{asked:#}");
+    let held = desk.say(None, &format!("execute plan {plan}")).await;
+    assert_eq!(actions(&held), [("execute_plan".to_owned(), Some(false))], "{held:#}");
+    let hint = format!("Say “execute plan {plan}, trusted”");
+    assert!(held["content"].as_str().expect("words").contains(&hint), "{held:#}");
+    let session = held["session_id"].as_str().expect("a session");
+    let asked = desk.say(Some(session), &format!("execute plan {plan}, trusted")).await;
+    assert_eq!(actions(&asked), [("execute_plan".to_owned(), None)], "{asked:#}");
     assert_eq!(asked["metadata"]["pending"][0]["parameters"]["trusted"], true, "{asked:#}");
     let content = asked["content"].as_str().expect("words");
     assert!(content.contains("after they have read text that others wrote"), "{content}");
@@ -332,13 +335,12 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     assert_eq!(came["result"]["held_back"], json!([run]));
     assert_eq!(came["result"]["tasks"], json!({ "completed": 1, "failed": 1 }));
 
-    let session = asked["session_id"].as_str().expect("a session");
     let done = desk.say(Some(session), "yes").await;
     assert_eq!(actions(&done), [("execute_plan".to_owned(), Some(true))], "{done:#}");
     assert_eq!(desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"], "completed");
     assert_eq!(simulations(&desk).await.len(), 1);
 
-    // A plan is what its tasks are, whoever changes them afterwards.
+    // A plan's status follows from its tasks, whoever changes them later.
     let status = async || desk.world.good(&format!("/plans/{plan}")).await["plan"]["status"].clone();
     let more = task("More", "Show the results of the run.", &[run]).await;
     assert_eq!(status().await, "partial");
@@ -357,9 +359,9 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     desk.stop().await;
 }
 
-/// Goal: an execution that is cancelled leaves nothing behind that seems to run: not its plan, its tasks, its
-/// actions or its simulations; resumed, it goes on with all of them; and meanwhile nothing of the plan is deleted
-/// and no second execution gets in.
+/// Goal: a cancelled execution leaves nothing that appears to run: neither its plan, its tasks, its actions
+/// nor its simulations; resumed, it continues with all of them; and meanwhile nothing of the plan is deleted
+/// and no second execution starts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_execution_lets_go_and_goes_on() {
     let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
@@ -377,7 +379,7 @@ async fn a_cancelled_execution_lets_go_and_goes_on() {
     let execute = format!("/plans/{plan}/execute");
     let job =
         desk.world.post(&execute, &json!({})).await.json()["job_id"].as_str().expect("a job").to_owned();
-    // There is no place for it.
+    // There is no slot for it.
     let (store, id) = (&desk.world.app.store, JobId::new(job.as_str()));
     let run = started(store, &id, "run_simulation").await;
 
@@ -412,8 +414,8 @@ async fn a_cancelled_execution_lets_go_and_goes_on() {
     desk.stop().await;
 }
 
-/// Goal: an execution whose worker is gone is cancelled at once, with its rows and with the simulation that it has
-/// started; resumed, both go on.
+/// Goal: an execution whose worker is gone is cancelled at once, with its rows and with the simulation that
+/// it started; resumed, both continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_execution_that_nobody_has_is_cancelled_whole() {
     let world = World::empty().await;
@@ -426,7 +428,7 @@ async fn an_execution_that_nobody_has_is_cancelled_whole() {
     let signal = stopper.signal();
     let working = tokio::spawn(async move { worker.run_job(&id, &signal, &Unobserved).await });
     let run = started(store, &job, "run_simulation").await;
-    // As a kill leaves it: its rows say that it runs, and its lease ends.
+    // As a kill leaves it: its rows say that it runs, and its lease expires.
     working.abort();
     assert!(working.await.expect_err("it was stopped").is_cancelled());
     assert_eq!(store.end_leases().await.expect("ends"), 1);
@@ -451,7 +453,7 @@ async fn an_execution_that_nobody_has_is_cancelled_whole() {
     assert_eq!(end.status, JobStatus::Completed, "{end:?}");
 }
 
-/// Goal: a backtest whose days were done before is answered with the figures of the run that did them.
+/// Goal: a backtest whose days were already run is answered with the metrics of the run that did them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backtest_that_was_done_is_answered_all_the_same() {
     let desk = Desk::new(|_| {}).await;
@@ -472,7 +474,7 @@ async fn a_backtest_that_was_done_is_answered_all_the_same() {
     desk.stop().await;
 }
 
-/// Goal: what a decomposition came to stands in its job, by either route, and in no other kind of job.
+/// Goal: the result of a decomposition is in its job, through either route, and in no other kind of job.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decomposition_says_why_it_stopped() {
     let world = World::empty().await;
@@ -498,7 +500,7 @@ async fn a_decomposition_says_why_it_stopped() {
     assert_eq!(&world.good(&format!("/jobs/{job}")).await["result"], result);
 }
 
-/// Goal: what actions say is in the reader's language, the words of runs and data included.
+/// Goal: actions respond in the user's language, including the texts of runs and data.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn actions_speak_the_readers_language() {
     let desk = Desk::new(|_| {}).await;
@@ -521,7 +523,7 @@ async fn actions_speak_the_readers_language() {
     desk.stop().await;
 }
 
-/// Goal: a turn that is cancelled before anybody has begun it says so in the conversation.
+/// Goal: a turn that is cancelled before it starts says so in the conversation.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_that_is_cancelled_in_the_queue_says_so() {
     let world = World::empty().await;
@@ -537,8 +539,8 @@ async fn a_turn_that_is_cancelled_in_the_queue_says_so() {
     assert_eq!(talk["messages"][0]["metadata"]["error"], "cancelled");
 }
 
-/// Goal: runs and data are listed; a job is stopped only by its ID, once a person has said yes; one that has ended is not
-/// asked about. A language model has the same actions.
+/// Goal: runs and data are listed; a job is stopped only by its ID, after the user has confirmed; for one
+/// that has ended, no confirmation is requested. A language model has the same actions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_are_listed_and_stopped() {
     let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
@@ -569,7 +571,7 @@ async fn runs_are_listed_and_stopped() {
     let done = desk.say(Some(session), "yes").await;
     assert_eq!(actions(&done), [("cancel_job".to_owned(), Some(true))], "{done:#}");
     server.release();
-    // The step under way may have been its last one.
+    // The current step may have been its last one.
     until(&desk.world.app.store, &slow, |row| row.status.is_stopped()).await;
     let over = desk.say_with(json!({ "message": format!("取消 {slow}") }), "en").await;
     assert_eq!(actions(&over), [("cancel_job".to_owned(), Some(false))], "{over:#}");

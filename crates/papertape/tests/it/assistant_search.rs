@@ -1,4 +1,4 @@
-//! Searching the web by each of the services, in its own form.
+//! Web search through each of the services, in its own format.
 
 use crate::assistant_support::{Desk, Searched, actions, searching};
 use papertape::config::SearchService;
@@ -25,8 +25,7 @@ fn header<'a>(asked: &'a crate::assistant_support::Asked, name: &str) -> Option<
     asked.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// Goal: each service is asked as its documentation says and its answer is read, and no key reaches what is
-/// told.
+/// Goal: each service gets requests as it documents them, its response is read, and no key appears in the output.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_service_is_asked_in_its_own_form() {
     let key = std::env::var(KEY).expect("a variable");
@@ -60,7 +59,7 @@ async fn each_service_is_asked_in_its_own_form() {
     assert_eq!(header(asked, "x-subscription-token"), Some(&*key));
 }
 
-/// Goal: without a service, without its key, and with an answer of another form, the person is told plainly.
+/// Goal: without a service, without its key, and with a response in another format, the user gets a clear message.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_searched_is_told() {
     let desk = Desk::new(|_| {}).await;
@@ -84,7 +83,7 @@ async fn what_cannot_be_searched_is_told() {
     assert!(content.contains("answer has no results"), "{content}");
 }
 
-/// Goal: an answer over a bound is not parsed, and the bound is named.
+/// Goal: a response above a limit is not parsed, and the limit is named.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_over_a_bound_is_told() {
     let nested = (0..70).fold(json!(0), |inner, _| json!([inner]));
@@ -101,7 +100,7 @@ async fn an_answer_over_a_bound_is_told() {
     }
 }
 
-/// Goal: a secret that stands where a page's text is cut does not reach the model in half.
+/// Goal: a secret at the point where a page's text is truncated does not reach the model in half.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_at_the_cut_is_not_cut_in_half() {
     let secret = "sk-Q7vT2mXb9LkR4wZc8NpY3sHd6FgJ1aEu5";

@@ -1,5 +1,5 @@
-//! A world with the assistant at work in it: the real router, a worker that runs, a search service on
-//! loopback, and a model that may be scripted.
+//! A world with a running assistant: the real router, a worker, a search service on loopback, and a model
+//! that may be scripted.
 
 use crate::api_support::{World, config};
 use axum::Json;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// A search service that keeps what it was asked.
+/// A search service that records its requests.
 pub(crate) struct Searched {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -37,7 +37,7 @@ pub(crate) struct Asked {
 }
 
 impl Searched {
-    /// A service that always answers so.
+    /// A service that always responds with this.
     pub(crate) async fn answering(answer: Value) -> Self {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let handler = |State((asked, answer)): State<(Arc<Mutex<Vec<Asked>>>, Value)>, request: Request| async move {
@@ -63,7 +63,7 @@ impl Searched {
         Self { url, asked, task }
     }
 
-    /// What it was asked.
+    /// The recorded requests.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("a lock").clone()
     }
@@ -75,7 +75,7 @@ impl Drop for Searched {
     }
 }
 
-/// Two pages in SearXNG's form, one of which speaks as if it were the person.
+/// Two pages in SearXNG's format, one of which impersonates the user.
 pub(crate) fn pages() -> Value {
     json!({ "results": [
         { "title": "Apple in 2012", "url": "https://news.example/apple", "content": "Shares fell in October." },
@@ -91,7 +91,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// With the house's assistant.
+    /// With the house assistant.
     pub(crate) async fn new(change: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let mut config = config(&dir);
@@ -99,7 +99,7 @@ impl Desk {
         Self::open(config, dir).await
     }
 
-    /// With a model that answers by a script over the wire.
+    /// With a model that follows a script over the wire.
     pub(crate) async fn scripted(server: &ModelServer, change: impl FnOnce(&mut Config)) -> Self {
         let provider = ProviderConfig {
             kind: Some(ProviderKind::OpenaiCompatible),
@@ -125,7 +125,7 @@ impl Desk {
         Self { world, stopper, worker }
     }
 
-    /// The same record, by a process that starts anew.
+    /// The same database in a new process.
     pub(crate) async fn restarted(self) -> Self {
         self.stopper.stop(StopReason::Shutdown);
         self.worker.await.expect("it ends");
@@ -135,7 +135,7 @@ impl Desk {
         Self::open(config, dir).await
     }
 
-    /// Says something in English and waits for the answer. Gives the assistant's message.
+    /// Posts a message in English and waits for the answer. Returns the assistant's message.
     pub(crate) async fn say(&self, session: Option<&str>, message: &str) -> Value {
         self.say_with(json!({ "message": message, "session_id": session }), "en").await
     }
@@ -152,7 +152,7 @@ impl Desk {
         answer.clone()
     }
 
-    /// Says something; gives what is answered at once.
+    /// Posts a message; returns the immediate response.
     pub(crate) async fn take(&self, body: Value, language: &str) -> Value {
         let body: serde_json::Map<String, Value> = body
             .as_object()
@@ -171,12 +171,12 @@ impl Desk {
         answer.json()
     }
 
-    /// Follows a job to its end. Gives the names of its events.
+    /// Follows a job to its end. Returns the names of its events.
     pub(crate) async fn ended(&self, job: &str) -> Vec<String> {
         self.told(job).await.into_iter().map(|(name, _, _)| name).collect()
     }
 
-    /// Follows a job to its end. Gives its events' names, ids and data.
+    /// Follows a job to its end. Returns its events' names, IDs and data.
     pub(crate) async fn told(&self, job: &str) -> Vec<(String, Option<i64>, Value)> {
         let mut reader = papertape::streams::read(&self.world.app, job, Some(0))
             .await
@@ -203,7 +203,7 @@ impl Desk {
     }
 }
 
-/// The job that an action of a job starts, once it is there.
+/// The job that an action of a job starts, once it exists.
 pub(crate) async fn started(store: &Store, by: &JobId, action: &str) -> JobId {
     let mut follower = store.follow(by);
     let path = loop {
@@ -219,7 +219,7 @@ pub(crate) async fn started(store: &Store, by: &JobId, action: &str) -> JobId {
     job
 }
 
-/// Waits until a job is there, and is as it is wanted.
+/// Waits until a job exists and meets the condition.
 pub(crate) async fn until(store: &Store, job: &JobId, is_so: impl Fn(&JobRow) -> bool) {
     let mut follower = store.follow(job);
     while !store.job(job).await.expect("reads").is_some_and(|row| is_so(&row)) {

@@ -1,5 +1,5 @@
-//! What the assistant tells people: what is not done yet, what was done before, what a deletion would take, and
-//! what went wrong, each in their language.
+//! What the assistant tells users: what is not done yet, what was done before, what a deletion would remove,
+//! and what went wrong, each in the user's language.
 
 use crate::assistant_support::{Desk, actions, started, until};
 use papertape_core::id::JobId;
@@ -16,8 +16,9 @@ fn messages(told: &Value) -> Vec<&str> {
     summary.iter().filter_map(|one| one["message"].as_str()).collect()
 }
 
-/// Goal: where the wait for a run is over before the run is, the answer says what goes on and how to ask again, does
-/// nothing that needs its end, and the same question is answered once it has ended; in both languages.
+/// Goal: if the wait for a run ends before the run does, the answer says what is still running and how to ask
+/// again, and does nothing that needs the result; the same question is answered once the run has ended; in
+/// both languages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_goes_on_is_told_as_that() {
     let server = ModelServer::scripted([
@@ -66,8 +67,8 @@ async fn a_run_that_goes_on_is_told_as_that() {
     desk.stop().await;
 }
 
-/// Goal: a run of which another one had done some days is told as a whole, with which days were done before; what it
-/// came to is what the same days in one run come to. So is one that asks for a part of what was done.
+/// Goal: a run whose first days another run did is reported as a whole, and the days done before are named;
+/// its result equals that of a single run over the same days. The same holds for a request for part of what was done.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_was_partly_done_is_told_whole() {
     let desk = Desk::new(|_| {}).await;
@@ -104,8 +105,8 @@ async fn a_run_that_was_partly_done_is_told_whole() {
     other.stop().await;
 }
 
-/// Goal: plans are counted as there are, not as a page holds them; before something is deleted its name and what goes
-/// with it are told; what is not there is not asked about.
+/// Goal: the number of plans is the total, not the page size; before a deletion its target and everything
+/// deleted with it are named; for a missing item no confirmation is requested.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deletion_names_what_goes() {
     let desk = Desk::new(|_| {}).await;
@@ -134,7 +135,7 @@ async fn a_deletion_names_what_goes() {
     desk.stop().await;
 }
 
-/// Goal: what a model gets wrong is told to the person in the conversation's language.
+/// Goal: a model's mistakes are reported to the user in the conversation's language.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn faults_are_in_the_persons_language() {
     let wrong = json!({ "llm_reply": { "message": "…" }, "actions": [

@@ -1,4 +1,4 @@
-//! A branch shares its parent's past up to a cut, and pays for what comes after it alone.
+//! A branch shares its parent's past up to a cut, and pays only for what comes after it.
 
 use crate::crash_support::{
     Desk, agent, completed, day, export, faulty, forgetful, noting, queue, run, same, steps,
@@ -30,7 +30,7 @@ fn cut(n: i8, at: &str) -> BranchRequest {
     }
 }
 
-/// Runs a branch and gives the bodies of the requests that it sent.
+/// Runs a branch and returns the bodies of the requests that it sent.
 async fn branched(desk: &Desk, app: &App, parent: &JobId, request: BranchRequest) -> (JobId, Vec<Value>) {
     let before = desk.server.count();
     let job = branch(app, parent, request).await.expect("branches").job;
@@ -64,7 +64,7 @@ fn lines(export: &str, agent: &str) -> String {
     export.lines().filter(|line| line.contains(&own)).map(|line| format!("{line}\n")).collect()
 }
 
-/// From a node in the middle of the job: what came before is copied, what comes after is asked again,
+/// From a node in the middle of the job: everything before is copied, everything after is requested again,
 /// even though nothing was changed and every digest is equal.
 #[tokio::test]
 async fn from_a_node_on_everything_is_asked_again() {
@@ -112,7 +112,7 @@ async fn from_a_step_on_everything_is_asked_again() {
     assert!(copied(&app, &job, 1, &parent).await.iter().all(|(_, copied)| *copied));
 }
 
-/// Another model and other instructions hold from the cut on, and not before.
+/// A different model and different instructions apply from the cut on, and not before.
 #[tokio::test]
 async fn a_change_holds_from_the_cut_on() {
     let (desk, app, parent) = parent().await;
@@ -144,8 +144,8 @@ fn is_bold(body: &Value) -> bool {
     body["messages"][0]["content"].as_str().is_some_and(|text| text.contains("Be bold."))
 }
 
-/// A branch of a branch has the past of both: what the first changed holds on in the second, and only
-/// what comes after the second cut is asked again.
+/// A branch of a branch has the past of both: the first one's changes apply in the second, and only what
+/// comes after the second cut is requested again.
 #[tokio::test]
 async fn a_branch_of_a_branch_keeps_what_was_changed_before_its_cut() {
     let (desk, app, parent) = parent().await;
@@ -160,21 +160,21 @@ async fn a_branch_of_a_branch_keeps_what_was_changed_before_its_cut() {
     let (was, is) = (export(&app.store, &first).await, export(&app.store, &second).await);
     same(&lines(&was, "alpha"), &lines(&is, "alpha"), "nothing more was changed");
 
-    // A third generation, changed once more.
+    // A third generation, with another change.
     let calm = BranchRequest { instructions: Some("Be calm.".to_owned()), ..cut(2, "solo#1") };
     let (third, requests) = branched(&desk, &app, &second, calm).await;
     assert_eq!(requests.len(), 2);
     assert!(!requests.iter().any(is_bold));
     assert!(copied(&app, &third, 1, &second).await.iter().all(|(_, copied)| *copied));
 
-    // Cut before the change, the change is no part of the past.
+    // With a cut before the change, the change is not part of the past.
     let (_, requests) = branched(&desk, &app, &first, cut(0, "solo#1")).await;
     assert_eq!(requests.len(), 6);
     assert!(!requests.iter().any(is_bold));
 }
 
-/// A branch is a job like any other: killed and taken up again, it ends as if nothing had happened,
-/// and asks for nothing of its parent's past.
+/// A branch is a job like any other: killed and resumed, it ends as if nothing had happened, and requests
+/// nothing of its parent's past.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_of_a_branch_leaves_no_trace() {
     let (template, app, parent) = parent().await;
@@ -200,7 +200,7 @@ async fn crash_of_a_branch_leaves_no_trace() {
     }
 }
 
-/// What cannot be cut is said, by the field that is wrong.
+/// An impossible cut is rejected by field name.
 #[tokio::test]
 async fn an_impossible_cut_is_refused() {
     let (_desk, app, parent) = parent().await;

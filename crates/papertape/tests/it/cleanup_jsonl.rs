@@ -1,4 +1,4 @@
-//! `papertape cleanup jsonl`: what the record holds may go, after a backup, and nothing else.
+//! `papertape cleanup jsonl`: removes only what the database contains, after a backup.
 
 use crate::cli_tool::Tool;
 use crate::import_support::{ALPHA, CHINESE, DAYS, folder, log, put};
@@ -18,15 +18,15 @@ fn names(found: &Value, kind: &str) -> Vec<String> {
         .collect()
 }
 
-/// Goal: nothing goes before it is imported; afterwards a log goes whose every message is in the record, with the folders
-/// that are empty by that; a log with one message more, another file and everything outside of the logs stay, and are
-/// named; the backup holds what went.
+/// Goal: nothing is removed before it is imported; afterwards a log is removed if every message of it is in
+/// the database, with the folders that become empty; a log with one more message, other files and everything
+/// outside the logs stay, and are named; the backup contains what was removed.
 #[test]
 fn what_the_record_holds_goes_and_nothing_else() {
     let tool = Tool::new();
     folder(&tool.path("runs"), 1_000);
     tool.ok(&["import", "ai-trader", "runs", "--write"]);
-    // One message more than the record has; a file of another kind; and one whose day nobody can say.
+    // One message more than the database has; a file of another kind; and one whose date is unclear.
     let more = log_file(&tool, ALPHA, DAYS[2]);
     let text = std::fs::read_to_string(&more).expect("reads");
     put(&more, &format!("{text}{}", log(ALPHA, DAYS[2], &["Never imported."])));
@@ -62,7 +62,7 @@ fn what_the_record_holds_goes_and_nothing_else() {
     assert!(again.err.contains("removed: 0 file(s)"), "{again:#?}");
 }
 
-/// Goal: without the record, every log stays.
+/// Goal: without a database, every log stays.
 #[test]
 fn what_was_never_imported_stays() {
     let tool = Tool::new();

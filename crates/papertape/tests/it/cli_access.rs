@@ -1,4 +1,4 @@
-//! Tokens by the command line, a server that asks for them, and its end with streams open.
+//! Tokens on the command line, a server that requires them, and its shutdown with open streams.
 
 use crate::cli_tool::{Running, SHORT, Tool};
 use rustix::process::Signal;
@@ -20,7 +20,7 @@ fn serve(tool: &Tool) -> (Running, String) {
     (serving, address)
 }
 
-/// Sends a request and gives the connection.
+/// Sends a request and returns the connection.
 fn ask(address: &str, path: &str, headers: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("connects");
     let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
@@ -34,8 +34,8 @@ fn status(address: &str, path: &str, headers: &str) -> String {
     line.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
-/// Goal: what the command prints is a config that lets its token in, and no other; the owner's own commands
-/// go through the server without one; nobody else can read the key that they use.
+/// Goal: the command prints a config that admits its token, and no other; the owner's own commands use the
+/// server without one; nobody else can read the key that they use.
 #[test]
 fn a_token_that_was_made_is_let_in() {
     let tool = Tool::new();
@@ -70,8 +70,8 @@ fn a_token_that_was_made_is_let_in() {
     assert!(!file.exists());
 }
 
-/// Goal: a server that others could reach does not start without tokens, and says how to make one; a config
-/// that cannot be meant is told with its key, and a token in it is not repeated.
+/// Goal: a server that others could reach does not start without tokens, and says how to create one; an
+/// invalid config is reported with its key, and a token in it is not repeated.
 #[test]
 fn bad_access_is_refused_at_start() {
     let open = Tool::new().ends(&["serve", "--listen", "0.0.0.0:0"], 2);
@@ -95,8 +95,8 @@ fn bad_access_is_refused_at_start() {
     check("[otlp]\nendpoint = 'localhost'", "otlp.endpoint");
 }
 
-/// Goal: open streams, idle connections and clients that never read do not hold up the server's end: it comes
-/// by itself, before what is left would be cut off after five seconds.
+/// Goal: open streams, idle connections and clients that never read do not block the server's shutdown: it
+/// ends by itself, before the forced close after five seconds.
 #[test]
 fn open_streams_do_not_hold_up_the_end() {
     // Its jobs wait for a worker, so that their streams stay open.

@@ -1,10 +1,10 @@
-//! `papertape backup` and `papertape restore`, by the real binary.
+//! `papertape backup` and `papertape restore`, with the real binary.
 
 use crate::cli_tool::{SHORT, Tool};
 use std::fs;
 
-/// Goal: a backup taken next to a serving process, restored into an empty data directory, answers as the original: the
-/// job verifies, its canonical export is the same bytes, the imported dataset is there.
+/// Goal: a backup taken next to a running server and restored into an empty data directory equals the
+/// original: the job verifies, its canonical export has the same bytes, the imported dataset is there.
 #[test]
 fn a_backup_restores_the_record_and_its_datasets() {
     let tool = Tool::new();
@@ -28,14 +28,14 @@ fn a_backup_restores_the_record_and_its_datasets() {
     assert_eq!(there(&["export", "canonical", &job]), exported);
     there(&["verify", &job]);
     assert!(there(&["data", "list"]).contains("tiny"));
-    // A record that is there is never written over, nor a directory that is in use.
+    // Neither an existing database nor a directory in use is ever overwritten.
     let again = tool.ends(&["restore", "copy", "--data-dir", "second"], 1);
     assert!(again.err.contains("exists"), "{again:?}");
     let full = tool.ends(&["backup", "copy"], 1);
     assert!(full.err.contains("is not empty"), "{full:?}");
 }
 
-/// Goal: a flipped byte anywhere in a backup is found before anything is written, and the file is named.
+/// Goal: a flipped byte anywhere in a backup is detected before anything is written, and the file is named.
 #[test]
 fn a_damaged_backup_is_not_restored() {
     let tool = Tool::new();
@@ -54,7 +54,7 @@ fn a_damaged_backup_is_not_restored() {
     assert!(done.err.contains("is not a backup"), "{done:?}");
 }
 
-/// Goal: on PostgreSQL the commands are printed, and the password is not.
+/// Goal: on PostgreSQL the commands are printed without the password.
 #[test]
 fn on_postgresql_the_commands_are_printed() {
     let tool = Tool::new().with("PAPERTAPE_DATABASE_URL", "postgres://me:secret@db/tape");

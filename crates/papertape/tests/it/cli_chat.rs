@@ -1,10 +1,10 @@
-//! The assistant at a terminal.
+//! The assistant in a terminal.
 
 use crate::cli_tool::Tool;
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
-/// What comes of lines that are piped in.
+/// The output for piped lines.
 fn piped(tool: &Tool, said: &[u8]) -> Output {
     let mut child = tool
         .command(&["chat", "--language", "en"])
@@ -17,8 +17,7 @@ fn piped(tool: &Tool, said: &[u8]) -> Output {
     child.wait_with_output().expect("ends")
 }
 
-/// Goal: one message is answered: the answer on stdout, what is done on stderr, all of it as JSON where that
-/// is asked for.
+/// Goal: one message is answered: the answer on stdout, actions on stderr, all of it as JSON on request.
 #[test]
 fn one_message_is_answered() {
     let tool = Tool::new();
@@ -44,7 +43,7 @@ fn one_message_is_answered() {
     );
 }
 
-/// Goal: lines that are piped in are one conversation, and its commands work.
+/// Goal: piped lines form one conversation, and its commands work.
 #[test]
 fn lines_are_a_conversation() {
     let tool = Tool::new();
@@ -60,7 +59,7 @@ fn lines_are_a_conversation() {
     assert!(!out.contains("plan(s)"), "nothing is read behind /quit: {out}");
 }
 
-/// Goal: a line that is no text is told; none is dropped in silence.
+/// Goal: a line that is not valid text is reported; none is silently dropped.
 #[test]
 fn a_line_that_is_no_text_is_told() {
     let tool = Tool::new();
@@ -70,8 +69,8 @@ fn a_line_that_is_no_text_is_told() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("what is said cannot be read"), "{output:#?}");
 }
 
-/// Goal: a conversation has no days: what a replay of it says is no damage, and `latest` is never one where a
-/// backtest is meant.
+/// Goal: a conversation has no days: a replay of it does not report damage, and `latest` never means a
+/// conversation where a backtest is expected.
 #[test]
 fn a_conversation_is_not_replayed() {
     let tool = Tool::new();
@@ -86,7 +85,7 @@ fn a_conversation_is_not_replayed() {
     tool.ok(&["replay", "latest"]);
 }
 
-/// Goal: what cannot be asked is refused with the usual exit codes, and a model that cannot be called is told.
+/// Goal: an invalid request has the usual exit code, and a model that cannot be called is reported.
 #[test]
 fn refusals_have_their_codes() {
     let tool = Tool::new();
@@ -105,7 +104,7 @@ fn refusals_have_their_codes() {
     assert!(trades.err.contains("trades nothing"), "{trades:#?}");
 }
 
-/// Goal: `resume` takes up an answer that failed, as it takes up a backtest, and says what came of it.
+/// Goal: `resume` resumes a failed answer like a backtest, and reports the result.
 #[test]
 fn an_answer_is_resumed() {
     let nobody = "http://127.0.0.1:9/";
@@ -124,7 +123,7 @@ fn an_answer_is_resumed() {
     assert_eq!(again["session_id"], answer["session_id"]);
 }
 
-/// Goal: where a server owns the record, it answers.
+/// Goal: if a server owns the database, the server answers.
 #[test]
 fn a_server_answers() {
     let tool = Tool::new();

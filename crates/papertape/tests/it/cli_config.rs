@@ -1,4 +1,4 @@
-//! The configuration: where values come from, and what is said of those that make no sense.
+//! The configuration: where values come from, and how invalid ones are reported.
 
 use crate::cli_tool::Tool;
 use papertape::access::{Scope, TokenHash};
@@ -10,7 +10,7 @@ use papertape_core::id::AgentName;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every place where a value can stand.
+/// Every path at which there can be a value.
 fn places(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -28,7 +28,7 @@ fn places(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// The document lists the keys of the configuration with their defaults, and no others.
+/// The document lists exactly the keys of the configuration, with their defaults.
 #[test]
 fn every_key_is_documented_with_its_default() {
     let mut agent = AgentConfig::solo(AgentName::new("x"), "house::momentum".parse().expect("is a model"));
@@ -45,7 +45,7 @@ fn every_key_is_documented_with_its_default() {
     });
     let mut known = BTreeMap::new();
     places(&serde_json::to_value(&config).expect("is JSON"), "", &mut known);
-    // Those that are left out where they are not set.
+    // Keys that are omitted if they are not set.
     let optional = [
         "agents[].instructions",
         "agents[].sampling.stop",
@@ -74,7 +74,7 @@ fn every_key_is_documented_with_its_default() {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        // A market's and a token's keys have no defaults, and an agent's name and model are the test's.
+        // A market's and a token's keys have no defaults, and the test sets an agent's name and model.
         let is_given = key.starts_with("markets.")
             || key.starts_with("auth.tokens[]")
             || ["agents[].name", "agents[].model"].contains(&key.as_str());
@@ -106,7 +106,7 @@ fn a_misspelt_key_is_refused_and_the_nearest_is_named() {
     );
 }
 
-/// Goal: what can never work is refused before anything begins, by its key.
+/// Goal: a value that can never work is rejected at startup, by its key.
 #[test]
 fn values_that_cannot_work_are_refused() {
     let cases = [
@@ -160,7 +160,7 @@ fn variables_win_over_the_file_and_empty_ones_are_none() {
     assert_eq!(shown["simulation"]["initial_cash"], "0.10");
     assert_eq!(shown["simulation"]["symbols"], serde_json::json!(["AAPL", "IBM"]));
     assert_eq!(shown["database_url"], "postgres://user:***@127.0.0.1:9/x");
-    // Every command goes where the variables say, and none tells the password.
+    // Every command uses the variables, and none shows the password.
     let done = tool.ends(&["jobs"], 1);
     assert!(done.err.contains("database") && !done.err.contains("hunter2"), "{done:#?}");
 }
@@ -187,7 +187,7 @@ fn the_configuration_can_be_shown() {
     let tool = Tool::new().configured("log = 'warn'");
     assert_eq!(tool.ok(&["config", "path"]).out.trim_end(), "papertape.toml");
     let shown = tool.ok(&["config", "show"]).out;
-    // What is shown is a config.
+    // The output is itself a config.
     let again = Tool::new().configured(&shown);
     assert_eq!(again.ok(&["config", "show"]).out, shown);
     assert!(tool.ok(&["config", "keys"]).out.contains("worker.lease_secs"));

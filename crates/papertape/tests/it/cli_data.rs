@@ -1,4 +1,4 @@
-//! `papertape data`: datasets that are imported, used, kept and taken away.
+//! `papertape data`: datasets that are imported, used, retained and removed.
 
 use crate::cli_tool::Tool;
 use rustix::process::Signal;
@@ -15,8 +15,8 @@ fn tool(files: &[(&str, &str)]) -> Tool {
     tool
 }
 
-// Goal: a dataset that was imported is listed, shown, verified, run on, replayed, and not removed while the
-// job uses it, also after its name stands for other content.
+// Goal: an imported dataset is listed, shown, verified, run on, replayed, and not removed while the job uses
+// it, even after its name refers to other content.
 #[test]
 fn an_imported_dataset_is_used_and_kept_for_its_jobs() {
     let other = BARS.replace("22,500", "22,501");
@@ -61,8 +61,8 @@ fn an_imported_dataset_is_used_and_kept_for_its_jobs() {
     tool.ends(&["data", "remove", "us-daily-2000-2013"], 1);
 }
 
-// Goal: refused rows are told by file and line with exit code 1 and nothing is there; in quarantine they are
-// written down and the rest is there.
+// Goal: rejected rows are reported by file and line with exit code 1 and nothing is imported; with quarantine
+// they are written down and the rest is imported.
 #[test]
 fn refused_rows_are_told_or_quarantined() {
     let bad = BARS.replace("BBB,2024-01-03,20,22,20", "BBB,2024-01-03,20,2,20");
@@ -91,7 +91,7 @@ fn refused_rows_are_told_or_quarantined() {
     tool.ends(&["data", "import", "gone.csv", "--name", "x"], 1);
 }
 
-// Goal: written out and imported by the command line it is the same dataset; a folder stands for its files.
+// Goal: exported and imported on the command line, it is the same dataset; a folder stands for its files.
 #[test]
 fn what_is_exported_is_imported_as_the_same() {
     let tool = tool(&[("bars.csv", BARS)]);
@@ -105,14 +105,14 @@ fn what_is_exported_is_imported_as_the_same() {
     tool.ends(&["data", "export", "none", "--to", "x"], 4);
 }
 
-/// Is anything being written there?
+/// Whether a write is in progress there.
 fn is_writing(content: &Path) -> bool {
     let entries = std::fs::read_dir(content).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with('.'))
 }
 
-// Goal: killed while it writes, an import leaves nothing that can be found; the next one clears up and is
-// whole.
+// Goal: an import that is killed while it writes leaves nothing that can be found; the next one cleans up and
+// completes.
 #[test]
 fn crash_in_the_middle_of_an_import() {
     let mut text = String::from("symbol,date,open,high,low,close,volume\n");
@@ -140,7 +140,7 @@ fn crash_in_the_middle_of_an_import() {
         let list = tool.json(&["data", "list"]);
         let found = list["datasets"].as_array().expect("a list").iter().any(|one| one["name"] == "many");
         if found {
-            // It was done before the signal came: all of it is there.
+            // It completed before the signal arrived: everything is there.
             tool.ok(&["data", "verify", "many"]);
         }
     }
@@ -149,8 +149,8 @@ fn crash_in_the_middle_of_an_import() {
     tool.ok(&["data", "verify", "many"]);
 }
 
-/// Goal: a folder is read with the folders in it; what is not data is skipped and named, and rows that are wrong in one way
-/// are one sentence.
+/// Goal: a folder is read with its subfolders; files that are not data are skipped and named, and rows with
+/// the same problem are one sentence.
 #[test]
 fn folders_are_read_with_all_that_lies_in_them() {
     let tool = tool(&[]);
@@ -174,12 +174,12 @@ fn folders_are_read_with_all_that_lies_in_them() {
     }
     let told = tool.ok(&["data", "import", "in", "--name", "found"]).err;
     assert!(told.contains("not data") && told.contains("chart.png"), "{told}");
-    // One that is named is to be data.
+    // A file that is named explicitly must be data.
     tool.ends(&["data", "import", "in/README.md", "--name", "other"], 1);
 }
 
-// Goal: a share that stops having bars, and of which nobody says why, keeps its last close, and from the sixth trading
-// day on the session says so, with the day of the last bar.
+// Goal: if a stock stops having bars for no known reason, its last close remains its price, and from the
+// sixth trading day on the session says so, with the day of the last bar.
 #[test]
 fn a_price_that_is_no_longer_known_is_said_to_be_so() {
     let mut rows = "symbol,date,open,high,low,close,volume\n".to_owned();
@@ -220,8 +220,8 @@ fn a_price_that_is_no_longer_known_is_said_to_be_so() {
     tool.ok(&["verify", &job]);
 }
 
-// Goal: shares of a company that leaves the market while they are held are settled by the delisting's terms: the total
-// loss stands among the trades and in the value, a reflection keeps its cause, and the record replays and verifies.
+// Goal: shares of a company that is delisted while they are held are settled on the delisting's terms: the
+// total loss is among the trades and in the value, a reflection records the cause, and the job replays and verifies.
 #[test]
 fn a_delisting_ends_a_position() {
     let days = ["2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"];
@@ -266,4 +266,47 @@ fn a_delisting_ends_a_position() {
     tool.ok(&["verify", &job]);
     let shown = tool.ok(&["data", "show", "mine"]);
     assert!(shown.out.contains("mine"), "{shown:?}");
+}
+
+// Goal: members of an index are imported, shown and come back from an export; a run on the index trades the members of
+// each day, is replayed and told as such, and a wrong universe is a usage error that says what there is.
+#[test]
+fn an_index_is_imported_and_run_on() {
+    let members =
+        "index,symbol,from,until\nIDX,AAA,2024-01-02,2024-01-04\nIDX,BBB,2024-01-03,\nIDX,ZZZ,2020-01-01,\n";
+    let tool = tool(&[("bars.csv", BARS), ("members.csv", members)]);
+    let made = tool.json(&["data", "import", "bars.csv", "members.csv", "--name", "mine"]);
+    let note = made["report"]["notes"][0].as_str().expect("a note");
+    assert_eq!(note, "members without bars are left out of IDX: 1 (ZZZ); a run on it trades without them");
+    assert!(tool.ok(&["data", "show", "mine"]).out.contains("IDX: 2 symbols, 2 memberships"));
+    let shown = tool.json(&["data", "show", "mine"]);
+    assert_eq!(shown["universes"][0]["name"], "IDX");
+    assert!(tool.ok(&["data", "list"]).out.contains("AAA, BBB; universes: IDX"));
+    tool.ok(&["data", "export", "mine", "--to", "out", "--format", "parquet"]);
+    let again = tool.json(&["data", "import", "out", "--name", "again"]);
+    assert_eq!(again["hash"], made["hash"]);
+
+    let run = |more: &[&'static str]| {
+        let mut args = vec!["run", "--dataset", "mine", "--start", "2024-01-02", "--end", "2024-01-04"];
+        args.extend(["--model", "house::buy_and_hold", "--no-summaries"]);
+        args.extend(more);
+        args
+    };
+    let job = tool.job(&run(&["--universe", "IDX"]));
+    tool.ok(&["replay", &job]);
+    tool.ok(&["verify", &job]);
+    assert!(tool.ok(&["jobs", &job]).out.contains("the members of IDX on each day"));
+    let results = tool.ok(&["results", &job]);
+    let told = format!("{} {}", results.out, results.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Universe: the members of IDX on each day."), "{told}");
+    let unknown = tool.ends(&run(&["--universe", "NONE"]), 2);
+    assert!(
+        unknown.err.contains("--universe: mine has no members of an index `NONE`; it has: IDX"),
+        "{unknown:?}"
+    );
+    let both = tool.ends(&run(&["--universe", "IDX", "--symbols", "AAA"]), 2);
+    assert!(both.err.contains("--symbols"), "{both:?}");
+    let early =
+        tool.ends(&["run", "--dataset", "us-daily-2000-2013", "--end", "2012-10-01", "--universe", "IDX"], 2);
+    assert!(early.err.contains("it has none; import them"), "{early:?}");
 }

@@ -1,9 +1,9 @@
-//! Dev mode: data that may be thrown away, apart from data that count.
+//! Dev mode: disposable data, separate from production data.
 
 use crate::cli_tool::{SHORT, Tool};
 use rustix::process::Signal;
 
-/// Starts a server, and stops it.
+/// Starts and stops a server.
 fn serve_once(tool: &Tool) -> String {
     let mut serving = tool.start(&["serve"]);
     serving.first_line();

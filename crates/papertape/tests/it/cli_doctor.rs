@@ -1,4 +1,4 @@
-//! The doctor: finds what is broken, and changes nothing.
+//! The doctor finds what is broken, and changes nothing.
 
 use crate::cli_tool::{SHORT, Tool};
 use serde_json::Value;
@@ -86,7 +86,7 @@ fn what_is_broken_is_found_with_exit_code_1() {
     check(&Tool::new().with("PAPERTAPE_DATABASE_URL", "postgres://127.0.0.1:1/none"), "database");
 }
 
-/// Answers every connection with this, once what it asks has come, and keeps the heads of the requests.
+/// Responds to every connection with this once the request has arrived, and records the requests' heads.
 fn listening(answer: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
@@ -110,8 +110,8 @@ fn response(status: &str, body: &str) -> &'static str {
         .leak()
 }
 
-// Goal: "can be called" is said after the provider has listed its models for the key, and of a model that is in the
-// list; every other answer is told apart from it, and the key is shown nowhere.
+// Goal: "can be called" appears only after the provider has listed its models for the key, and only for a
+// model in that list; every other response is distinguished from it, and the key is never shown.
 #[test]
 fn a_provider_is_asked_before_its_models_can_be_called() {
     const KEY: &str = "sk-test-0123456789abcdef0123456789";
@@ -150,8 +150,8 @@ fn a_provider_is_asked_before_its_models_can_be_called() {
     }
 }
 
-// Goal: a replaced prompt that asks for what is not there is found by the doctor and at every start, with its
-// folder, file and line; the assistant's prompts are looked at as well, and good ones are fine.
+// Goal: a replaced prompt that refers to something missing is found by the doctor and at every start, with
+// its folder, file and line; the assistant's prompts are checked too, and valid ones pass.
 #[test]
 fn a_wrong_prompt_is_found_before_anything_is_run() {
     let tool = Tool::new().configured("[prompts]\ndir = 'own'");

@@ -41,8 +41,8 @@ fn klines(days: i64) -> ScriptedAnswer {
     answer(&(0..days).map(kline).collect())
 }
 
-// Goal: a download ends as a dataset that has the days ordered and no others; the same command again
-// asks for nothing and changes nothing.
+// Goal: a download results in a dataset with exactly the requested days; the same command again requests
+// nothing and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_download_ends_as_a_dataset() {
     let server = ModelServer::scripted([klines(10)]).await;
@@ -59,8 +59,8 @@ async fn a_download_ends_as_a_dataset() {
     assert!(dry.out.contains("nothing: all is there"), "{dry:#?}");
 }
 
-// Goal: prices that Yahoo has divided by splits are in the dataset as they were traded, with the
-// splits, however late the split came.
+// Goal: prices that Yahoo has divided by splits are in the dataset as traded, with the splits, however late
+// the split came.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dataset_from_yahoo_is_as_traded() {
     let second = |at: &str| at.parse::<jiff::Timestamp>().expect("is an instant").as_second();
@@ -90,8 +90,8 @@ async fn a_dataset_from_yahoo_is_as_traded() {
     assert_eq!(closes, ["50"], "before the split nobody could know of it");
 }
 
-// Goal: one symbol that the source does not know is told with exit code 1, and the others are in the
-// dataset; the end of a quota is told with what is missing and exit code 3, and makes no dataset.
+// Goal: a symbol that the source does not know is reported with exit code 1, and the others are in the
+// dataset; an exhausted quota is reported with what is missing and exit code 3, and creates no dataset.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_missing_is_told() {
     let unknown = answer(&json!({ "code": -1121, "msg": "Invalid symbol." })).status(400);
@@ -109,7 +109,7 @@ async fn what_is_missing_is_told() {
     assert!(!tool.path("data/datasets").join("late").exists());
 }
 
-// Goal: Ctrl-C stops at once, with exit code 3; the same command goes on behind what was kept.
+// Goal: Ctrl-C stops at once, with exit code 3; the same command resumes after what is stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_keeps_what_there_is() {
     let server = ModelServer::scripted([klines(3), klines(3).held(), klines(3)]).await;
@@ -126,8 +126,8 @@ async fn ctrl_c_keeps_what_there_is() {
     assert_eq!((server.count(), &made["dataset"]["symbols"]), (3, &json!(2)), "{made:#}");
 }
 
-// Goal: the key comes from the environment or a file that it names, goes to the source, and is told
-// nowhere: not in what is printed at the loudest, not in a file of the data directory.
+// Goal: the key comes from the environment or a file named there, goes to the source, and appears nowhere
+// else: neither in the most verbose output nor in a file of the data directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_key_is_told_nowhere() {
     let refusal = json!({ "Information": format!("We have detected your API key as {KEY} and our standard \
@@ -147,7 +147,7 @@ async fn the_key_is_told_nowhere() {
     assert!(dry.out.contains("TIME_SERIES_DAILY") && !format!("{dry:?}").contains(KEY), "{dry:#?}");
 }
 
-// Goal: what cannot be had is refused before anything is asked.
+// Goal: an impossible download is rejected before any request.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_had_is_refused() {
     let server = ModelServer::scripted([]).await;

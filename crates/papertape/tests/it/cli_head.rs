@@ -1,5 +1,5 @@
-//! `papertape head` and `verify --expect`: a head that was published is met by the record as it was, by one that
-//! has grown, and by no other.
+//! `papertape head` and `verify --expect`: a published head matches the job as it was and a job that has
+//! grown since, and no other.
 
 use crate::cli_tool::{SHORT, Tool};
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn a_published_head_is_held_against_the_record() {
     let details = tool.json(&["jobs", &job]);
     assert_eq!(details["rules_version"], printed["document"]["rules_version"]);
 
-    // By its hash, by the document, and by what `--json` prints.
+    // By its hash, by the document, and by the output of `--json`.
     let plain = tool.ok(&["head", &job]);
     assert!(plain.err.contains(&hash), "{plain:?}");
     std::fs::write(tool.path("head.json"), &plain.out).expect("writes");
@@ -25,7 +25,7 @@ fn a_published_head_is_held_against_the_record() {
         assert!(done.err.contains("the record is the published head"), "{done:?}");
     }
 
-    // Another job's head, one that nobody printed, and no head at all.
+    // Another job's head, one that was never printed, and something that is not a head.
     let other =
         tool.job(&["run", "--start", "2012-10-01", "--end", "2012-10-02", "--model", "house::contrarian"]);
     let done = tool.ends(&["verify", &other, "--expect", "head.json"], 1);

@@ -21,8 +21,8 @@ fn rows<'a>(answer: &'a Value, of: &str) -> &'a Vec<Value> {
     answer[of].as_array().unwrap_or_else(|| panic!("{of} of {answer}"))
 }
 
-// Goal: after a trade, each memory is shown, the reflection is found by its words and tells what the books
-// tell, and what cannot be done is said and ends as its kind of failure does.
+// Goal: after a trade, each memory is shown, the reflection is found by keyword and agrees with the books,
+// and impossible requests fail with the exit code of their kind.
 #[test]
 fn memories_of_a_trade_are_shown_and_searched() {
     let tool = Tool::new();
@@ -54,13 +54,13 @@ fn memories_of_a_trade_are_shown_and_searched() {
     assert!(failed.err.contains("embeddings.model"), "{failed:?}");
     assert!(tool.ends(&["memory", "reembed"], 2).err.contains("embeddings.model"));
     tool.ends(&["memory", "compact", "--period", "year"], 2);
-    // Reflections of the newest period are not folded.
+    // Reflections of the newest period are not compacted.
     tool.ok(&["memory", "compact", "--period", "quarter"]);
     assert_eq!(rows(&tool.json(&["memory", "trades"]), "trades").len(), 1);
 }
 
-// Goal: an ablation runs the same days under each setting, whatever longer job has done them from another
-// state, says so in one table, and is not paid for again.
+// Goal: an ablation runs the same days under each setting, even if a longer job has run them from another
+// state, reports them in one table, and is not paid for again.
 #[test]
 fn an_ablation_compares_the_same_days() {
     let tool = Tool::new();
@@ -72,7 +72,7 @@ fn an_ablation_compares_the_same_days() {
     let rows = first.as_array().expect("a list");
     let settings: Vec<&Value> = rows.iter().map(|row| &row["memory"]).collect();
     assert_eq!(settings, ["off", "rounds", "rounds+open", "all"]);
-    // The house model reads no memory: whatever differs comes from other days.
+    // The house model reads no memory: any difference comes from other days.
     for row in rows {
         assert_eq!(
             (&row["total_return"], &row["trades"]),

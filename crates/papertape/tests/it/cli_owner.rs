@@ -1,4 +1,4 @@
-//! A server owns the data directory: who wants to write goes through it, and need not know.
+//! A server owns the data directory: commands that write go through it, transparently.
 
 use crate::cli_tool::{Running, SHORT, Tool};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -23,13 +23,13 @@ fn stop(serving: Running) {
 #[test]
 fn run_branch_resume_and_cancel_go_through_the_server() {
     let tool = Tool::new();
-    // A file that a dead server left behind leads nobody astray.
+    // A file that a dead server left behind misleads nobody.
     std::fs::create_dir(tool.path("data")).expect("makes it");
     std::fs::write(tool.path("data/server.json"), r#"{"pid":1,"url":"http://127.0.0.1:1"}"#).expect("writes");
     let alone = tool.ok(&SHORT);
     let serving = serve(&tool);
 
-    // The same command, the same answer.
+    // The same command gives the same result.
     let through = tool.ok(&SHORT);
     let same = through.out.lines().take_while(|line| !line.contains("done before, by job"));
     assert_eq!(same.collect::<Vec<_>>(), alone.out.lines().collect::<Vec<_>>());
@@ -55,7 +55,7 @@ fn run_branch_resume_and_cancel_go_through_the_server() {
     let branch = ["branch", &job, "--date", "2012-11-02", "--model", "house::momentum"];
     assert_eq!(tool.json(&branch)["status"], "completed");
 
-    // What the server refuses has the exit code that it has without one.
+    // A request that the server rejects has the same exit code as without a server.
     tool.ends(&["cancel", "nope"], 4);
     tool.ends(&["resume", &job], 1);
     tool.ends(&["cancel", &job], 1);
@@ -72,7 +72,7 @@ fn run_branch_resume_and_cancel_go_through_the_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_of_the_server_is_cancelled_and_resumed_from_outside() {
-    // A talker that never comes to an end by itself, and waits at each step to be let go.
+    // A model that waits at each step until it is released.
     let may_end = Arc::new(AtomicBool::new(false));
     let server = ModelServer::answering({
         let may_end = Arc::clone(&may_end);
@@ -90,7 +90,7 @@ async fn a_job_of_the_server_is_cancelled_and_resumed_from_outside() {
     ));
     let serving = serve(&tool);
 
-    // Who follows a job of the server may leave: the job goes on.
+    // A client that follows a job of the server may leave: the job continues.
     let mut following =
         tool.start(&["run", "--start", "2012-10-01", "--end", "2012-10-02", "--symbols", "IBM"]);
     following.until("runs in the server");

@@ -1,4 +1,4 @@
-//! Somebody stops reading: `| head`.
+//! The reader closes the pipe: `| head`.
 
 use crate::cli_tool::{SHORT, Tool};
 use std::io::{BufRead as _, BufReader, Read as _};

@@ -1,4 +1,4 @@
-//! The commands for the action log, for plans, and for looking after both.
+//! The commands for the action log, for plans, and for the maintenance of both.
 
 use crate::cli_tool::{SHORT, Tool};
 use papertape_core::ports::Clock as _;
@@ -7,8 +7,7 @@ use rusqlite::Connection;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// Goal: a run says in its log that it began and how it ended, and the log stands in the portable file when
-/// the command has ended.
+/// Goal: a run logs its start and its end, and the log is in the portable file when the command has ended.
 #[test]
 fn a_run_has_a_log() {
     let tool = Tool::new();
@@ -35,8 +34,8 @@ fn a_run_has_a_log() {
     assert_eq!(rows, 2);
 }
 
-/// Goal: plans that were made over the API are listed, shown and deleted, with a server and without one; a
-/// plan is not deleted unasked.
+/// Goal: plans created through the API are listed, shown and deleted, with a server and without one; a plan
+/// is not deleted without confirmation.
 #[tokio::test(flavor = "multi_thread")]
 async fn plans_are_listed_shown_and_deleted() {
     let tool = Tool::new();
@@ -44,7 +43,7 @@ async fn plans_are_listed_shown_and_deleted() {
     let mut server = tool.start(&["serve"]);
     let said = server.first_line();
     let url = said.trim().strip_prefix("Papertape listens on ").expect("an address").to_owned();
-    // The client wants to know a cryptography even where it is never to use one.
+    // The client requires a crypto provider even if it never uses one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let post = async |path: &str, body: serde_json::Value| {
         let client = reqwest::Client::builder().no_proxy().build().expect("a client");
@@ -75,8 +74,8 @@ async fn plans_are_listed_shown_and_deleted() {
     tool.ends(&["plans", "delete", "2", "--yes"], 4);
 }
 
-/// Goal: what is too old goes, and the command says how much; a dry run removes nothing; the portable file
-/// follows.
+/// Goal: rows that are too old are removed, and the command reports how many; a dry run removes nothing; the
+/// portable file follows.
 #[test]
 fn old_rows_are_cleaned_up() {
     let tool = Tool::new().configured("[settings.jobs]\nlog_retention_days = 30\n");
@@ -106,8 +105,8 @@ fn old_rows_are_cleaned_up() {
     assert!(wrong.ends(&["cleanup", "jobs"], 2).err.contains("settings.jobs.log_retention_days"));
 }
 
-/// Goal: the command takes in a file of an older form after a copy, says so, first only says what it would
-/// do, and fails where a file stays behind; any other start takes in what is in the folder, too.
+/// Goal: the command imports a file of an older format after copying it, reports it, first only previews it,
+/// and fails if a file remains; any other start imports what is in the folder, too.
 #[test]
 fn older_files_are_migrated() {
     let tool = Tool::new();
@@ -146,8 +145,9 @@ fn older_files_are_migrated() {
     );
 }
 
-// Goal: a folder that holds only files of plans, without a record, is previewed: whatever form and journal the files
-// have, the report is that of the migration that follows, and nothing in the folder changes, not even a time.
+// Goal: a folder that contains only files of plans, without a database, is previewed: whatever format and
+// journal the files have, the report equals that of the migration that follows, and nothing in the folder
+// changes, not even a timestamp.
 #[test]
 fn a_bare_folder_is_previewed_and_stays_as_it_is() {
     let tool = Tool::new();
@@ -165,7 +165,7 @@ fn a_bare_folder_is_previewed_and_stays_as_it_is() {
         file
     };
     drop(write(&plans.join("plan_4.sqlite"), &format!("{old} ('rollback', 4)")));
-    // As a process that was killed leaves it: what is in its log is not in the file.
+    // As a killed process leaves it: the content of its log is not in the file yet.
     let with_log = bare.path("data/with_log.sqlite");
     let sql = format!("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; {old} ('logged', 5)");
     let open = write(&with_log, &sql);
@@ -217,8 +217,8 @@ fn a_bare_folder_is_previewed_and_stays_as_it_is() {
     assert!(!nothing.path("data").exists());
 }
 
-// Goal: a job is deleted on the command line once that is confirmed, with its rows in the portable file, and with those
-// that were built on it only where that is asked for.
+// Goal: a job is deleted on the command line after confirmation, with its rows in the portable file, and with
+// its dependents only on request.
 #[test]
 fn a_job_is_deleted_once_it_is_confirmed() {
     let tool = Tool::new();

@@ -18,7 +18,7 @@ fn postgres_lets_a_worker_take_what_a_command_queued_and_a_command_follow_it() {
     assert_eq!(tool.json(&["jobs", &queued])["status"], "queued");
     let mut worker = tool.start(&["worker"]);
     worker.until("takes jobs of");
-    // Follows what the worker has, or does it before the worker comes; once completed there is nothing.
+    // Follows the worker's job, or runs it before the worker does; a completed job has nothing left.
     let resumed = tool.run(&["resume", &queued]);
     assert!(resumed.code == 0 || resumed.err.contains("is completed"), "{resumed:#?}");
     assert_eq!(tool.json(&["jobs", &queued])["status"], "completed");

@@ -11,7 +11,7 @@ fn invariants(model: &str) -> Value {
     })
 }
 
-/// A trace of ours in which each node takes `scale` times as long; `late` is a node that met its deadline.
+/// A trace in our format in which each node takes `scale` times as long; `late` is a node that hit its deadline.
 fn ours(run_id: &str, style: &str, scale: f64, late: &str) -> Value {
     let nodes = [
         ("Market Analyst", "analyst", "quick", 0.0, 2.0, 3),
@@ -59,7 +59,7 @@ fn ours(run_id: &str, style: &str, scale: f64, late: &str) -> Value {
     })
 }
 
-/// A trace as the harness of `TradingAgents` leaves it.
+/// A trace as the `TradingAgents` harness writes it.
 fn theirs() -> Value {
     let node = |name: &str, phase: &str, kind: &str, from: f64, to: f64, status: Option<&str>, len: u64| {
         json!({
@@ -85,7 +85,7 @@ fn theirs() -> Value {
     })
 }
 
-/// A directory with two cohorts of ours, a trace of theirs, and files that are none.
+/// A directory with two cohorts of ours, a trace of theirs, and files that are not traces.
 fn desk() -> Tool {
     let tool = Tool::new();
     let write = |name: &str, value: &Value| {
@@ -106,7 +106,7 @@ fn desk() -> Tool {
 const AB: [&str; 10] =
     ["profile", "ab", "--a", "compact", "--b", "detailed", "--label-a", "compact", "--label-b", "detailed"];
 
-// Goal: two cohorts are compared from their files alone: no record is needed, and none is made.
+// Goal: two cohorts are compared from their files only: no database is needed or created.
 #[test]
 fn cohorts_are_compared_from_their_files() {
     let tool = desk();
@@ -124,7 +124,7 @@ fn cohorts_are_compared_from_their_files() {
     assert!(!tool.path("data").exists());
 }
 
-// Goal: a trace is drawn, plainly where no terminal is, and given as it is with --json.
+// Goal: a trace is drawn, in plain text without a terminal, and printed unchanged with --json.
 #[test]
 fn a_trace_is_drawn() {
     let tool = desk();
@@ -135,7 +135,7 @@ fn a_trace_is_drawn() {
     assert_eq!(tool.json(&["profile", "show", "compact"]).as_array().map(Vec::len), Some(3));
 }
 
-// Goal: what cannot be compared or read is refused with what is wrong, and in which file.
+// Goal: traces that cannot be compared or read are rejected with the reason and the file.
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let tool = desk();
@@ -172,7 +172,7 @@ fn what_cannot_be_compared_is_refused() {
     tool.ends(&["profile", "show", "nowhere"], 4);
 }
 
-// Goal: one ticker-day of a desk is run and its trace written, drawn and read back; the job is on record.
+// Goal: one ticker-day of a desk is run and its trace written, drawn and read back; the job is in the database.
 #[test]
 fn a_chain_is_run_and_its_trace_written() {
     let tool = Tool::new();
@@ -226,24 +226,24 @@ fn a_chain_is_run_and_its_trace_written() {
         (&jobs["jobs"][0]["kind"], &jobs["jobs"][0]["status"]),
         (&"profile".into(), &"completed".into())
     );
-    // The same again is run again: a timing is never taken from an earlier one.
+    // The same command runs again: a timing is never taken from an earlier run.
     let second = tool.json(&chain);
     assert_ne!(second["run_id"], trace["run_id"]);
     let (a, b) = (path, second["dump_path"].as_str().expect("is written"));
     tool.ok(&["profile", "ab", "--a", a, "--b", b]);
 
-    // What was written is what the record gives.
+    // The written file equals the export from the database.
     let exported = tool.json(&["profile", "export", "latest", "--dump-dir", "runs"]);
     assert_eq!((&exported["trace_count"], &exported["files"][0]), (&1.into(), &b.into()));
     let again = std::fs::read_to_string(tool.path(b)).expect("is there");
     assert_eq!(serde_json::from_str::<Value>(&again).expect("is JSON"), second);
 }
 
-// Goal: a run that meets its overall timeout ends with a trace that says so, with what it was at where
-// that is asked for; other traces hold none of that.
+// Goal: a run that hits its overall timeout ends with a trace that says so, with its open steps on request;
+// other traces contain none of that.
 #[test]
 fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
-    // A provider that takes every call and answers none.
+    // A provider that accepts every call and never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = silent.local_addr().expect("has an address");
     let provider =
@@ -282,7 +282,7 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
     assert_eq!(trace["invariants"]["provider"], "silent");
     let raw = trace["raw_events"].as_array().expect("has raw events");
     let call = raw.iter().find(|step| step["path"] == "AAPL/Market Analyst#1/model#1");
-    // The session's own time is over in the same moment: its calls may still be told so.
+    // The session's own timeout is over at the same moment: that may still be recorded for its calls.
     let open = ["intent", "done(timed_out)", "abandoned"];
     let state = call.and_then(|step| step["state"].as_str());
     assert!(state.is_some_and(|state| open.contains(&state)), "{raw:#?}");
@@ -291,14 +291,14 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
     assert!(drawn.contains("AAPL on 2012-10-02: error") && drawn.contains("no node has ended"), "{drawn}");
     assert!(drawn.contains("open at the end: ") && drawn.contains("Market Analyst (since "), "{drawn}");
     assert_eq!(tool.json(&["jobs", "latest"])["status"], "failed");
-    // A failed job is exported as well; without being asked, a trace holds no raw steps.
+    // A failed job is exported as well; by default, a trace contains no raw steps.
     let exported = tool.json(&["profile", "export", "latest", "--dump-dir", "again"]);
     assert_eq!((&exported["trace_count"], &exported["error_count"]), (&1.into(), &1.into()));
     let path = exported["files"][0].as_str().expect("is written");
     assert_eq!(tool.json(&["profile", "show", path])["raw_events"], json!([]));
 }
 
-// Goal: what cannot be timed is refused before anything is run.
+// Goal: a request that cannot be timed is rejected before anything runs.
 #[test]
 fn what_cannot_be_timed_is_refused() {
     let tool = Tool::new();

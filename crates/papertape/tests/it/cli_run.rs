@@ -1,4 +1,4 @@
-//! A newcomer's way through the commands, on the bundled data, with house models.
+//! A newcomer's path through the commands, on the bundled data, with house models.
 
 use crate::cli_tool::{SHORT, Tool};
 
@@ -65,15 +65,15 @@ fn a_second_run_does_nothing_and_shows_the_same() {
     let tool = Tool::new();
     let first = tool.ok(&SHORT);
     let second = tool.ok(&SHORT);
-    // The same figures, and who came to them.
+    // The same metrics, and the jobs that produced them.
     let (table, below) = second.out.split_at(second.out.find(" done before, by job").expect("says so"));
     assert!(first.out.starts_with(table.rsplit_once('\n').expect("lines").0), "{second:#?}");
     assert!(below.contains("done before"), "{below}");
     assert!(second.err.contains("all 3 model-days were done before"), "{second:#?}");
-    // The newest job is the one that did something.
+    // The newest job is the one that ran something.
     let status = tool.json(&["jobs", "latest"]);
     assert_eq!(status["progress"]["completed"], 3);
-    // Asked to, it does them again, and a run without a first day goes on from there.
+    // On request, it runs them again, and a run without a first day continues from there.
     let again: Vec<&str> = SHORT.iter().copied().chain(["--replace"]).collect();
     let again = tool.job(&again);
     assert_eq!(tool.json(&["jobs", &again])["progress"]["completed"], 3);
@@ -139,7 +139,7 @@ fn what_is_not_there_is_not_found_with_exit_code_4() {
     for args in commands {
         assert!(tool.ends(args, 4).err.contains("there is no record in data"));
     }
-    // A question makes no record.
+    // A read command creates no database.
     assert!(!tool.path("data").exists());
     tool.ok(&SHORT);
     for args in commands {
@@ -153,7 +153,7 @@ fn what_is_not_there_is_not_found_with_exit_code_4() {
 #[test]
 fn a_budget_that_is_used_up_stops_the_job_and_a_larger_one_goes_on_after_it() {
     let tool = Tool::new();
-    // Enough for the first day, and not for three.
+    // Enough for the first day, but not for three.
     let args: Vec<&str> = SHORT.iter().copied().chain(["--budget-tokens", "10000"]).collect();
     let done = tool.ends(&args, 3);
     assert!(done.err.contains(" tokens used, ") && done.err.contains("a larger budget"), "{done:#?}");
@@ -184,7 +184,7 @@ fn small_commands_do_what_they_say() {
     assert!(tool.ok(&["data", "list"]).out.contains("AAPL, FB, GOOG, IBM, MSFT"));
     assert!(tool.ok(&["completions", "bash"]).out.contains("papertape"));
     assert!(tool.ok(&["--version"]).out.starts_with("papertape "));
-    // Help is the first line of a command's documentation, without a full stop.
+    // Help is the first line of a command's documentation, without a period.
     for line in tool.ok(&["--help"]).out.lines().filter(|line| line.starts_with("  ")) {
         assert!(!line.ends_with('.'), "{line}");
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first stops after the step under way, the second at once; either can be gone on from.
+//! Ctrl-C: the first stops after the current step, the second at once; both can be resumed.
 
 use crate::cli_tool::Tool;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};

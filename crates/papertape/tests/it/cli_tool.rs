@@ -1,4 +1,4 @@
-//! Runs the real binary in a directory of its own, without the environment of whoever runs the tests.
+//! Runs the real binary in its own directory, isolated from the environment of the test runner.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// A run over three days, that is over in a moment.
+/// A run over three days, which takes only a moment.
 pub(crate) const SHORT: [&str; 10] = [
     "run",
     "--start",
@@ -21,13 +21,13 @@ pub(crate) const SHORT: [&str; 10] = [
     "--no-summaries",
 ];
 
-/// A working directory, with a data directory in it once a command makes it.
+/// A working directory, with a data directory once a command creates it.
 pub(crate) struct Tool {
     dir: TempDir,
     variables: Vec<(String, String)>,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) code: i32,
@@ -40,13 +40,13 @@ impl Tool {
         Self { dir: tempfile::tempdir().expect("makes a directory"), variables: Vec::new() }
     }
 
-    /// With a variable of the environment.
+    /// Sets an environment variable.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With a config file.
+    /// Adds a config file.
     pub(crate) fn configured(self, toml: &str) -> Self {
         std::fs::write(self.path("papertape.toml"), toml).expect("writes");
         self
@@ -59,7 +59,7 @@ impl Tool {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_papertape"));
         command.args(args).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
-        // Expected figures are those of fills without costs, but where a test is about costs.
+        // Expected values assume fills without costs, except in tests about costs.
         command.env("PAPERTAPE_SIMULATION__COSTS", "frictionless");
         command.env("PAPERTAPE_DATA_DIR", "data").env("PAPERTAPE_LISTEN", "127.0.0.1:0");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -75,31 +75,31 @@ impl Tool {
         }
     }
 
-    /// Runs it, expecting success.
+    /// Runs the command and expects success.
     pub(crate) fn ok(&self, args: &[&str]) -> Done {
         self.ends(args, 0)
     }
 
-    /// Runs it, expecting this exit code.
+    /// Runs the command and expects this exit code.
     pub(crate) fn ends(&self, args: &[&str], code: i32) -> Done {
         let done = self.run(args);
         assert_eq!(done.code, code, "papertape {}: {done:#?}", args.join(" "));
         done
     }
 
-    /// Runs it with `--json`, expecting success and one JSON value.
+    /// Runs the command with `--json` and expects success and one JSON value.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
         let done = self.ok(&args);
         serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{error}: {done:#?}"))
     }
 
-    /// The job's id that a run prints.
+    /// The job ID that a run prints.
     pub(crate) fn job(&self, args: &[&str]) -> String {
         self.json(args)["job_id"].as_str().expect("has an id").to_owned()
     }
 
-    /// Starts a command that is to go on.
+    /// Starts a command in the background.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
         let mut child =
@@ -110,7 +110,7 @@ impl Tool {
     }
 }
 
-/// A command that goes on.
+/// A running command.
 pub(crate) struct Running {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -128,7 +128,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits until stderr has said this, and gives the line.
+    /// Waits until stderr contains this text, and returns the line.
     pub(crate) fn until(&mut self, text: &str) -> String {
         loop {
             let mut line = String::new();
@@ -141,7 +141,7 @@ impl Running {
         }
     }
 
-    /// The next line of stdout: a server says its address there.
+    /// The next line of stdout, where a server prints its address.
     pub(crate) fn first_line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("stdout is text");
@@ -160,7 +160,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Of a test that has failed; one that ended is none any more.
+        // Still running if the test failed; otherwise it has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

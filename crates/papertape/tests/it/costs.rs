@@ -1,12 +1,12 @@
-//! What a run was traded by stands next to its results, and its orders are filled again at the next open.
+//! The terms that a run was traded on appear with its results, and its orders are filled again at the next open.
 
 use crate::api_support::{World, week};
 use papertape::trigger::Request as Simulation;
 use papertape_core::broker::CostModel;
 use serde_json::{Value, json};
 
-/// Goal: a run with the market's costs says what they are, next to what the same orders come to at the next open; a
-/// frictionless one is labeled so; and the costs make the difference.
+/// Goal: a run with the market's costs reports them, next to the result of the same orders at the next open;
+/// a frictionless run is labeled as such; and the costs account for the difference.
 #[tokio::test]
 async fn results_say_what_they_were_traded_by() {
     let world = World::empty().await;
@@ -53,8 +53,8 @@ async fn results_say_what_they_were_traded_by() {
     }
 }
 
-/// Goal: a fee is shown with its parts, which add up to it; a sale pays duties that a purchase does not. The session's
-/// head and its span in OTLP have the conventions of the day's result.
+/// Goal: a fee is shown with its parts, which add up to it; a sale pays duties that a purchase does not. The
+/// session's head and its OTLP span contain the conventions of the day's result.
 #[tokio::test]
 async fn fees_are_shown_in_parts_and_conventions_with_every_session() {
     let world = World::empty().await;
@@ -101,7 +101,7 @@ async fn fees_are_shown_in_parts_and_conventions_with_every_session() {
     }
 }
 
-/// Goal: costs that nobody knows are an error that names the field.
+/// Goal: an unknown cost model is an error that names the field.
 #[tokio::test]
 async fn unknown_costs_are_named() {
     let world = World::empty().await;

@@ -1,5 +1,5 @@
-//! The assistant is killed at every point at which a crash can matter, taken up again by another process,
-//! and ends as if nothing had happened: nothing is done twice, nothing is lost.
+//! The assistant is killed at every point at which a crash can matter, resumed by another process, and ends
+//! as if nothing had happened: nothing is done twice, nothing is lost.
 
 use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, run, same};
 use futures::{FutureExt as _, StreamExt as _};
@@ -26,15 +26,15 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many records are at work at a time.
+/// The number of databases in use at a time.
 const SIDE_BY_SIDE: usize = 4;
-/// How long a lease of a job beside the one under test lasts, unless it is renewed.
+/// The lease of any job other than the one under test, unless it is renewed.
 const BRIEF: Duration = Duration::from_secs(3);
-/// What is asked for, that a plan needs a run, two readers of it and a search.
+/// A request for which a plan needs a run, two tasks that read it and a search.
 const WORK: &str = "Backtest house::momentum on AAPL from 2012-10-01 to 2012-10-02, compare it with buy and \
     hold, search memory for AAPL";
 
-/// A job of the assistant's, queued, by what is to be killed.
+/// A queued job of the assistant, by what is to be killed.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Chat,
@@ -70,7 +70,7 @@ async fn queued(app: &App, work: Work) -> JobId {
     }
 }
 
-/// A plan with these tasks, each with the places of those that it depends on.
+/// A plan with these tasks, each with the indices of its dependencies.
 async fn plan(app: &App, tasks: &[(&str, &[usize])]) -> PlanId {
     let write = async |write: PlanWrite| {
         let clean = Clean::of(&app.services.redactor, vec![write]);
@@ -102,18 +102,18 @@ async fn plan(app: &App, tasks: &[(&str, &[usize])]) -> PlanId {
     plan
 }
 
-/// What all of it came to, without what differs from run to run.
+/// The complete result, without what differs between runs.
 #[derive(Debug, PartialEq)]
 struct Came {
     /// The job's tape.
     export: String,
-    /// Its action log, but for the rows of the job itself, in the order of their actions.
+    /// Its action log, without the rows of the job itself, in the order of their actions.
     log: Vec<String>,
     /// All plans with their tasks.
     plans: Vec<Value>,
-    /// All jobs with their kinds and states.
+    /// All jobs with their kinds and statuses.
     jobs: Vec<String>,
-    /// What was said.
+    /// The conversation's messages.
     said: Vec<Value>,
 }
 
@@ -158,7 +158,7 @@ impl Came {
     }
 }
 
-/// Runs the job, with a worker beside it for the jobs that it starts. `None` where it cannot be claimed.
+/// Runs the job, with another worker for the jobs that it starts. `None` if it cannot be claimed.
 async fn run_beside(app: &App, job: &JobId, points: Option<&Arc<FaultPoints>>) -> Option<JobEnd> {
     let others = Others::beside(app, job);
     let services = match points {
@@ -183,9 +183,9 @@ impl Others {
         let services = Services { queue: Arc::new(queue), ..app.services.clone() };
         let options = WorkerOptions {
             owner: format!("others-{}", std::process::id()),
-            // Renewed three times in each.
+            // Renewed three times per lease.
             lease_for: BRIEF,
-            // Each look lists jobs: often enough to lose no time, seldom enough to leave it to the work.
+            // Each poll lists jobs: often enough to lose no time, rarely enough not to slow the work down.
             poll_every: Duration::from_millis(20),
             parallel_jobs: 2,
             max_crashes_per_step: 0,
@@ -200,7 +200,7 @@ impl Others {
     }
 }
 
-/// The queue without the job under test. A lease is short: what a killed process held is soon free.
+/// The queue without the job under test. Leases are short: what a killed process held is soon free.
 struct AllBut {
     store: Store,
     job: JobId,
@@ -277,7 +277,7 @@ impl Queue for AllBut {
     }
 }
 
-/// What an undisturbed run comes to, and how many points it passes.
+/// The result of an undisturbed run, and the points that it passes.
 async fn undisturbed(desk: &Desk, job: &JobId) -> (Came, Vec<&'static str>) {
     let app = desk.app().await;
     let points = FaultPoints::counting();
@@ -288,7 +288,7 @@ async fn undisturbed(desk: &Desk, job: &JobId) -> (Came, Vec<&'static str>) {
     (Came::of(&app, job).await, points.passed())
 }
 
-/// Kills the job at a point, takes it up again, and holds what it comes to against an undisturbed run.
+/// Kills the job at a point, resumes it, and compares the result with an undisturbed run.
 async fn hold(desk: &Desk, job: &JobId, at: usize, wanted: &Came, name: &str) {
     desk.run_and_kill(job, at).await;
     let what = format!("killed at point {at}, {name}");
@@ -308,7 +308,7 @@ async fn hold(desk: &Desk, job: &JobId, at: usize, wanted: &Came, name: &str) {
     assert_eq!(found.broken, None, "{what}");
 }
 
-/// Kills at every point. Gives how many there are.
+/// Kills at every point. Returns the number of points.
 async fn at_every_point(work: Work) -> usize {
     let template = Desk::new().await;
     let job = {
@@ -325,7 +325,7 @@ async fn at_every_point(work: Work) -> usize {
     points.len()
 }
 
-/// Goal: a chat turn that makes, breaks down and carries out a plan survives a kill at every point.
+/// Goal: a chat turn that creates, decomposes and executes a plan survives a kill at every point.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chat_turn_survives_a_kill_at_every_point() {
     let points = at_every_point(Work::Chat).await;
@@ -339,7 +339,7 @@ async fn a_decomposition_survives_a_kill_at_every_point() {
     assert!(points > 20, "{points} points");
 }
 
-/// Goal: so does an execution whose tasks run side by side, one of which fails and fails another.
+/// Goal: so does an execution whose tasks run concurrently, one of which fails and makes another fail.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_execution_survives_a_kill_at_every_point() {
     let points = at_every_point(Work::Execute).await;
@@ -369,7 +369,7 @@ async fn postgres_assistant_survives_a_kill() {
         if !row.status.is_stopped() {
             while run_beside(&app, &job, None).await.is_none() {}
         }
-        // Ids follow from the job's own, which is another in each schema.
+        // IDs derive from the job's own, which differs between schemas.
         let came = Came::of(&app, &job).await;
         let plain = |came: &Came| (came.log.len(), came.jobs.len(), came.plans[0]["status"].clone());
         assert_eq!(plain(wanted), plain(&came), "killed at point {at}, {}: {came:#?}", points[at]);
@@ -380,7 +380,7 @@ async fn postgres_assistant_survives_a_kill() {
     futures::stream::iter(every).map(hold).buffer_unordered(SIDE_BY_SIDE).collect::<Vec<()>>().await;
 }
 
-/// Asks for one action that fails at every attempt, then says that it is done.
+/// Requests one action that fails at every attempt, then says that it is done.
 fn retrying(body: &Value) -> ScriptedAnswer {
     let actions = match body.to_string().contains("there is no plan 99") {
         true => json!([]),
@@ -401,8 +401,8 @@ async fn attempts(app: &App, job: &JobId) -> (Vec<i64>, usize) {
     (numbers, of_action().filter(|row| row.status.success() == Some(false)).count())
 }
 
-/// Goal: failed attempts of an action are in the log once each, in their order, wherever a kill falls; the action ends
-/// once.
+/// Goal: failed attempts of an action are in the log once each, in order, wherever a kill falls; the action
+/// ends once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn attempts_in_the_log_survive_a_kill_at_every_point() {
     let template = Desk::thinking(Mind { answer: retrying, late: None }).await;
@@ -435,7 +435,7 @@ async fn attempts_in_the_log_survive_a_kill_at_every_point() {
             while run_beside(&app, job, None).await.is_none() {}
         }
         let (numbers, ends) = attempts(&app, job).await;
-        // An attempt that the kill has broken off did not fail: it is followed by as many as the first one.
+        // An attempt that the kill interrupted did not fail: it is followed by as many as the first one.
         let is_in_order = numbers.windows(2).all(|two| two[0] < two[1]);
         assert!(is_in_order && (2..=4).contains(&numbers.len()), "killed at point {at}: {numbers:?}");
         assert_eq!(ends, 1, "killed at point {at}");

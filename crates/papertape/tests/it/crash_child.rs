@@ -1,4 +1,4 @@
-//! The process that is killed: this test program, started again for this one test.
+//! The process that is killed: this test binary, started again for this single test.
 
 use crate::crash_assistant::Others;
 use crate::crash_support::{Place, faulty, open, run};
@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 /// The variable that tells a child what to run.
 pub(crate) const CHILD: &str = "PAPERTAPE_TEST_CHILD";
 
-/// What a child is to run.
+/// What a child runs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Child {
     pub(crate) place: Place,
@@ -27,11 +27,11 @@ pub(crate) struct Child {
     pub(crate) notes: PathBuf,
     pub(crate) job: JobId,
     pub(crate) kill_at: Option<usize>,
-    /// Time stands still, but for so long at each byte that comes over stdin; absent: time passes.
+    /// Time advances only by this much at each byte on stdin; absent: time passes normally.
     pub(crate) deadline: Option<Duration>,
 }
 
-/// In a child: runs the job and is killed. Among the other tests: nothing.
+/// In a child: runs the job and is killed. In a normal test run: nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_a_job_until_it_is_killed() {
     let Ok(child) = std::env::var(CHILD) else { return };
@@ -42,7 +42,7 @@ async fn runs_a_job_until_it_is_killed() {
     if let Some(deadline) = child.deadline {
         let clock = FakeClock::new();
         services.clock = Arc::new(clock.clone());
-        // A call that hangs would keep the one place from those that let its time pass.
+        // A call that hangs would keep the only permit from those that let its time pass.
         services.alone = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
         std::thread::spawn(move || {
             for _ in std::io::stdin().lock().bytes().map_while(Result::ok) {
@@ -53,7 +53,7 @@ async fn runs_a_job_until_it_is_killed() {
     if let Place::Postgres(..) = child.place {
         services.queue = Arc::new(BriefLeases(services.queue));
     }
-    // The jobs that one of the assistant's starts are run beside it.
+    // Jobs that the assistant's job starts run next to it.
     let row = app.store.job(&child.job).await.expect("reads").expect("is there");
     let others = is_assistants(&row.kind).then(|| Others::beside(&app, &child.job));
     let ended = run(&services, &child.job).await;
@@ -61,14 +61,14 @@ async fn runs_a_job_until_it_is_killed() {
         others.end().await;
     }
     if ended.is_none() {
-        // Its last process was killed after its end.
+        // The previous process was killed after the job's end.
         let job = app.store.job(&child.job).await.expect("reads").expect("is there");
         assert_eq!(job.status, JobStatus::Completed);
     }
 }
 
-/// A queue whose leases have run out when they are given: a test need not wait until a killed worker's
-/// job is free. Nobody else asks for the job while its worker lives.
+/// A queue whose leases have already expired when they are granted: a test need not wait until a killed
+/// worker's job is free. Nobody else claims the job while its worker lives.
 pub(crate) struct BriefLeases(pub(crate) Arc<dyn Queue>);
 
 impl Queue for BriefLeases {

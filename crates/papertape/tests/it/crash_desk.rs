@@ -1,5 +1,5 @@
-//! A desk's day that is killed anywhere ends as if nothing had happened: two symbols and their analysts
-//! side by side, a node that hangs until its deadline, and others that break.
+//! A desk's day that is killed anywhere ends as if nothing had happened: two symbols and their analysts run
+//! concurrently, one node hangs until its deadline, and others fail.
 
 use crate::crash_points::{at_every_point, on_postgres};
 use crate::crash_random::{kill_at_random, seed};
@@ -13,15 +13,15 @@ use papertape_testkit::model_server::ScriptedAnswer;
 use serde_json::Value;
 use std::time::Duration;
 
-/// At the most, so many calls are under way at once: two analysts of two symbols.
+/// The maximum number of concurrent calls: two analysts of two symbols.
 const AT_ONCE: usize = 4;
 /// How often the desk is killed at random.
 const KILLS: usize = 24;
-/// The Trader's deadline; all others have more time than the test has.
+/// The Trader's deadline; all others exceed the test's duration.
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// The house model plays every role but a few. The Trader of AAPL hangs until that of IBM is done: its
-/// deadline is the only one that can pass, so nobody else is cut off with it.
+/// The house model plays every role except a few. The Trader of AAPL hangs until that of IBM is done: its
+/// deadline is the only one that can pass, so no other node is cut off with it.
 const ROLES: Mind = Mind {
     answer: roles,
     late: Some(Late { hangs: is_hung, passes_by: is_past_the_trader, deadline: DEADLINE }),
@@ -82,7 +82,7 @@ async fn postgres_desk_survives_a_kill() {
     on_postgres(ROLES, day, AT_ONCE).await;
 }
 
-/// Killed from outside while nodes are asked side by side, again and again until it is done.
+/// Killed from outside during concurrent calls, again and again until it is done.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_desk_killed_at_random_leaves_no_trace() {
     kill_at_random(Desk::thinking(ROLES).await, day(), KILLS, &seed()).await;

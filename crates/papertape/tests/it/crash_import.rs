@@ -1,5 +1,5 @@
-//! An import that is killed while its days are written is taken up where it was, and ends as if nothing had
-//! happened: no day is half there, no trade is booked or reflected on twice.
+//! An import that is killed while its days are written resumes where it was, and ends as if nothing had
+//! happened: no day is incomplete, no trade is booked or reflected on twice.
 
 use crate::crash_support::{Desk, Place, SCRIPTED, completed, export, faulty, same};
 use papertape::ai_trader::RecordedAgent;
@@ -19,7 +19,7 @@ use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::postgres;
 use std::collections::BTreeMap;
 
-/// A day that says something and places an order.
+/// A day with a message and an order.
 fn day(said: &str, side: Side, quantity: i64) -> RecordedDay {
     let message = |role, content: &str| RecordedMessage {
         role,
@@ -70,7 +70,7 @@ async fn queue(app: &App, replace: bool) -> JobId {
     job
 }
 
-/// Runs it undisturbed, and gives its form and its fault points.
+/// Runs it undisturbed, and returns its canonical form and its fault points.
 async fn undisturbed(desk: &Desk, job: &JobId) -> (String, Vec<&'static str>) {
     let app = desk.app().await;
     let points = FaultPoints::counting();
@@ -78,7 +78,7 @@ async fn undisturbed(desk: &Desk, job: &JobId) -> (String, Vec<&'static str>) {
     (export(&app.store, job).await, points.passed())
 }
 
-/// Kills it at a point, takes it up again, and compares.
+/// Kills it at a point, resumes it, and compares.
 async fn hold(desk: &Desk, job: &JobId, at: usize, expected: &str) {
     desk.run_and_kill(job, at).await;
     let app = desk.app().await;
@@ -112,7 +112,7 @@ async fn an_import_survives_a_kill() {
     }
 }
 
-// Goal: the same on PostgreSQL, where others share the record.
+// Goal: the same on PostgreSQL, where others share the database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_import_survives_a_kill() {
     let place = postgres::place().expect("starts PostgreSQL");

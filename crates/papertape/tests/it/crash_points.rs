@@ -1,5 +1,5 @@
-//! A job is killed at every point at which a crash can matter, taken up again by another process, and
-//! ends as if nothing had happened.
+//! A job is killed at every point at which a crash can matter, resumed by another process, and ends as if
+//! nothing had happened.
 
 use crate::crash_support::{
     Desk, Mind, Place, SCRIPTED, all_steps, completed, digest, export, faulty, noting, open_intents, queue,
@@ -17,18 +17,18 @@ use papertape_testkit::model_server::Recorded;
 use papertape_testkit::postgres;
 use std::collections::BTreeSet;
 
-/// How long the jobs are, in days.
+/// The length of the jobs in days.
 const DAYS: i8 = 3;
-/// So many desks are at work at a time.
+/// The number of desks in use at a time.
 const SIDE_BY_SIDE: usize = 4;
 
-/// What an undisturbed run came to.
+/// The result of an undisturbed run.
 pub(crate) struct Undisturbed {
     pub(crate) export: String,
     pub(crate) points: Vec<&'static str>,
     requests: usize,
     notes: usize,
-    /// External steps that can be under way at once.
+    /// The maximum number of concurrent external steps.
     at_once: usize,
 }
 
@@ -42,8 +42,8 @@ impl Undisturbed {
         assert_eq!(found.broken, None);
         assert_eq!(desk.server.repeats(), 0, "every request of the script is another");
         let steps = all_steps(&app.store, job, DAYS).await;
-        // Of requests beside the conversation, for summaries and memories, the wire does not tell all that
-        // their digests have.
+        // For requests outside the conversation, for summaries and memories, the wire does not show
+        // everything that their digests contain.
         let is_aside = |step: &StepView| step.detached || step.path.as_str().starts_with("post#");
         let calls = steps.iter().filter(|step| step.path.kind() == "model" && !is_aside(step));
         let asked: BTreeSet<ContentHash> = arrived(desk).iter().map(digest).collect();
@@ -57,7 +57,7 @@ impl Undisturbed {
         }
     }
 
-    /// Kills the job at a point, takes it up again, and holds what it comes to against this.
+    /// Kills the job at a point, resumes it, and compares it with this result.
     pub(crate) async fn hold(&self, desk: &Desk, job: &JobId, at: usize) -> Result<(), String> {
         desk.run_and_kill(job, at).await;
         let what = format!("killed at point {at}, {}", self.points[at]);
@@ -103,14 +103,14 @@ impl Undisturbed {
     }
 }
 
-/// The requests that came whole: of the last one, the server may have got no more than the beginning.
+/// The requests that arrived in full: of the last one, the server may have received only a part.
 fn arrived(desk: &Desk) -> Vec<Recorded> {
     let mut requests = desk.server.requests();
     requests.retain(|request| !request.body.is_null());
     requests
 }
 
-/// Kills at every point from number `first` on. Gives how many points there are.
+/// Kills at every point from number `first` on. Returns the number of points.
 pub(crate) async fn at_every_point(template: Desk, request: Request, at_once: usize, first: usize) -> usize {
     let job = &template.queue(request).await;
     let undisturbed = &Undisturbed::run(&template.copy().await, job, at_once).await;
@@ -124,8 +124,7 @@ pub(crate) async fn at_every_point(template: Desk, request: Request, at_once: us
     undisturbed.points.len()
 }
 
-/// Two agents with a tool that may be repeated, no summaries: what is under way at a kill is at most
-/// one call of each.
+/// Two agents with a repeatable tool, no summaries: a kill interrupts at most one call of each.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_day_survives_a_kill_at_every_point() {
     let request = Request { agents: vec![noting("alpha"), noting("beta")], ..request(DAYS) };
@@ -133,15 +132,15 @@ async fn a_day_survives_a_kill_at_every_point() {
     assert!(points > 150, "{points} points");
 }
 
-/// Summaries are asked for beside each other once the days are over, a session's own one after the
-/// other. (The points before that are those of a job without summaries.)
+/// Summaries are requested concurrently once the days are over, a session's own one after the other. (The
+/// points before that are those of a job without summaries.)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn summaries_survive_a_kill_at_every_point() {
     let desk = Desk::new().await;
     let job = desk.queue(request(DAYS)).await;
     let without = Undisturbed::run(&desk, &job, 2).await.points.len();
     let request = Request { summaries: Some(true), ..request(DAYS) };
-    // The last two points are those of the job's end.
+    // The last two points belong to the job's end.
     let points = at_every_point(Desk::new().await, request, 2 * DAYS as usize, without - 2).await;
     assert!(points - without > 100, "{points} points, {without} without summaries");
 }

@@ -1,5 +1,5 @@
 //! A process is killed between a commit and the writing of the portable files: after the next start they
-//! are equal to the database.
+//! equal the database.
 
 use crate::crash_support::Place;
 use papertape::app::{Access, App};
@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The variable that tells the child where the record is.
+/// The variable that tells the child where the database is.
 const CHILD: &str = "PAPERTAPE_TEST_PORTABLE_CHILD";
 const JOB: &str = "a-job";
 const PLAN: PlanId = PlanId(7);
 
-/// Where a record is, and its files.
+/// The location of a database and of its files.
 #[derive(Debug, Serialize, Deserialize)]
 struct Home {
     place: Place,
@@ -47,7 +47,7 @@ impl Home {
 }
 
 /// In a child: writes some rows and the files, then more rows, one of which binds the job to a plan, and is
-/// killed before anything else can run. Among the other tests: nothing.
+/// killed before anything else can run. In a normal test run: nothing.
 #[tokio::test]
 async fn writes_rows_until_it_is_killed() {
     let Ok(home) = std::env::var(CHILD) else { return };
@@ -82,7 +82,7 @@ async fn writes_rows_until_it_is_killed() {
     append(None).await;
     append(None).await;
     append(Some(PLAN)).await;
-    // One thread runs everything here, so that nobody has written the files since this commit.
+    // Everything here runs on one thread, so the files have not been written since this commit.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::thread::park();
 }
@@ -127,7 +127,7 @@ async fn check(home: Home) {
     assert_eq!(rows(&system), [], "the job is its plan's now");
 }
 
-/// Goal: files that a killed process has left behind are equal to the database after the next start.
+/// Goal: files that a killed process left behind equal the database after the next start.
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_between_commit_and_file_loses_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -135,7 +135,7 @@ async fn crash_between_commit_and_file_loses_nothing() {
     check(Home { place: Place::Sqlite(data.join("papertape.db")), data }).await;
 }
 
-/// Goal: the same on PostgreSQL, whose record is elsewhere than the files.
+/// Goal: the same on PostgreSQL, whose data is not stored with the files.
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_and_postgres_loses_nothing() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -7,20 +7,20 @@ use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 
-/// Kills in all, by so many desks side by side.
+/// Total kills, spread over several concurrent desks.
 const KILLS: usize = 100;
 const DESKS: usize = 4;
-/// How long a job is, in days.
+/// The length of a job in days.
 const DAYS: i8 = 8;
-/// At most so many requests come between two kills.
+/// The maximum number of requests between two kills.
 const MOST: u8 = 5;
 
 pub(crate) fn seed() -> String {
     std::env::var("PAPERTAPE_TEST_SEED").unwrap_or_else(|_| "1".to_owned())
 }
 
-/// Jobs are killed when the server has got so many requests more, while their answers are on the way,
-/// and taken up again by a new process, until they are done: each ends like one that nobody disturbed.
+/// Jobs are killed after the server has received a random number of requests, while the responses are
+/// pending, and resumed by a new process, until they are done: each ends like an undisturbed one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_kills_leave_no_trace() {
     let seed = seed();
@@ -29,7 +29,7 @@ async fn a_hundred_kills_leave_no_trace() {
     kill_at_random(Desk::new().await, request, KILLS, &seed).await;
 }
 
-/// Kills a job so often, on several desks side by side.
+/// Kills a job this many times, on several concurrent desks.
 pub(crate) async fn kill_at_random(template: Desk, request: Request, all: usize, seed: &str) {
     let job = template.queue(request).await;
     let calm = template.copy().await;
@@ -56,7 +56,7 @@ pub(crate) async fn kill_at_random(template: Desk, request: Request, all: usize,
         .await;
 }
 
-/// Gives how often the job was killed.
+/// Returns how often the job was killed.
 async fn kill_until_done(desk: &Desk, job: &JobId, seed: &str) -> usize {
     for kills in 0.. {
         let wait = 1 + ContentHash::of(format!("{seed}/{kills}").as_bytes()).as_bytes()[0] % MOST;

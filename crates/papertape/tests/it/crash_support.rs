@@ -1,5 +1,5 @@
-//! A small desk whose job can be killed: a record, a model server that answers by a script made of
-//! nothing but the request, and an outside tool that notes each call in a file.
+//! A small desk whose job can be killed: a database, a model server whose script depends only on the request,
+//! and an external tool that notes each call in a file.
 
 use crate::crash_child::{CHILD, Child};
 use futures::FutureExt as _;
@@ -39,11 +39,11 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 
-/// Who trades, as [`request`] has it.
+/// The agents of [`request`].
 pub(crate) const AGENTS: [&str; 2] = ["alpha", "beta"];
-/// The job's first day; trading days follow each other from here.
+/// The job's first day; trading days are consecutive from here.
 pub(crate) const FIRST: Date = jiff::civil::date(2012, 10, 1);
-/// The name of the outside tool server.
+/// The name of the external tool server.
 pub(crate) const NOTES: &str = "notes";
 /// Longer than any test.
 pub(crate) const LONG: Duration = Duration::from_secs(3_600);
@@ -53,36 +53,36 @@ pub(crate) fn day(n: i8) -> Date {
     jiff::civil::date(2012, 10, 1 + n)
 }
 
-/// Where a record is, in words that a child process can be told.
+/// The location of a database, in a form that a child process can be given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Place {
     Sqlite(PathBuf),
     Postgres(String, String),
 }
 
-/// Who thinks behind a server.
+/// The model behind a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Mind {
-    /// What it says: made of the request alone.
+    /// Its response, which depends only on the request.
     pub(crate) answer: fn(&Value) -> ScriptedAnswer,
-    /// When the deadline of a call passes that is never answered. Time is driven by hand then, in the
-    /// child processes as well.
+    /// When the deadline of a call passes that gets no response. Time is then advanced by hand, in the child
+    /// processes as well.
     pub(crate) late: Option<Late>,
 }
 
-/// The deadline of a request that hangs passes once a request has come that passes it by.
+/// The deadline of a hanging request passes once another request has overtaken it.
 #[derive(Clone, Copy)]
 pub(crate) struct Late {
     pub(crate) hangs: fn(&Value) -> bool,
     pub(crate) passes_by: fn(&Value) -> bool,
-    /// How long the deadline is.
+    /// The length of the deadline.
     pub(crate) deadline: Duration,
 }
 
-/// The one of [`script`].
+/// The model that follows [`script`].
 pub(crate) const SCRIPTED: Mind = Mind { answer: script, late: None };
 
-/// A record, a model server and a place for the tool's notes.
+/// A database, a model server and a place for the tool's notes.
 pub(crate) struct Desk {
     pub(crate) place: Place,
     pub(crate) server: ModelServer,
@@ -98,7 +98,7 @@ impl Desk {
         Self::thinking(SCRIPTED).await
     }
 
-    /// The same with another mind.
+    /// A desk on a new SQLite file, with another mind.
     pub(crate) async fn thinking(mind: Mind) -> Self {
         let dir = tempfile::tempdir().expect("makes a directory");
         let place = Place::Sqlite(dir.path().join("papertape.db"));
@@ -110,7 +110,7 @@ impl Desk {
         Self::at(place.clone(), tempfile::tempdir().expect("makes a directory"), mind).await
     }
 
-    /// A desk whose record begins as a copy of this one's, which nobody may have open.
+    /// A desk whose database starts as a copy of this one's, which nobody may have open.
     pub(crate) async fn copy(&self) -> Self {
         let dir = tempfile::tempdir().expect("makes a directory");
         let Place::Sqlite(path) = &self.place else { panic!("only a file can be copied") };
@@ -135,12 +135,12 @@ impl Desk {
         Self { place, server: ModelServer::answering(answer).await, notes, mind, held, _dir: dir }
     }
 
-    /// Holds the next so many answers back.
+    /// Holds back the next `answers` responses.
     pub(crate) fn hold(&self, answers: usize) {
         self.held.store(answers, SeqCst);
     }
 
-    /// The product on this desk's record.
+    /// The application on this desk's database.
     pub(crate) async fn app(&self) -> App {
         open(&self.place, &self.server.url(), &self.notes).await
     }
@@ -155,7 +155,7 @@ impl Desk {
         self.run_with(&self.app().await.services, job).await.expect("the job is there to be claimed")
     }
 
-    /// Claims a job and runs it with these services. `None` where it cannot be claimed.
+    /// Claims a job and runs it with these services. `None` if it cannot be claimed.
     pub(crate) async fn run_with(&self, services: &Services, job: &JobId) -> Option<JobEnd> {
         let Some(late) = self.mind.late else { return run(services, job).await };
         let clock = FakeClock::new();
@@ -176,7 +176,7 @@ impl Desk {
         loop {
             let requests = self.server.requests();
             let hung = requests.iter().skip(*seen).position(|request| (late.hangs)(&request.body));
-            // A request that an earlier process has sent tells as well.
+            // A request that an earlier process sent counts too.
             let passed = requests.iter().any(|request| (late.passes_by)(&request.body));
             if let Some(hung) = hung.filter(|_| passed) {
                 *seen += hung + 1;
@@ -186,7 +186,7 @@ impl Desk {
         }
     }
 
-    /// Waits for a child's end, and lets time pass for it where that is driven by hand.
+    /// Waits for a child's exit, and advances its time if that is driven by hand.
     pub(crate) async fn attend(&self, child: &mut tokio::process::Child) -> ExitStatus {
         let Some(late) = self.mind.late else { return child.wait().await.expect("ends") };
         let mut stdin = child.stdin.take().expect("is a pipe");
@@ -202,17 +202,17 @@ impl Desk {
         }
     }
 
-    /// Runs a job in a process of its own, which kills itself at the nth fault point.
+    /// Runs a job in its own process, which kills itself at the nth fault point.
     ///
     /// # Panics
-    /// Where the process ends otherwise.
+    /// If the process ends in any other way.
     pub(crate) async fn run_and_kill(&self, job: &JobId, at: usize) {
         let mut child = self.child(job, Some(at)).spawn().expect("starts");
         let status = self.attend(&mut child).await;
         assert_eq!(status.signal(), Some(9), "the child was to be killed at point {at}: {status}");
     }
 
-    /// The command that runs a job in a process of its own.
+    /// The command that runs a job in its own process.
     pub(crate) fn child(&self, job: &JobId, kill_at: Option<usize>) -> tokio::process::Command {
         let child = Child {
             place: self.place.clone(),
@@ -232,13 +232,13 @@ impl Desk {
         command
     }
 
-    /// The calls that the outside tool has noted.
+    /// The calls that the external tool has noted.
     pub(crate) fn noted(&self) -> Vec<String> {
         let notes = std::fs::read_to_string(&self.notes).unwrap_or_default();
         notes.lines().map(str::to_owned).collect()
     }
 
-    /// A connection behind the store's back.
+    /// A connection that bypasses the store.
     pub(crate) fn behind(&self) -> rusqlite::Connection {
         let Place::Sqlite(path) = &self.place else { panic!("only a file can be edited") };
         let connection = rusqlite::Connection::open(path).expect("opens");
@@ -247,7 +247,7 @@ impl Desk {
     }
 }
 
-/// The product around a record, with the scripted provider and the noting tool.
+/// The application on a database, with the scripted provider and the noting tool.
 pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
     let provider = ProviderConfig {
         kind: Some(ProviderKind::OpenaiCompatible),
@@ -273,7 +273,7 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
     app
 }
 
-/// Two agents over so many days.
+/// Two agents over this many days.
 pub(crate) fn request(days: i8) -> Request {
     Request {
         start_date: Some(FIRST),
@@ -286,17 +286,17 @@ pub(crate) fn request(days: i8) -> Request {
     }
 }
 
-/// The same without a memory, where calls are counted or one of them is waited for.
+/// The same without a memory, for tests that count calls or wait for one.
 pub(crate) fn forgetful(days: i8) -> Request {
     Request { memory: Some(MemoryMode::Off), ..request(days) }
 }
 
-/// An agent that the scripted server thinks for.
+/// An agent that uses the scripted server.
 pub(crate) fn agent(name: &str) -> AgentConfig {
     AgentConfig::solo(AgentName::new(name), "test::scripted".parse().expect("a model"))
 }
 
-/// The same with the outside tool.
+/// The same with the external tool.
 pub(crate) fn noting(name: &str) -> AgentConfig {
     AgentConfig { tools: vec![NOTES.to_owned()], ..agent(name) }
 }
@@ -317,7 +317,7 @@ pub(crate) fn faulty(services: Services, points: &Arc<FaultPoints>) -> Services 
     }
 }
 
-/// A worker that nobody else is.
+/// A worker with a unique name.
 pub(crate) fn worker(services: &Services) -> Worker {
     let options = WorkerOptions {
         owner: format!("test-{}", std::process::id()),
@@ -329,13 +329,13 @@ pub(crate) fn worker(services: &Services) -> Worker {
     Worker::new(services.clone(), options)
 }
 
-/// Claims a job and runs it. `None` where it cannot be claimed.
+/// Claims a job and runs it. `None` if it cannot be claimed.
 pub(crate) async fn run(services: &Services, job: &JobId) -> Option<JobEnd> {
     let stopper = Stopper::default();
     worker(services).run_job(job, &stopper.signal(), &Unobserved).await.expect("the record works")
 }
 
-/// Asserts that a job came to its end.
+/// Asserts that a job completed.
 pub(crate) fn completed(end: &JobEnd) {
     assert_eq!((end.status, end.error.as_deref()), (JobStatus::Completed, None));
 }
@@ -347,7 +347,7 @@ pub(crate) async fn export(store: &Store, job: &JobId) -> String {
     String::from_utf8(lines).expect("is text")
 }
 
-/// Asserts that two exports are equal, and shows the first line that is not.
+/// Asserts that two exports are equal, and shows the first line that differs.
 pub(crate) fn same(expected: &str, found: &str, what: &str) {
     let first = expected.lines().zip(found.lines()).find(|(left, right)| left != right);
     assert!(first.is_none(), "{what}: was and is\n{}\n{}", first.unwrap().0, first.unwrap().1);
@@ -368,7 +368,7 @@ pub(crate) async fn steps(store: &Store, job: &JobId, agent: &str, date: Date) -
     }
 }
 
-/// All steps of a job over so many days.
+/// All steps of a job over this many days.
 pub(crate) async fn all_steps(store: &Store, job: &JobId, days: i8) -> Vec<StepView> {
     let mut all = Vec::new();
     for name in AGENTS {
@@ -384,7 +384,7 @@ pub(crate) fn open_intents(steps: &[StepView]) -> Vec<&StepView> {
     steps.iter().filter(|step| step.state == State::Intent).collect()
 }
 
-/// The digest of the step that a request over the wire came from.
+/// The digest of the step that sent a request over the wire.
 pub(crate) fn digest(request: &Recorded) -> ContentHash {
     read(&request.body).digest()
 }
@@ -393,8 +393,8 @@ fn read(body: &Value) -> ModelRequest {
     read_request(body, "test::scripted".parse().expect("a model")).expect("a request")
 }
 
-/// What the model says: made of the request alone, so that asking again gives the same. On each day it
-/// looks a price up, buys, tries to buy far too much, notes something where it can, and then ends.
+/// The model's response, which depends only on the request, so that a repeated request gets the same one. On
+/// each day it looks up a price, buys, tries to buy far too much, notes something if it can, and then ends.
 pub(crate) fn script(body: &Value) -> ScriptedAnswer {
     let request = read(body);
     let mark = &request.digest().to_hex()[..8];
@@ -431,9 +431,8 @@ pub(crate) fn script(body: &Value) -> ScriptedAnswer {
     reply(format!("I look at AAPL: {mark}."), calls, input)
 }
 
-/// An outside tool server: it notes each call in a file, and answers with what it was asked. It offers
-/// `look`, which may be repeated; where the file `careful` stands beside the notes, `write` instead,
-/// which may not.
+/// An external tool server: it notes each call in a file, and returns its arguments. It offers `look`, which
+/// is repeatable; if the file `careful` exists next to the notes, `write` instead, which is not.
 struct Notes(PathBuf);
 
 impl Tools for Notes {

@@ -1,5 +1,5 @@
-//! Days that are less than they were to be: every reader says so with the same facts, and what nobody knows is
-//! never shown as nothing.
+//! Days that turned out worse than planned: every reader reports them with the same facts, and an unknown
+//! value is never shown as zero.
 
 use crate::cli_tool::{SHORT, Tool};
 use crate::desk_support::{Broken, DeskWorld, Fault, buyers, desk, house, one_day};
@@ -16,7 +16,7 @@ fn behind(server: &ModelServer) -> Tool {
     Tool::new().configured(&format!("[models.providers.lab]\nkind = 'openai_compatible'\nbase_url = '{url}'"))
 }
 
-/// One day of one agent of the lab.
+/// One day of one of the lab's agents.
 fn day_of(kind: &str) -> Vec<&str> {
     let mut args: Vec<&str> = SHORT[..3].to_vec();
     args.extend(["--end", "2012-10-02", "--symbols", "AAPL", "--no-summaries", "--memory", "off"]);
@@ -24,7 +24,7 @@ fn day_of(kind: &str) -> Vec<&str> {
     args
 }
 
-/// Runs a command while the server answers.
+/// Runs a command while the server responds.
 async fn ends(tool: Tool, args: Vec<String>, code: i32) -> (Tool, crate::cli_tool::Done) {
     let run = move || {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -38,9 +38,9 @@ fn owned(args: &[&str]) -> Vec<String> {
     args.iter().map(|arg| (*arg).to_owned()).collect()
 }
 
-/// Goal: a model that talks nonsense is no full research: the run warns on stderr and counts the days, and
-/// results, a day of them, jobs and reasoning name the state and the first reason. Beside the summary stands
-/// what the books say; and what an unpriced model costs is unknown everywhere, and never $0.
+/// Goal: a model that returns nonsense is not full research: the run warns on stderr and counts the days, and
+/// results, a single day, jobs and reasoning name the state and the first reason. Next to the summary are the
+/// facts from the books; and the cost of an unpriced model is unknown everywhere, and never $0.
 #[tokio::test(flavor = "multi_thread")]
 async fn nonsense_is_named_by_every_reader() {
     let server = ModelServer::answering(|_| ScriptedAnswer::text("The moon is full tonight.")).await;
@@ -84,8 +84,8 @@ async fn nonsense_is_named_by_every_reader() {
     assert_eq!(day["books"], json!({ "orders": 0, "fills": 0, "rejections": 0, "text": "no orders" }));
 }
 
-/// Goal: a wrong key ends with exit code 1, says what to fix and how to continue, and does so at the same call:
-/// the second run is the one that an undisturbed one would have been.
+/// Goal: a wrong key ends with exit code 1, says what to fix and how to continue, and stops at the same call
+/// again: after the fix, the second run equals an undisturbed one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_key_exits_with_1_and_resumes() {
     let broken = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
@@ -119,7 +119,7 @@ async fn a_wrong_key_exits_with_1_and_resumes() {
     }
 }
 
-/// Goal: a call that hangs has one reason, whichever limit strikes first: the node's deadline, the call's
+/// Goal: a call that hangs has one reason, whichever limit is reached first: the node's deadline, the call's
 /// timeout or the session's time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_hangs_has_one_reason() {
@@ -150,15 +150,15 @@ async fn a_call_that_hangs_has_one_reason() {
     assert!(lab.clock.elapsed() >= Duration::from_secs(90));
 }
 
-/// Goal: nobody is shown a negative zero: not in an answer, an export, a table or a metric, of agents that
-/// trade, that stand still, and that come to nothing.
+/// Goal: a negative zero never appears in a response, an export, a table or a metric, for agents that trade,
+/// that do nothing, and that end at zero.
 #[test]
 fn no_answer_has_a_negative_zero() {
     let tool = Tool::new();
     let mut args: Vec<&str> = SHORT.to_vec();
     args.extend(["--model", "house::contrarian", "--model", "house::buy_and_hold"]);
     tool.ok(&args);
-    // One day, on which most figures are zeros.
+    // One day, on which most metrics are zero.
     let one = ["run", "--start", "2012-10-01", "--end", "2012-10-01", "--symbols", "FB", "--model"];
     tool.ok(&one.iter().copied().chain(["house::momentum", "--replace"]).collect::<Vec<_>>());
     let check = |args: &[&str]| {

@@ -1,5 +1,5 @@
-//! Providers that deny every call, by a wrong key, an empty account or a model that they do not have: the
-//! agent stops, and goes on at that very call once somebody has fixed it.
+//! Providers that deny every call, because of a wrong key, an empty account or an unknown model: the agent
+//! stops, and continues at that very call once the problem is fixed.
 
 use crate::assistant_support;
 use crate::crash_support::{FIRST, Place, agent, completed, day, export, open, queue, run, same};
@@ -22,14 +22,14 @@ use tempfile::TempDir;
 /// Which requests are denied.
 type Which = fn(&Value) -> bool;
 
-/// A status, its code, and the requests that get it.
+/// A status, its code, and the requests that receive it.
 type Denial = (u16, &'static str, Which);
 
-/// The statuses, each with a code as providers give it.
+/// The statuses, each with a code as providers return it.
 const DENIED: [(u16, &str); 4] =
     [(401, "invalid_api_key"), (402, "billing_error"), (403, "permission_error"), (404, "model_not_found")];
 
-/// A record, and a server on which the house model thinks for everybody who is not denied.
+/// A database, and a server on which the house model answers every request that is not denied.
 struct Lab {
     app: App,
     server: ModelServer,
@@ -62,7 +62,7 @@ impl Lab {
         run(&self.app.services, job).await.expect("claims")
     }
 
-    /// The model-days of a job that stopped on something to be fixed.
+    /// The model-days of a job that stopped until something is fixed.
     async fn stopped(&self, job: &JobId) -> Vec<(String, Option<String>)> {
         let details = self.app.store.job_details(job).await.expect("reads").expect("is there");
         let failed = details.days.into_iter().filter(|day| day.status == DayStatus::Failed);
@@ -105,10 +105,9 @@ fn is_memory(body: &Value) -> bool {
     node(body).is_none() && body["tools"].is_null()
 }
 
-/// Goal: a call that is denied, whoever makes it and wherever it stands, inside of guards and side by side
-/// as well, stops that agent and nobody else: no outcome, nothing degraded, its model-day failed with
-/// status, code and our sentence. With the key fixed the job goes on at that very call, and ends like one
-/// that nobody had disturbed.
+/// Goal: a denied call, whoever makes it and wherever it occurs, even inside guards and concurrent calls,
+/// stops only that agent: no outcome, nothing degraded, its model-day failed with status, code and our
+/// message. Once the key is fixed the job continues at that very call, and ends like an undisturbed one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_denied_call_stops_its_agent_until_it_is_fixed() {
     let lab = Lab::new().await;
@@ -160,7 +159,7 @@ async fn a_denied_call_stops_its_agent_until_it_is_fixed() {
             let intents: Vec<_> = steps.iter().filter(|step| step.state == State::Intent).collect();
             assert_eq!(open, !intents.is_empty(), "{what}: {} on {}", session.agent, session.date);
             denied_steps += intents.len();
-            // What else fails a step would be a degradation.
+            // Any other failure of a step would be a degradation.
             let failed = steps
                 .iter()
                 .filter(|step| matches!(step.state, State::Done(kind) if kind.as_str() == "failed"));
@@ -182,8 +181,8 @@ async fn a_denied_call_stops_its_agent_until_it_is_fixed() {
     }
 }
 
-/// Goal: where nobody can call its model the job is failed, and says so of each agent; what was reserved
-/// for the calls that were denied is given back.
+/// Goal: if no agent can call its model, the job fails and says so for each agent; what was reserved for the
+/// denied calls is released.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_opens_nothing_fails_the_job_and_spends_no_budget() {
     let lab = Lab::new().await;
@@ -203,8 +202,8 @@ async fn a_key_that_opens_nothing_fails_the_job_and_spends_no_budget() {
         }
         resume(&lab.app, &job, None).await.expect("resumes");
         let spent = lab.app.store.spent(&job).await.expect("reads");
-        // A denied call uses nothing. Calls of a desk that were under way next to it were cut off: whether they were
-        // billed nobody knows, so they count as estimates.
+        // A denied call uses nothing. Concurrent calls of a desk were cut off: whether they were billed is
+        // unknown, so they count as estimates.
         let used = |row: &&Spent| row.usage.input_tokens > 0;
         assert!(spent.iter().filter(used).all(|row| row.agent.as_str() == "desk"), "{spent:?}");
         assert!(spent.iter().filter(used).all(|row| row.estimated_calls > 0), "{spent:?}");
@@ -214,8 +213,8 @@ async fn a_key_that_opens_nothing_fails_the_job_and_spends_no_budget() {
     same(&expected, &export(&lab.app.store, &job).await, "after the key was fixed");
 }
 
-/// Goal: summaries that are denied never fail a job; where the job is over they say why they are not
-/// there, and where it is to be resumed they are written then.
+/// Goal: denied summaries never fail a job; if the job is over, they say why they are missing, and if it is
+/// to be resumed, they are written then.
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_summaries_fail_nothing() {
     let lab = Lab::new().await;
@@ -240,7 +239,7 @@ async fn denied_summaries_fail_nothing() {
         assert!(why.contains("the provider answered 403 (permission_error)"), "{why}");
     }
 
-    // The key goes on the second day, and with it the summary of the first.
+    // The key is revoked on the second day, and with it the summary of the first.
     lab.deny(Some((401, "invalid_api_key", |body| {
         body["messages"].to_string().contains("Summarize the following")
             || body.to_string().contains("2012-10-02")
@@ -254,8 +253,8 @@ async fn denied_summaries_fail_nothing() {
     assert!(summaries(&job).await.iter().all(Option::is_some), "they are written after all");
 }
 
-/// Goal: the assistant's turn, a decomposition and an execution whose model is denied fail with that
-/// reason, and go on where they stopped.
+/// Goal: the assistant's turn, a decomposition and an execution whose model is denied fail with that reason,
+/// and continue where they stopped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_assistant_stops_and_goes_on() {
     let answer = json!({ "llm_reply": { "message": "Here I am." }, "actions": [] }).to_string();

@@ -1,5 +1,5 @@
-//! The guard table over the whole product: each node of a desk hangs or breaks behind a real wire, and the
-//! day ends with exactly the state, the provenance and the orders that the table says.
+//! The guard table over the whole product: each node of a desk hangs or fails behind a real wire, and the day
+//! ends with exactly the state, the provenance and the orders that the table defines.
 
 use crate::desk_support::{Broken, Day, DeskWorld, Fault, buyers, deadline, desk, one_day};
 use papertape::trigger::Request as Simulation;
@@ -8,22 +8,22 @@ use papertape_core::id::JobId;
 use papertape_core::record::JobStatus;
 use serde_json::{Value, json};
 
-/// What the table says of a node.
+/// The table's row for a node.
 struct Row {
     node: &'static str,
-    /// The analyst who sits at the desk.
+    /// The desk's analyst.
     analyst: Analyst,
-    /// Where its text stands in the state.
+    /// The path of its text in the state.
     place: &'static str,
     role: Role,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// A side of the debate, and the other side.
+    /// A side of the debate, and the opposing side.
     Argue(&'static str, &'static str),
     JudgeResearch,
-    /// A voice of the debate about risk.
+    /// A voice in the risk debate.
     Discuss(&'static str),
     /// Without it there is no decision.
     Decide,
@@ -58,12 +58,12 @@ const TABLE: [Row; 12] = [
 ];
 
 impl Row {
-    /// As the node's name stands in a reason.
+    /// The node's name as it appears in a reason.
     fn word(&self) -> String {
         self.node.to_lowercase().replace(' ', "_")
     }
 
-    /// What must stand in the state in place of its text.
+    /// The expected text in the state in place of its own.
     fn text(&self, cause: &str) -> String {
         let node = self.node;
         let nothing = format!("[The {node} gave nothing: {cause}. What it would have said is not known.]");
@@ -82,7 +82,7 @@ impl Row {
         }
     }
 
-    /// The six fields after it gave nothing, for this reason.
+    /// The six fields after the node failed for this reason.
     fn research(&self, reason: &str, timed_out: bool) -> Value {
         let (covered, confidence) = match self.role {
             Role::Argue(_, other) => (json!([other, "manager"]), 0.5),
@@ -100,7 +100,7 @@ impl Row {
         matches!(self.role, Role::Argue(..) | Role::JudgeResearch)
     }
 
-    /// A desk at which only this node is broken, and that would buy.
+    /// A desk on which only this node is broken, and that would buy.
     fn simulation(&self) -> Simulation {
         Simulation { replace_existing: true, agents: vec![desk(&[self.analyst])], ..one_day(&["AAPL"]) }
     }
@@ -118,7 +118,7 @@ fn text<'a>(state: &'a Value, place: &str) -> &'a str {
     state.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("{place} is a string"))
 }
 
-/// The six fields, which stand flat in the debate.
+/// The six fields, which are flat in the debate.
 fn in_debate(state: &Value) -> Value {
     let mut debate = state["investment_debate_state"].clone();
     let map = debate.as_object_mut().expect("an object");
@@ -130,7 +130,7 @@ async fn state(desk: &DeskWorld, session: i64, symbol: &str) -> Value {
     desk.world.good(&format!("/sessions/{session}/state?ticker={symbol}")).await
 }
 
-/// Every key of the state that holds a text holds a string, whoever gave nothing.
+/// Checks that every text key of the state holds a string, whichever node failed.
 fn all_are_strings(state: &Value) {
     let flat = ["company_of_interest", "trade_date", "past_context", "final_trade_decision"];
     let more = ["market_report", "sentiment_report", "news_report", "fundamentals_report"];
@@ -149,8 +149,7 @@ fn all_are_strings(state: &Value) {
     }
 }
 
-/// Breaks a node and holds the day against its row. `error` is the kind of its failure; `None`: its
-/// deadline passes.
+/// Breaks a node and compares the day with its row. `error` is the kind of its failure; `None`: its deadline passes.
 async fn hold(desk: &DeskWorld, row: &Row, fault: Fault, error: Option<&str>) {
     let what = format!("{}: {fault:?}", row.node);
     desk.break_nodes([Broken::new(row.node, fault)].into_iter().chain(buyers()));
@@ -225,8 +224,8 @@ fn hold_state(row: &Row, reason: &str, error: Option<&str>, state: &Value, what:
     assert_eq!(state["trader_investment_decision"], state["trader_investment_plan"], "{what}");
 }
 
-/// Every node has left its step, the broken one with its reason, and what it wrote into the debate was
-/// what was said last.
+/// Checks that every node has left its step, the broken one with its reason, and that its fallback text is
+/// the last one in the debate.
 async fn hold_steps(
     desk: &DeskWorld,
     row: &Row,
@@ -264,7 +263,7 @@ async fn hold_live(desk: &DeskWorld, row: &Row, reason: &str, job: &JobId, what:
     assert!(live["research"].is_object(), "{what}: research stands in failures too");
 }
 
-/// Goal: a node that hangs is cut off at its own deadline, its connection is closed, and the day goes on.
+/// Goal: a node that hangs is cut off at its own deadline, its connection is closed, and the day continues.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_hangs_is_cut_off() {
     let desk = DeskWorld::new().await;
@@ -284,7 +283,8 @@ async fn a_node_that_hangs_is_cut_off() {
     }
 }
 
-/// Goal: a provider that rejects a node's request by status. One that denies the model stops the agent instead.
+/// Goal: a provider that rejects a node's request by status degrades it. One that denies the model stops the
+/// agent instead.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_refused() {
     let desk = DeskWorld::new().await;
@@ -298,7 +298,7 @@ async fn a_node_that_is_refused() {
     }
 }
 
-/// Goal: an answer that is none: no JSON, a stream that breaks off, an empty one.
+/// Goal: an unusable response: not JSON, a stream that ends early, an empty one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_whose_answer_is_none() {
     let desk = DeskWorld::new().await;
@@ -309,8 +309,7 @@ async fn a_node_whose_answer_is_none() {
     }
 }
 
-/// Goal: an answer that cannot be read is asked for once more, and then counted: never an order, and
-/// never a Hold.
+/// Goal: an unparseable answer is requested once more, and then counted: never an order, and never a Hold.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_cannot_be_read() {
     let desk = DeskWorld::new().await;
@@ -346,8 +345,8 @@ async fn a_desk_that_nobody_disturbs() {
     assert_eq!(desk.world.good("/live/AAPL").await["status"], "completed");
 }
 
-/// Goal: analysts sit side by side: one that fails takes nobody with it, and two stand in the order of the
-/// graph, whatever the order in which they failed.
+/// Goal: analysts are independent: one that fails affects no other, and two failures appear in the order of
+/// the graph, whatever the order in which they occurred.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_analyst_falls_alone() {
     let desk = DeskWorld::new().await;
@@ -372,8 +371,8 @@ async fn an_analyst_falls_alone() {
     }
 }
 
-/// Goal: where several nodes give nothing, over two symbols and two rounds, the first reason in path order
-/// stands, all stand in `degradations` in path order, and a node is named once.
+/// Goal: if several nodes fail, over two symbols and two rounds, the first reason in path order counts, all
+/// are in `degradations` in path order, and each node is named once.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_reason_in_path_order_stands() {
     let desk = DeskWorld::new().await;

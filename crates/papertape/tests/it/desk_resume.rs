@@ -20,13 +20,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Two analysts and two symbols: much is under way at once.
+/// Two analysts and two symbols: many calls run at once.
 fn two() -> Simulation {
     let agents = vec![desk(&[Analyst::Market, Analyst::News])];
     Simulation { agents, replace_existing: true, ..one_day(&["AAPL", "IBM"]) }
 }
 
-/// Several nodes that give nothing, each in another way. Only one hangs, and nobody is beside it.
+/// Several nodes that fail, each in a different way. Only one hangs, with no other call in progress.
 fn troubles() -> impl Iterator<Item = Broken> {
     let of = |node, symbol, fault| Broken { symbol: Some(symbol), ..Broken::new(node, fault) };
     [
@@ -67,8 +67,8 @@ async fn replayed(desk: &DeskWorld, job: &JobId) -> replay::Report {
     report
 }
 
-/// Goal: a day with a node that timed out, failed, or could not be read replays as it was, without a
-/// call: what timed out then times out again, at once.
+/// Goal: a day with a node that timed out, failed, or was unparseable replays unchanged, without a call: what
+/// timed out then times out again, at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_times_out_where_the_day_did() {
     let desk = DeskWorld::new().await;
@@ -88,9 +88,8 @@ async fn a_replay_times_out_where_the_day_did() {
     assert_eq!(desk.clock.elapsed(), elapsed, "no deadline is waited for");
 }
 
-/// Goal: told to stop in the middle of a node, whichever it is, a job ends its step and then stops: no
-/// verdict, nothing degraded, nothing asked twice that was answered; resumed, it ends as if nobody had
-/// stopped it.
+/// Goal: a job that is stopped in the middle of any node ends its step and then stops: no verdict, nothing
+/// degraded, no answered request repeated; resumed, it ends as if it had never been stopped.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shutdown_in_the_middle_of_a_node_is_no_degradation() {
     let desk = DeskWorld::new().await;
@@ -105,7 +104,7 @@ async fn a_shutdown_in_the_middle_of_a_node_is_no_degradation() {
     }
 }
 
-/// Stops a job while a node of AAPL has its answer held back, lets it go, and resumes.
+/// Stops a job while the response for a node of AAPL is held back, releases it, and resumes.
 async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, calm: (&str, usize)) {
     let (expected, all) = calm;
     let what = format!("{reason:?} while the {held} is asked");
@@ -125,8 +124,8 @@ async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, ca
         }
     }
     stopper.stop(reason);
-    // What is under way beside it stops at its next call, and takes the held call with it, which is sent
-    // again later; where it is alone, it is answered.
+    // Concurrent calls stop at the next call and cancel the held one, which is sent again later; without
+    // them, the held call gets its response.
     let status = match reason {
         StopReason::Cancelled => JobStatus::Cancelled,
         _ => JobStatus::Queued,
@@ -151,7 +150,7 @@ async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, ca
     assert_eq!(replayed(desk, &job).await.equal, 1, "{what}");
 }
 
-/// Waits for a job's end while held answers are let go.
+/// Waits for a job's end while held responses are released.
 async fn ended(
     desk: &DeskWorld,
     running: tokio::task::JoinHandle<papertape_runtime::simulate::JobEnd>,
@@ -175,7 +174,7 @@ async fn open_session(desk: &DeskWorld, job: &JobId) -> i64 {
     found.id.0
 }
 
-/// Goal: a stop while a failed call waits for its next attempt is no failure of the node.
+/// Goal: a stop while a failed call waits for its next attempt is not a failure of the node.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shutdown_between_two_attempts_is_no_degradation() {
     let desk = DeskWorld::new().await;
@@ -204,8 +203,8 @@ async fn a_shutdown_between_two_attempts_is_no_degradation() {
     same(&expected, &exported(&desk, &job).await, "stopped between two attempts");
 }
 
-/// Goal: a branch at a node asks for that node of that symbol and what follows it, and for nothing else;
-/// the other symbol is copied, verdicts and all, until the sizing.
+/// Goal: a branch at a node requests that node of that symbol and what follows it, and nothing else; the
+/// other symbol is copied, verdicts included, up to the sizing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_asks_for_what_follows_its_cut() {
     let desk = DeskWorld::new().await;
@@ -216,14 +215,14 @@ async fn a_branch_asks_for_what_follows_its_cut() {
         ["Trader", "Aggressive Analyst", "Conservative Analyst", "Neutral Analyst", "Portfolio Manager"];
     let debate = ["Bear Researcher", "Research Manager"];
     for (at, symbol, expected, gone) in [
-        // What timed out, failed or could not be read before the cut, or at the other symbol, stays so.
+        // What timed out, failed or was unparseable before the cut, or for the other symbol, stays so.
         (
             "AAPL/Trader#1",
             "AAPL",
             after.to_vec(),
             vec!["AAPL News", "IBM Bear", "IBM Research", "IBM Portfolio"],
         ),
-        // What timed out at the cut is asked again.
+        // What timed out at the cut is requested again.
         (
             "IBM/Bear Researcher#1",
             "IBM",
@@ -272,7 +271,7 @@ async fn a_branch_asks_for_what_follows_its_cut() {
     }
 }
 
-/// The symbols and first words of the nodes that gave nothing.
+/// The symbols and first words of the nodes that failed.
 fn absent(metadata: &Value) -> Vec<String> {
     let all = metadata["degradations"].as_array().expect("a list");
     let short = |gone: &Value| {
@@ -283,12 +282,12 @@ fn absent(metadata: &Value) -> Vec<String> {
 }
 
 /// Goal: a budget that is used up in the middle of a desk's day stops it there: no node is degraded; with a
-/// larger one it goes on, asks for nothing twice that was answered, and ends like any other.
+/// larger budget it continues, repeats no answered request, and ends like any other.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_that_is_used_up_is_no_degradation() {
     let desk = DeskWorld::new().await;
     desk.break_nodes(buyers());
-    // One call after the other, each of which uses 1,020 tokens: nothing is under way beside the stop.
+    // One call after the other, each of which uses 1,020 tokens: no call is in progress at the stop.
     let frugal = |tokens| {
         let one = Simulation { agents: vec![crate::desk_support::desk(&[Analyst::Market])], ..two() };
         let mut simulation = in_turn(one);
@@ -326,8 +325,8 @@ async fn a_budget_that_is_used_up_is_no_degradation() {
     assert_eq!(stops.len(), 3, "they stop at different nodes: {stops:?}");
 }
 
-/// Goal: a degraded day is never taken for a whole one later: triggered again without `replace_existing` it
-/// is skipped as done, and its results go on saying that it was degraded; done anew, the new day counts.
+/// Goal: a degraded day never passes for a complete one later: triggered again without `replace_existing` it
+/// is skipped as done, and its results still say that it is degraded; replaced, the new day counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_degraded_day_stays_one() {
     let desk = DeskWorld::new().await;

@@ -1,5 +1,5 @@
-//! Desks behind a real wire: a model server that lets the house model play every role, but for the nodes
-//! that a test breaks, and a clock that a test drives.
+//! Desks behind a real wire: a model server on which the house model plays every role, except the nodes that
+//! a test breaks, and a clock that a test drives.
 
 use crate::api_support::{World, config};
 use papertape::api;
@@ -27,26 +27,26 @@ use std::time::Duration;
 /// The agent of a [`DeskWorld`]'s jobs.
 pub(crate) const DESK: &str = "desk";
 
-/// What is wrong with a node.
+/// The fault of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// Its provider refuses with this status.
+    /// The provider rejects the request with this status.
     Refuse(u16),
-    /// Its provider never answers.
+    /// The provider never responds.
     Hang,
-    /// Its provider answers well, once the test lets it.
+    /// The provider responds normally, once the test lets it.
     Hold,
-    /// Its provider answers with what is no answer.
+    /// The provider's response is unusable.
     Garbage,
-    /// Its provider's answer breaks off in the middle.
+    /// The provider's response ends early.
     Cut,
-    /// Its provider's answer is empty.
+    /// The provider's response is empty.
     Empty,
-    /// It says this, whatever it is asked.
+    /// The node always says this.
     Say(String),
 }
 
-/// A node that is broken, of one instrument or of all.
+/// A broken node, of one instrument or of all.
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
     pub(crate) node: &'static str,
@@ -60,7 +60,7 @@ impl Broken {
     }
 }
 
-/// A record with desks whose model is behind HTTP.
+/// A database with desks whose model is behind HTTP.
 pub(crate) struct DeskWorld {
     pub(crate) world: World,
     pub(crate) server: Arc<ModelServer>,
@@ -117,14 +117,14 @@ impl DeskWorld {
         Self { world, server, clock, broken }
     }
 
-    /// From now on these nodes are broken, and no others.
+    /// Breaks exactly these nodes from now on.
     pub(crate) fn break_nodes(&self, broken: impl IntoIterator<Item = Broken>) {
         *self.broken.lock().unwrap_or_else(PoisonError::into_inner) = broken.into_iter().collect();
     }
 
-    /// Runs a simulation to its end. A node that hangs is let run into its deadline: time moves once the
-    /// server has its request, which is closed then. Whatever else is under way at that moment under no
-    /// longer a deadline is cut off as well.
+    /// Runs a simulation to its end. A node that hangs runs into its deadline: time advances once the server
+    /// has its request, which is closed then. Any other call in progress whose deadline is not longer is cut
+    /// off as well.
     pub(crate) async fn run(&self, simulation: Simulation) -> (JobId, JobEnd) {
         let job = trigger(&self.world.app, simulation).await.expect("it is queued").job;
         let end = self.work(&job).await;
@@ -147,7 +147,7 @@ impl DeskWorld {
         }
     }
 
-    /// Begins to run a queued job, until it ends or the stopper says stop.
+    /// Starts a queued job, which runs until it ends or the stopper signals.
     pub(crate) fn start(&self, job: &JobId, stopper: &Stopper) -> tokio::task::JoinHandle<JobEnd> {
         let (worker, id, signal) = (self.world.app.worker.clone(), job.clone(), stopper.signal());
         tokio::spawn(async move {
@@ -156,7 +156,7 @@ impl DeskWorld {
         })
     }
 
-    /// Waits for the `nth` request; where its node hangs, its deadline passes and the call is closed.
+    /// Waits for the `nth` request; if its node hangs, its deadline passes and the call is closed.
     async fn let_time_out(&self, nth: usize) {
         let body = self.server.request(nth).await.body;
         let hangs = {
@@ -170,13 +170,13 @@ impl DeskWorld {
         }
     }
 
-    /// The nodes that have asked since so many requests, in the order of arrival.
+    /// The nodes that sent requests after the first `before`, in order of arrival.
     pub(crate) fn asked_since(&self, before: usize) -> Vec<String> {
         let requests = self.server.requests().split_off(before);
         requests.iter().filter_map(|request| node(&request.body)).map(str::to_owned).collect()
     }
 
-    /// The metadata of a job's day, its session and its answer for the day.
+    /// The metadata of a job's day, its session and its API response.
     pub(crate) async fn day(&self, job: &JobId) -> Day {
         let answer = self.world.good(&format!("/results?job_id={job}&date=2012-10-01")).await;
         let answer = answer["results"][0].clone();
@@ -186,7 +186,7 @@ impl DeskWorld {
         Day { session, answer, metadata }
     }
 
-    /// The outcomes of a session's node steps in the order of the graph, by symbol and node with round.
+    /// The outcomes of a session's node steps in graph order, by symbol and node with round.
     pub(crate) async fn nodes(&self, session: i64) -> Vec<(String, Value)> {
         let app = &self.world.app;
         let page = PageRequest::first(1_000);
@@ -209,16 +209,16 @@ impl DeskWorld {
     }
 }
 
-/// What is read of a desk's day.
+/// The data of a desk's day.
 pub(crate) struct Day {
     pub(crate) session: i64,
-    /// As `GET /results` has it.
+    /// As returned by `GET /results`.
     pub(crate) answer: Value,
-    /// As the record has it.
+    /// As stored in the database.
     pub(crate) metadata: Value,
 }
 
-/// How long a node may take, as the table of a desk's usual deadlines has it.
+/// A node's timeout, from the table of a desk's default deadlines.
 pub(crate) fn deadline(node: &str) -> Duration {
     Duration::from_secs(match node {
         "Market Analyst" | "Sentiment Analyst" | "News Analyst" | "Fundamentals Analyst" => 75,
@@ -227,7 +227,7 @@ pub(crate) fn deadline(node: &str) -> Duration {
     })
 }
 
-/// Trader and Portfolio Manager who would buy, whatever they are told.
+/// A Trader and a Portfolio Manager who always buy.
 pub(crate) fn buyers() -> [Broken; 2] {
     let proposal = json!({
         "action": "Buy", "reasoning": "The plan says so.", "entry_price": null, "stop_loss": null,
@@ -263,7 +263,7 @@ pub(crate) fn one_day(symbols: &[&str]) -> Simulation {
     }
 }
 
-/// The node that a request is of, by the first line of its system prompt.
+/// The node that sent a request, by the first line of its system prompt.
 pub(crate) fn node(body: &Value) -> Option<&str> {
     let system = body["messages"][0]["content"].as_str()?;
     let first = system.lines().next()?;
@@ -275,7 +275,7 @@ fn is_of(body: &Value, broken: &Broken) -> bool {
     node(body) == Some(broken.node) && broken.symbol.is_none_or(about)
 }
 
-/// What the server says: the first fault that fits, or what the house model says.
+/// The server's response: the first fault that matches, or the house model's response.
 pub(crate) fn answer(body: &Value, broken: &[Broken]) -> ScriptedAnswer {
     match broken.iter().find(|broken| is_of(body, broken)).map(|broken| &broken.fault) {
         Some(Fault::Refuse(status)) => ScriptedAnswer::error(*status, "on_purpose"),
@@ -289,7 +289,7 @@ pub(crate) fn answer(body: &Value, broken: &[Broken]) -> ScriptedAnswer {
     }
 }
 
-/// What the house model says, over the wire.
+/// The house model's response, over the wire.
 pub(crate) fn house(body: &Value) -> ScriptedAnswer {
     let model = "house::momentum".parse().expect("a model");
     let request = read_request(body, model).expect("a request in the wire format");

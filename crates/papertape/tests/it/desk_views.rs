@@ -1,5 +1,5 @@
-//! What a desk's analysis looks like from outside: the live contract, the session's metadata, the state
-//! log, and results by research quality.
+//! A desk's analysis as seen through the API: the live contract, the session's metadata, the state log, and
+//! results by research quality.
 
 use crate::api_support::settled;
 use crate::desk_support::{Broken, DESK, DeskWorld, Fault, desk, one_day};
@@ -7,7 +7,7 @@ use papertape::trigger::Request as Simulation;
 use papertape_agents::desk::config::Analyst;
 use serde_json::Value;
 
-/// What the answer says of the analysis, without what differs from run to run and without texts.
+/// The response's data on the analysis, without values that differ between runs and without texts.
 fn snapshot(name: &str, answer: Value) {
     insta::assert_json_snapshot!(name, settled(answer));
 }
@@ -61,8 +61,8 @@ async fn a_whole_analysis_says_so_everywhere() {
     assert_eq!(day["metadata"]["agent_kind"], "desk");
 }
 
-/// Goal: a node of the research that fails, and one outside of it, show as what they are: a result, but a
-/// degraded one, with the reason, the node and its time; results count the day, and not as full research.
+/// Goal: a failed research node, and a failed node outside the research, are visible: there is a result, but
+/// a degraded one, with the reason, the node and its time; the results count the day, but not as full research.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_degraded_analysis_says_what_was_degraded() {
     let desk = DeskWorld::new().await;
@@ -73,7 +73,7 @@ async fn a_degraded_analysis_says_what_was_degraded() {
     assert_eq!(answer["research"]["degraded_reason"], "bull_researcher_timeout");
     assert_eq!(answer["research"]["timed_out_nodes"], serde_json::json!(["Bull Researcher"]));
     assert_eq!(answer["research"]["manager_confidence"], 0.5);
-    // The clock that the test drives has moved by so much while the node ran.
+    // The test's clock advanced by this much while the node ran.
     assert_eq!(answer["degradation"]["source_diagnostics"]["Bull Researcher"]["elapsed_ms"], 30_000);
     snapshot("live_research_degraded", answer);
     let range = desk.world.good(&format!("/results?job_id={job}")).await;
@@ -91,8 +91,8 @@ async fn a_degraded_analysis_says_what_was_degraded() {
     snapshot("live_node_degraded", answer);
 }
 
-/// Goal: where nobody decided there is no result: `failed`, with the research that there was, and no
-/// opinion made up; a session that its job has left open is told as such.
+/// Goal: without a decision there is no result: `failed`, with the research that exists, and no invented
+/// opinion; a session that its job has left open is reported as open.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_analysis_has_no_opinion() {
     let desk = DeskWorld::new().await;
@@ -109,8 +109,8 @@ async fn a_failed_analysis_has_no_opinion() {
     assert_eq!(day["results"][0]["trades"], serde_json::json!([]));
 }
 
-/// Goal: a session of several instruments carries provenance by instrument and rolled up, and asks which
-/// one is meant.
+/// Goal: a session of several instruments has provenance by instrument and in total, and requires the caller
+/// to name an instrument.
 #[tokio::test(flavor = "multi_thread")]
 async fn several_instruments_are_kept_apart() {
     let desk = DeskWorld::new().await;
@@ -138,7 +138,7 @@ async fn several_instruments_are_kept_apart() {
     assert_eq!(desk.world.get("/live/AAPL?date=2012-10-02").await.status, 404);
 }
 
-/// Goal: the same answers on PostgreSQL.
+/// Goal: the same responses on PostgreSQL.
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_answers_for_a_desk() {
     let desk = DeskWorld::on_postgres().await;
@@ -147,7 +147,7 @@ async fn postgres_answers_for_a_desk() {
     insta::assert_json_snapshot!("live_full", settled(answer));
 }
 
-/// Goal: analysts without their sources say so, and it degrades nothing.
+/// Goal: analysts without their sources say so, which is not a degradation.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_source_is_no_degradation() {
     let desk_world = DeskWorld::new().await;

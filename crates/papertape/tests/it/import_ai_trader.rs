@@ -1,5 +1,5 @@
-//! `papertape import ai-trader`: runs that were recorded elsewhere, told before they are written, written once
-//! or not at all, and of use to every other command.
+//! `papertape import ai-trader`: runs from another tool, previewed before they are written, written once or
+//! not at all, and usable by every other command.
 
 use crate::cli_tool::Tool;
 use crate::import_support::{
@@ -13,34 +13,34 @@ use std::time::SystemTime;
 const DRY: [&str; 3] = ["import", "ai-trader", "runs"];
 const WRITE: [&str; 4] = ["import", "ai-trader", "runs", "--write"];
 
-/// A tool with a folder `runs` that this fills.
+/// A tool with a folder `runs`, filled by `fill`.
 fn tool(fill: impl Fn(&Path)) -> Tool {
     let tool = Tool::new();
     fill(&tool.path("runs"));
     tool
 }
 
-/// Prices that no other test has, on a record that others share.
+/// A volume that makes the prices unique to this test, because the database is shared.
 fn volume() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("is after it");
     u64::try_from(since.as_micros()).expect("fits") % 1_000_000_000_000
 }
 
-/// What the import tells, of a run that ends with this code.
+/// The import's report, from a run with this exit code.
 fn report(tool: &Tool, args: &[&str], code: i32) -> Value {
     let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
     let done = tool.ends(&args, code);
     serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{error}: {done:#?}"))
 }
 
-/// Imports, and gives the job.
+/// Imports, and returns the job.
 fn imported(tool: &Tool, args: &[&str]) -> String {
     let written = tool.json(args);
     assert_eq!(written["jobs"].as_array().map(Vec::len), Some(1), "{written}");
     written["jobs"][0]["job_id"].as_str().expect("an id").to_owned()
 }
 
-/// The lines of a kind, in words.
+/// The lines of a kind, as text.
 fn told(report: &Value, kind: &str) -> Vec<String> {
     let all = report["report"][kind]["first"].as_array().expect("a list");
     all.iter().map(ToString::to_string).collect()
@@ -50,7 +50,7 @@ fn reasoning(tool: &Tool, job: &str, agent: &str, date: &str) -> Value {
     tool.json(&["reasoning", job, "--agent", agent, "--date", date])["sessions"][0].clone()
 }
 
-/// Everything that is to hold of the good folder's job.
+/// Checks everything that must hold for the job of the valid folder.
 fn holds(tool: &Tool, job: &str) {
     let about = tool.json(&["jobs", job]);
     assert_eq!(
@@ -65,7 +65,7 @@ fn holds(tool: &Tool, job: &str) {
     let last = values.last().expect("a day");
     assert_eq!((last["date"].as_str(), last["portfolio_value"].as_f64()), (Some(DAYS[4]), Some(995.0)));
     let provenance = &of_alpha.expect("is there")["provenance"];
-    // Nobody answered on the last day, and that is no failure.
+    // Nobody answered on the last day, which is not a failure.
     let unanswered =
         json!({ "date": DAYS[4], "model": ALPHA, "state": "no_decision", "reason": "no_answer_recorded" });
     assert_eq!((&provenance["reasons"], &provenance["failed_days"]), (&json!([unanswered]), &json!([])));
@@ -98,7 +98,7 @@ fn holds(tool: &Tool, job: &str) {
     assert_eq!(tool.json(&["replay", job])["equal"], true);
 }
 
-/// What was reflected on, in order of the exits.
+/// The reflections, in the order of the exits.
 fn reflections(tool: &Tool, job: &str) -> Vec<Value> {
     let found = tool.json(&["memory", "trades", "--job", job]);
     let mut found = found["trades"].as_array().expect("a list").clone();
@@ -106,9 +106,9 @@ fn reflections(tool: &Tool, job: &str) -> Vec<Value> {
     found
 }
 
-// Goal: a dry run tells and writes nothing; writing gives a job on which everything works, marked with where it
-// came from; a position that closes in two parts is reflected on twice, never again; the same import writes
-// nothing more, wherever its files lie.
+// Goal: a dry run reports and writes nothing; an import creates a job on which every command works, marked
+// with its origin; a position that closes in two parts gets two reflections, and never again; the same import
+// writes nothing more, wherever its files are.
 #[test]
 fn a_recorded_run_is_told_written_once_and_used() {
     let tool = tool(|dir| folder(dir, 1_000));
@@ -162,8 +162,8 @@ fn postgres_takes_a_recorded_run_once() {
     assert_eq!(reflections(&tool, &job).len(), 2);
 }
 
-// Goal: every row that cannot be read is told by file and line, and then nothing is written, prices included;
-// the agents that are whole can be asked for by name.
+// Goal: every unreadable row is reported by file and line, and then nothing is written, not even prices; the
+// complete agents can be selected by name.
 #[test]
 fn rows_that_cannot_be_read_are_told_and_keep_all_out() {
     let whole = |row: Value| row.to_string();
@@ -213,8 +213,8 @@ fn rows_that_cannot_be_read_are_told_and_keep_all_out() {
     holds(&tool, &job);
 }
 
-// Goal: the line that a killed process has cut off is left out where that is asked for, and the job says so; a
-// row of the books never is. Whole numbers as tables write them and roles in capitals are read.
+// Goal: a log line that a killed process truncated is left out on request, and the job says so; a row of the
+// books never is. Integers as tables write them and roles in capitals are read.
 #[test]
 fn a_cut_line_of_a_log_is_left_out_where_asked_for() {
     let mut floats = rows();
@@ -244,7 +244,7 @@ fn a_cut_line_of_a_log_is_left_out_where_asked_for() {
     assert!(tool.ends(&skip, 1).err.contains("by the hour"));
 }
 
-// Goal: refused prices keep everything out as well, and an agent must begin with cash alone.
+// Goal: rejected prices prevent the whole import too, and an agent must start with cash only.
 #[test]
 fn prices_and_beginnings_that_are_none_keep_all_out() {
     let tool = tool(|dir| folder(dir, 1_000));
@@ -264,17 +264,17 @@ fn prices_and_beginnings_that_are_none_keep_all_out() {
     assert!(!tool.path("data").exists());
 }
 
-// Goal: books that do not add up are told row by row and not imported; accepted, they are what actions and
-// prices make of them, and the job and its sessions keep what differs.
+// Goal: books that do not add up are reported row by row and not imported; if accepted, they are recomputed
+// from actions and prices, and the job and its sessions record the differences.
 #[test]
 fn books_that_do_not_add_up_are_told_and_not_mended() {
     let mut wrong = rows();
-    // 50 too much from the third row on, and a trade at a price that the day did not have.
+    // 50 too much from the third row on, and a trade at a price that did not occur on that day.
     for (at, cash) in [(3, 903.0), (4, 960.0), (5, 960.0), (6, 960.0)] {
         wrong[at]["positions"]["CASH"] = json!(cash);
     }
     wrong[2]["this_action"]["price"] = json!(19.5);
-    // A purchase that nobody could pay.
+    // A purchase that exceeds the cash.
     wrong.push(row(7, DAYS[4], act("buy", "BBB", 1_000), (0, 1_004, -19_540.0)));
     let tool = tool(|dir| {
         folder(dir, 1_000);
@@ -302,7 +302,7 @@ fn books_that_do_not_add_up_are_told_and_not_mended() {
     assert_eq!(tool.json(&["replay", &job])["equal"], true);
 }
 
-// Goal: rows in any order, and rows that stand twice, give the same job as the rows in order, and are told.
+// Goal: unordered rows and duplicate rows produce the same job as ordered ones, and are reported.
 #[test]
 fn rows_out_of_order_and_twice_are_told_and_change_nothing() {
     let tool = tool(|dir| folder(dir, 1_000));
@@ -317,7 +317,7 @@ fn rows_out_of_order_and_twice_are_told_and_change_nothing() {
     let notes = found["report"]["notes"].to_string();
     assert!(notes.contains("do not stand in the order of their ids"), "{notes}");
 
-    // A later row of an earlier day has no place.
+    // A later row with an earlier date is invalid.
     let mut back = rows();
     back[6] = row(6, DAYS[2], act("no_trade", "", 0), (0, 4, 910.0));
     alpha(&tool.path("runs"), &back);
@@ -325,7 +325,7 @@ fn rows_out_of_order_and_twice_are_told_and_change_nothing() {
     assert!(told(&found, "problems")[0].contains("before row 5"), "{found}");
 }
 
-// Goal: what was said in Chinese is kept to the letter, is found, and is remembered in Chinese where asked for.
+// Goal: Chinese text is stored verbatim, is found by search, and is remembered in Chinese on request.
 #[test]
 fn chinese_texts_are_kept_to_the_letter() {
     let tool = tool(|dir| folder(dir, 1_000));
@@ -337,7 +337,7 @@ fn chinese_texts_are_kept_to_the_letter() {
     assert_eq!(tool.json(&["replay", &job])["equal"], true);
 }
 
-// Goal: folders, files and logs with nothing in them are told, and nothing comes of them.
+// Goal: empty folders, files and logs are reported, and nothing is imported.
 #[test]
 fn what_is_empty_is_told() {
     let tool = tool(|dir| {
@@ -360,8 +360,8 @@ fn what_is_empty_is_told() {
     tool.ends(&["import", "ai-trader", "runs", "--only", "nobody"], 2);
 }
 
-// Goal: a recorded model cannot be asked; a branch needs another, has the recorded past, and is paid for from
-// the cut on.
+// Goal: a recorded model cannot be called; a branch needs another model, has the recorded past, and pays only
+// for what follows the cut.
 #[test]
 fn another_model_goes_on_where_a_recorded_one_was() {
     let tool = tool(|dir| folder(dir, 1_000));
@@ -375,7 +375,7 @@ fn another_model_goes_on_where_a_recorded_one_was() {
     let after = reasoning(&tool, &branch, ALPHA, DAYS[3])["conversation"].to_string();
     assert!(!after.contains("AAA falls"), "{after}");
     assert_eq!(tool.json(&["replay", &branch])["equal"], true);
-    // Its account is what the recorded days have made of it.
+    // Its account follows from the recorded days.
     let day = tool.json(&["results", &branch, "--agent", ALPHA, "--date", DAYS[3]])["results"][0].clone();
     let last = tool.json(&["results", &job, "--agent", ALPHA, "--date", DAYS[2]])["results"][0].clone();
     let reason = json!({
@@ -385,7 +385,7 @@ fn another_model_goes_on_where_a_recorded_one_was() {
     assert_eq!(day["provenance"]["point_in_time_reason"], reason);
     let shown = tool.ok(&["results", &branch, "--agent", ALPHA, "--date", DAYS[3]]).out;
     assert!(shown.contains("point in time unverified: it branched off after session"), "{shown}");
-    // What is asked for by its name alone is no model that could run.
+    // A model given only by that name cannot run.
     let start = [
         "run",
         "--dataset",
@@ -398,19 +398,19 @@ fn another_model_goes_on_where_a_recorded_one_was() {
         "recorded::alpha-1",
     ];
     tool.ends(&start, 2);
-    // Nor does an agent of that name go on from an account that another program kept.
+    // Nor does an agent of that name continue an account that another program recorded.
     let idle = "[[agents]]\nname = \"智能体\"\nmodel = \"house::momentum\"\n";
     put(&tool.path("papertape.toml"), idle);
     let on = tool.ends(&["run", "--dataset", "ai-trader", "--end", DAYS[4], "--model", CHINESE], 2);
     assert!(on.err.contains("imported"), "{on:?}");
 }
 
-// Goal: a run that was started again in the middle is named as such, once, by the line and the row it goes on from; the
-// return of an agent that is rejected is not shown, and those of others are.
+// Goal: a run that was restarted in the middle is reported as a fork, once, by the line and the row that it
+// continues from; the return of a rejected agent is not shown, and those of others are.
 #[test]
 fn a_fork_is_named_and_a_rejected_agent_has_no_return() {
     let mut forked = rows();
-    // After its last row the run goes on from row 2, as if rows 3 to 6 had never been.
+    // After its last row the run continues from row 2, as if rows 3 to 6 had never existed.
     forked.push(row(7, DAYS[4], act("sell", "AAA", 10), (0, 4, 938.0)));
     let tool = tool(|dir| {
         folder(dir, 1_000);

@@ -1,21 +1,21 @@
-//! A small folder as AI-Trader leaves it: two instruments over five days, an agent that trades well and one
-//! that speaks Chinese and does nothing.
+//! A small folder as AI-Trader writes it: two instruments over five days, an agent that trades normally and
+//! one that speaks Chinese and does nothing.
 
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// The days of the prices; the runs begin on the second.
+/// The days of the prices; the runs start on the second.
 pub(crate) const DAYS: [&str; 5] = ["2025-10-01", "2025-10-02", "2025-10-03", "2025-10-06", "2025-10-07"];
 
-/// What the agents are called.
+/// The agents' names.
 pub(crate) const ALPHA: &str = "alpha-1";
 pub(crate) const CHINESE: &str = "智能体";
 
-/// What the second agent says, on the second day.
+/// The second agent's message, on the second day.
 pub(crate) const SAYS: &str = "今天市场波动较大，我选择观望：NVDA 的估值偏高。\n<FINISH_SIGNAL>";
 
-/// Bars of a symbol whose nth day opens at this price; the volume tells one set of prices from another.
+/// Bars of a symbol whose nth day opens at this price; the volume distinguishes one set of prices from another.
 fn series(symbol: &str, opens: [i64; 5], volume: u64) -> Value {
     let bars: serde_json::Map<String, Value> = DAYS
         .iter()
@@ -52,13 +52,13 @@ pub(crate) fn act(action: &str, symbol: &str, amount: impl Into<Value>) -> Value
 }
 
 /// The rows of the agent that trades: two positions, of which one closes in two parts and one stays open, and
-/// a trade of nothing. AAA opens at 10.5, 11.5, 12.5, 9.5, 13.5, BBB at 20.5 on each day.
+/// a trade of zero. AAA opens at 10.5, 11.5, 12.5, 9.5, 13.5, BBB at 20.5 on each day.
 pub(crate) fn rows() -> Vec<Value> {
     vec![
         row(0, DAYS[0], Value::Null, (0, 0, 1_000.0)),
         row(1, DAYS[1], act("buy", "AAA", 10), (10, 0, 885.0)),
         row(2, DAYS[1], act("buy", "BBB", 4), (10, 4, 803.0)),
-        // As programs write what they have added up.
+        // With the rounding error of a floating-point sum.
         row(3, DAYS[2], act("sell", "AAA", 4), (6, 4, 853.000_000_000_000_1)),
         row(4, DAYS[3], act("sell", "AAA", 6), (0, 4, 910.0)),
         row(5, DAYS[3], act("buy", "BBB", 0), (0, 4, 910.0)),
@@ -66,7 +66,7 @@ pub(crate) fn rows() -> Vec<Value> {
     ]
 }
 
-/// A day's log: the question, and the answers in batches as they are in the wild.
+/// A day's log: the question, and the answers in batches as in real logs.
 pub(crate) fn log(agent: &str, date: &str, answers: &[&str]) -> String {
     let question = format!("Please analyze and update today's ({date}) positions.");
     let mut lines =
@@ -77,12 +77,12 @@ pub(crate) fn log(agent: &str, date: &str, answers: &[&str]) -> String {
     jsonl(&lines)
 }
 
-/// One value a line.
+/// One value per line.
 pub(crate) fn jsonl(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
-/// Writes a file, with the folders that it lies in.
+/// Writes a file and creates its parent folders.
 pub(crate) fn put(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().expect("lies in a folder")).expect("makes folders");
     fs::write(path, text).expect("writes");
@@ -109,13 +109,13 @@ pub(crate) fn alpha(dir: &Path, rows: &[Value]) {
     agent(dir, ALPHA, rows, &logs);
 }
 
-/// The prices alone.
+/// Writes only the prices.
 pub(crate) fn prices(dir: &Path, volume: u64) {
     let lines = [series("AAA", [10, 11, 12, 9, 13], volume), series("BBB", [20; 5], volume)];
     put(&dir.join("merged.jsonl"), &jsonl(&lines));
 }
 
-/// The whole folder.
+/// Writes the whole folder.
 pub(crate) fn folder(dir: &Path, volume: u64) {
     prices(dir, volume);
     alpha(dir, &rows());

@@ -1,4 +1,4 @@
-//! Budgets stop a job where it can be taken up again.
+//! Budgets stop a job where it can be resumed.
 
 use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
 use papertape::app::App;
@@ -10,7 +10,7 @@ use papertape_core::record::JobStatus;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::simulate::JobEnd;
 
-/// One agent, three days, with few tokens reserved for each answer.
+/// One agent, three days, with few tokens reserved per answer.
 fn frugal(budget: Budget) -> Request {
     let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
     Request { agents: vec![AgentConfig { sampling, ..agent("alpha") }], budget: Some(budget), ..forgetful(3) }
@@ -31,8 +31,8 @@ async fn work(app: &App, job: &JobId) -> JobEnd {
     run(&app.services, job).await.expect("claims")
 }
 
-/// Each line stops the job before the call that could overdraw it, and says which; resumed as it is,
-/// it stops at the same call; with more, it ends like a job that was never stopped.
+/// Each budget line stops the job before the call that could exceed it, and is named in the reason; resumed
+/// unchanged, the job stops at the same call; with a larger budget, it ends like a job that was never stopped.
 #[tokio::test]
 async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
     let (_calm, app, job) = desk(Budget::default()).await;
@@ -72,7 +72,7 @@ async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
     }
 }
 
-/// What was used before a crash counts after it. (What a call that was cut off has used, nobody knows.)
+/// Usage before a crash counts after it. (The usage of a call that was cut off is unknown.)
 #[tokio::test]
 async fn crash_a_budget_is_rebuilt() {
     let (desk, app, job) = desk(Budget { job: tokens(3_500), ..Budget::default() }).await;
@@ -86,7 +86,7 @@ async fn crash_a_budget_is_rebuilt() {
     assert!(end.error.as_deref().unwrap().starts_with(reason), "{end:?}");
 }
 
-/// The summaries' own budget stops them alone.
+/// The summaries' own budget stops only the summaries.
 #[tokio::test]
 async fn a_budget_of_summaries_is_their_business_alone() {
     let budget = Budget { summaries: tokens(1), ..Budget::default() };

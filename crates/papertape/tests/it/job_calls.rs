@@ -1,4 +1,4 @@
-//! What becomes of calls that go wrong. Time is the test's: nothing waits.
+//! Calls that fail. The test controls time: nothing waits.
 
 use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
 use papertape::app::App;
@@ -25,13 +25,13 @@ async fn one_day(limits: Limits) -> (Desk, App, JobId) {
     (desk, app, job)
 }
 
-/// So long that no clock of these tests gets there.
+/// Longer than any clock of these tests runs.
 fn patient() -> Limits {
     let never = 1_000_000_000;
     Limits { call_timeout_secs: never, session_timeout_secs: never, ..Limits::default() }
 }
 
-/// Runs the job while time goes on until something happens.
+/// Runs the job while time advances until something happens.
 async fn while_time_passes(
     app: &App,
     job: &JobId,
@@ -57,8 +57,8 @@ async fn step(app: &App, job: &JobId, path: &str) -> StepView {
     steps.into_iter().find(|step| step.path.as_str() == path).unwrap_or_else(|| panic!("there is no {path}"))
 }
 
-/// Too many requests, a server that is down, a stream that breaks off: attempts of one step, with the
-/// pauses that were asked for; the record comes out as if the first had been answered.
+/// Too many requests, a server that is down, a stream that ends early: attempts of one step, with the
+/// requested pauses; the database looks as if the first attempt had succeeded.
 #[tokio::test]
 async fn retries_are_attempts_of_one_step() {
     let (_calm, app, job) = one_day(patient()).await;
@@ -91,11 +91,11 @@ async fn retries_are_attempts_of_one_step() {
     assert!(!errors.iter().flatten().any(|error| error.contains("leak-me-not")), "{errors:?}");
 }
 
-/// A server that never answers: each attempt is cancelled at its deadline, the day fails for it, and
-/// the books go on.
+/// A server that never responds: each attempt is cancelled at its deadline, the day fails because of it, and
+/// the books continue.
 #[tokio::test]
 async fn a_hanging_call_times_out() {
-    // Long enough for the request to have come before the time is over, by however many turns it goes on.
+    // Long enough for the request to arrive in time, however many scheduler turns it takes.
     let limits = Limits { call_timeout_secs: 1_000, max_attempts: 2, ..patient() };
     let (desk, app, job) = one_day(limits).await;
     desk.hold(2);
@@ -112,8 +112,8 @@ async fn a_hanging_call_times_out() {
     assert!(clock.now() > papertape_core::time::Timestamp::UNIX_EPOCH);
 }
 
-/// What a provider rejects for good is an outcome: the day fails, and resuming does not ask again. A denied model (401,
-/// 402, 403) is not one: the call can be made once the key is fixed.
+/// A permanent rejection by the provider is an outcome: the day fails, and resuming does not send the request
+/// again. A denied model (401, 402, 403) is not one: the call can be made once the key is fixed.
 #[tokio::test]
 async fn a_refusal_for_good_is_an_outcome() {
     for (status, state) in [(401, State::Intent), (400, State::Done(OutcomeKind::Refused))] {
@@ -127,8 +127,7 @@ async fn a_refusal_for_good_is_an_outcome() {
     }
 }
 
-/// Arguments that are no JSON, and a tool that is not there, are told to the model, and change
-/// nothing.
+/// Arguments that are not JSON, and an unknown tool, are reported to the model, and change nothing.
 #[tokio::test]
 async fn malformed_tool_calls_are_answered_to_the_model() {
     let (desk, app, job) = one_day(patient()).await;

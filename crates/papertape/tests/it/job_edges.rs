@@ -1,4 +1,4 @@
-//! Jobs at their edges: what a decomposition leaves out, actions of the wrong kind, attempts, cancels, shutdowns.
+//! Edge cases of jobs: what a decomposition leaves out, actions of the wrong kind, attempts, cancels, shutdowns.
 
 use crate::assistant_support::{Desk, actions, started, until};
 use papertape_core::id::JobId;
@@ -7,13 +7,13 @@ use papertape_core::record::JobStatus;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
-/// What a scripted model says, with the actions that it asks for.
+/// A scripted model's answer, with the actions that it requests.
 fn answer(message: &str, actions: Value) -> ScriptedAnswer {
     ScriptedAnswer::text(json!({ "llm_reply": { "message": message }, "actions": actions }).to_string())
 }
 
-// Goal: a decomposition reports each child and dependency that it left out, in its result, by either route, and in
-// the last row of its log; edges to later children are kept.
+// Goal: a decomposition reports each child and dependency that it left out, in its result, by either route,
+// and in the last row of its log; edges to later children are retained.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decomposition_reports_what_it_left_out() {
     let child = |name: &str, dependencies: Value| json!({ "name": name, "instruction": "x", "dependencies": dependencies });
@@ -59,8 +59,8 @@ async fn a_decomposition_reports_what_it_left_out() {
     desk.stop().await;
 }
 
-// Goal: an action whose kind is not its name's is answered to the model with the right kind, recorded as failed and
-// never run; requested again with that kind, it is done.
+// Goal: an action whose kind does not match its name is returned to the model with the right kind, recorded
+// as failed and never run; requested again with that kind, it is executed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_action_of_the_wrong_kind_is_not_run() {
     let run = |kind: &str| {
@@ -92,8 +92,8 @@ async fn an_action_of_the_wrong_kind_is_not_run() {
     desk.stop().await;
 }
 
-/// A turn whose simulation waits for a model that says nothing before the server lets it, and what the model of the
-/// turn says after it.
+/// A turn whose simulation waits for a model that does not respond until the server lets it, and the answers
+/// of the turn's model after it.
 async fn held(after: &[&str]) -> (ModelServer, Desk, [JobId; 2], String) {
     let run = json!([{ "kind": "tool_operation", "name": "run_simulation", "order": 1, "parameters": {
         "start_date": "2012-10-01", "end_date": "2012-10-01", "models": ["test::slow"], "symbols": ["AAPL"],
@@ -123,22 +123,22 @@ async fn resume(desk: &Desk, job: &JobId) {
     assert_eq!(asked.status, 202, "{}", asked.text);
 }
 
-// Goal: a turn is cancelled only when the simulation that it has started is, which ends its step first; resumed right
-// after, in the middle of that, both go on and nothing is lost.
+// Goal: a turn is only cancelled together with the simulation that it started, which finishes its step first;
+// resumed right after, in the middle of that, both continue and nothing is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_parent_is_cancelled_with_its_children() {
     for resumed in [false, true] {
         let (server, desk, [turn, run], session) = held(&["Done."]).await;
         let store = &desk.world.app.store;
         cancel(&desk, &turn).await;
-        // Its worker has heard of it, and says so in the conversation.
+        // Its worker has seen the cancel, and says so in the conversation.
         let mut follower = store.follow(&turn);
         while desk.world.good(&format!("/chat/sessions/{session}")).await["messages"][0]["metadata"]["error"]
             .is_null()
         {
             follower.woken().await;
         }
-        // And then it asks its simulation, which is still at its step.
+        // Then it cancels its simulation, which is still at its step.
         let mut follower = store.follow(&run);
         while !store.job_details(&run).await.expect("reads").expect("is there").cancel_requested {
             follower.woken().await;
@@ -165,8 +165,8 @@ async fn a_parent_is_cancelled_with_its_children() {
     }
 }
 
-// Goal: a simulation that is resumed right after its cancel, with its worker still at a step, runs to its end, whether
-// the worker has heard of the cancel or not.
+// Goal: a simulation that is resumed right after its cancel, while its worker is still at a step, runs to its
+// end, whether the worker has seen the cancel or not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resume_right_after_a_cancel_is_not_lost() {
     let server = ModelServer::scripted([ScriptedAnswer::text("<FINISH_SIGNAL>").held()]).await;
@@ -185,8 +185,8 @@ async fn a_resume_right_after_a_cancel_is_not_lost() {
     desk.stop().await;
 }
 
-// Goal: a job is deleted over the API: refused while it runs or others were built on it, with a sentence that names them;
-// gone everywhere then, with its streams, and what it leaves verifies and exports as before.
+// Goal: a job is deleted over the API: rejected while it runs or has dependents, with a message that names
+// them; then gone everywhere, with its streams, and the remaining jobs verify and export as before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_is_deleted() {
     let desk = Desk::new(|_| {}).await;

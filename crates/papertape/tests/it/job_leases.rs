@@ -28,7 +28,7 @@ async fn undisturbed(days: i8, agents: Request) -> String {
     export(&app.store, &job).await
 }
 
-/// The services of a worker whose lease runs out at once. Its clock stands still, so it does not notice by itself.
+/// The services of a worker whose lease expires at once. Its clock never advances, so it does not notice by itself.
 fn overtaken(app: &App) -> Services {
     Services {
         queue: Arc::new(BriefLeases(Arc::clone(&app.services.queue))),
@@ -37,7 +37,7 @@ fn overtaken(app: &App) -> Services {
     }
 }
 
-/// A worker whose job another has claimed gets its answers after that, and can write nothing of them.
+/// A worker whose job was claimed by another receives its responses after that, and can write none of them.
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     let expected = undisturbed(3, forgetful(3)).await;
@@ -65,7 +65,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     assert_eq!(desk.server.repeats(), 2, "the two calls that were under way");
 }
 
-/// What a test's thread logs.
+/// Captures a test thread's log.
 #[derive(Clone, Default)]
 struct Logged(Arc<Mutex<Vec<u8>>>);
 
@@ -80,7 +80,7 @@ impl std::io::Write for Logged {
     }
 }
 
-/// Goal: a worker whose job another one has taken says so, without a warning or an error, and ends cleanly.
+/// Goal: a worker whose job another has taken says so, without a warning or an error, and stops cleanly.
 #[tokio::test]
 async fn a_lost_lease_is_not_an_error() {
     let desk = Desk::new().await;
@@ -108,7 +108,7 @@ async fn a_lost_lease_is_not_an_error() {
     assert_eq!(app.store.job(&job).await.expect("reads").expect("is there").crashes, 0);
 }
 
-/// On a file of one owner, a new owner takes a job over at once: nobody else can have it.
+/// On a file with one owner, a new owner takes a job over at once: nobody else can hold it.
 #[tokio::test]
 async fn a_new_owner_of_the_file_takes_jobs_over() {
     let desk = Desk::new().await;
@@ -120,7 +120,7 @@ async fn a_new_owner_of_the_file_takes_jobs_over() {
     completed(&desk.run(&job).await);
 }
 
-/// Tells when a worker has learned that its job is cancelled.
+/// Notifies when a worker has learned that its job is cancelled.
 struct Heard(Arc<dyn Queue>, Arc<Notify>);
 
 impl Queue for Heard {
@@ -179,8 +179,8 @@ impl Queue for Heard {
     }
 }
 
-/// A cancelled job stops after the step under way, whose answer is kept; a process that goes down
-/// gives its job back the same way. Resumed, both go on as if nothing had been.
+/// A cancelled job stops after the current step, whose response is stored; a process that shuts down releases
+/// its job in the same way. Resumed, both continue as if nothing had happened.
 #[tokio::test]
 async fn a_stopped_job_keeps_its_step_and_goes_on() {
     let one = || Request { agents: vec![agent("alpha")], ..forgetful(3) };
@@ -207,7 +207,7 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
             heard.notified().await;
         } else {
             stopper.stop(reason);
-            // The worker hears it the next time that it is its turn, which comes before any answer.
+            // The worker sees it at its next poll, which comes before any response.
             tokio::task::yield_now().await;
         }
         desk.server.release();
@@ -226,8 +226,8 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
     }
 }
 
-/// A worker that was told to stop its job and died before that leaves the job to the next one, which does nothing
-/// more of it, and ends it.
+/// If a worker was told to cancel its job and died before it did, the next worker only ends the job and does
+/// no more of its work.
 #[tokio::test]
 async fn what_was_cancelled_before_its_worker_died_is_not_run() {
     let desk = Desk::new().await;

@@ -1,5 +1,5 @@
-//! Whole jobs in markets of another kind than US shares, on data of their kind: lots and T+1, fractions,
-//! weekends, shorts, leverage, stops and a liquidation.
+//! Full jobs in markets other than US equities, on matching data: lots and T+1, fractions, weekends, shorts,
+//! leverage, stops and a liquidation.
 
 use crate::api_support::{World, config};
 use papertape::api;
@@ -28,8 +28,8 @@ use std::sync::Arc;
 const HOUSE: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
 const CASH: i64 = 1_000_000;
 
-/// The product over both made-up markets, each with its own profile by default; with the scripted provider
-/// `lab` where there is a server.
+/// The application over both synthetic markets, each with its own profile by default; with the scripted
+/// provider `lab` if there is a server.
 async fn world(on_postgres: bool, server: Option<&ModelServer>) -> World {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
@@ -59,7 +59,7 @@ async fn world(on_postgres: bool, server: Option<&ModelServer>) -> World {
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
-/// A month of the house models.
+/// One month of the house models.
 fn month(dataset: &str, from: Date, to: Date) -> Simulation {
     Simulation {
         start_date: Some(from),
@@ -72,7 +72,7 @@ fn month(dataset: &str, from: Date, to: Date) -> Simulation {
     }
 }
 
-/// What the tape says that happened to an agent's account, oldest first.
+/// The account events of an agent on the tape, oldest first.
 async fn events(app: &App, job: &JobId, agent: &AgentName, dates: &[Date]) -> Vec<LedgerEvent> {
     let mut events = Vec::new();
     for date in dates {
@@ -104,14 +104,14 @@ async fn document(app: &App, hash: ContentHash) -> Value {
 struct Month {
     world: World,
     dates: Vec<Date>,
-    /// What happened to each agent's account.
+    /// The account events of each agent.
     events: BTreeMap<&'static str, Vec<LedgerEvent>>,
     /// Its results, by model.
     results: BTreeMap<String, Value>,
 }
 
 /// Runs the month, and checks what holds in every market: a session on every day of the calendar, an account
-/// that is the fold of its events, an equal replay, an unbroken chain.
+/// that is the fold of its events, an equal replay, an intact chain.
 async fn finished(on_postgres: bool, simulation: Simulation, market: &str) -> Month {
     let mut world = world(on_postgres, None).await;
     let catalogue = Arc::clone(&world.app.catalogue);
@@ -152,7 +152,7 @@ async fn finished(on_postgres: bool, simulation: Simulation, market: &str) -> Mo
     Month { world, dates, events: all, results }
 }
 
-/// Are the figures annualised by this many days a year?
+/// Checks that metrics are annualized with this many days per year.
 fn check_year(month: &Month, days_a_year: f64) {
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
     for (model, result) in &month.results {
@@ -178,7 +178,7 @@ async fn an_a_share_month(on_postgres: bool) {
     let simulation =
         month("synthetic-a-shares", jiff::civil::date(2024, 2, 1), jiff::civil::date(2024, 2, 29));
     let month = finished(on_postgres, simulation, "cn_a_share").await;
-    // 21 weekdays less the six of the Spring Festival.
+    // 21 weekdays minus the six of the Spring Festival.
     assert_eq!(month.dates.len(), 15);
     assert!(!month.dates.contains(&jiff::civil::date(2024, 2, 12)));
 
@@ -213,7 +213,7 @@ async fn an_a_share_month(on_postgres: bool) {
     assert!(held.iter().any(|e| matches!(e, LedgerEvent::Dividend { day, .. } if *day == paid_on)));
     assert!(held.iter().any(|e| matches!(e, LedgerEvent::Split { day, .. } if *day == split_on)));
     check_year(&month, 243.0);
-    // The baseline buys whole lots of equal parts: never more than there is, little less.
+    // The baseline buys whole lots in equal parts: never more than the cash allows, and little less.
     let baseline = &month.results["house::buy_and_hold"]["baselines"]["buy_and_hold"];
     let exposure = baseline["period_metrics"]["exposure"].as_f64().expect("a figure");
     assert!((0.75..1.0).contains(&exposure), "{exposure}");
@@ -231,8 +231,8 @@ async fn an_a_share_month(on_postgres: bool) {
     );
 }
 
-/// Goal: lots of 100, T+1 and no shorts bind the house models through a whole month with holidays, a cash
-/// dividend and a bonus issue, and everything derived from the record is right.
+/// Goal: lots of 100, T+1 and no shorts constrain the house models through a full month with holidays, a cash
+/// dividend and a bonus issue, and everything derived from the database is right.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_a_share_month_is_whole() {
     an_a_share_month(false).await;
@@ -244,7 +244,7 @@ async fn postgres_an_a_share_month_is_whole() {
 }
 
 async fn some_crypto_days(on_postgres: bool) {
-    // On a server the days around the crash will do: the rules know no database.
+    // On a server the days around the crash are enough: the rules do not depend on the database.
     let (from, to) = if on_postgres { (10, 16) } else { (1, 30) };
     let day = |day| jiff::civil::date(2024, 4, day);
     let month = finished(on_postgres, month("synthetic-crypto", day(from), day(to)), "crypto").await;
@@ -275,14 +275,14 @@ async fn some_crypto_days(on_postgres: bool) {
         }
     }
     check_year(&month, 365.0);
-    // Fractions leave next to nothing over.
+    // With fractions almost nothing is left over.
     let baseline = &month.results["house::buy_and_hold"]["baselines"]["buy_and_hold"];
     let exposure = baseline["period_metrics"]["exposure"].as_f64().expect("a figure");
     assert!((0.999..=1.0).contains(&exposure), "{exposure}");
 }
 
-/// Goal: fractions, weekends, shorts, leverage with stops and targets, and a crash that liquidates run
-/// through a whole month, and everything derived from the record is right.
+/// Goal: fractions, weekends, shorts, leverage with stops and targets, and a crash that liquidates positions
+/// run through a full month, and everything derived from the database is right.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crypto_month_is_whole() {
     some_crypto_days(false).await;
@@ -293,8 +293,8 @@ async fn postgres_a_crypto_week_is_whole() {
     some_crypto_days(true).await;
 }
 
-/// Goal: what a market's rules refuse is refused with its code, told to the agent in its conversation, and
-/// in the results; what they allow the next moment, or the next day, is done.
+/// Goal: what a market's rules reject is rejected with its code, reported to the agent in its conversation,
+/// and in the results; what they allow the next moment, or the next day, is executed.
 async fn refused(dataset: &str, days: [Date; 2], script: fn(&Value) -> ScriptedAnswer, codes: &[&str]) {
     let server = ModelServer::answering(script).await;
     let mut world = world(false, Some(&server)).await;
@@ -326,7 +326,7 @@ async fn refused(dataset: &str, days: [Date; 2], script: fn(&Value) -> ScriptedA
     assert_eq!(replay::run(&app.services, &row).await.expect("can be replayed").equal, 2);
 }
 
-/// The tool answers of the day so far, and the text of the day's question.
+/// The tool results of the day so far, and the text of the day's question.
 fn so_far(body: &Value) -> (usize, String) {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let asked = messages.iter().filter(|message| message["role"] == "user");
@@ -389,8 +389,8 @@ async fn crypto_rules_are_told() {
     refused("synthetic-crypto", days, crypto_script, &codes).await;
 }
 
-/// Goal: a request that names a market gets it whatever the dataset says; a dataset whose market is not
-/// there says so.
+/// Goal: a market named in the request overrides the dataset's; a dataset whose market does not exist is an
+/// error that says so.
 #[tokio::test]
 async fn the_market_named_comes_before_the_datasets_own() {
     let world = world(false, None).await;

@@ -1,4 +1,4 @@
-//! Every state that a step can be in, over the real record.
+//! Every state that a step can be in, over the real database.
 
 use crate::crash_support::{
     Desk, LONG, agent, completed, day, faulty, noting, queue, request, run, script, steps,
@@ -48,7 +48,7 @@ fn one_day() -> Request {
     Request { agents: vec![noting("alpha")], ..request(1) }
 }
 
-/// Sent and not answered: `intent`. Asked again by the next process as the next attempt, and done.
+/// Sent without a response: `intent`. The next process sends it again as the next attempt, and it is done.
 #[tokio::test]
 async fn crash_an_intent_is_sent_again() {
     let desk = Desk::new().await;
@@ -68,8 +68,8 @@ async fn crash_an_intent_is_sent_again() {
     assert_eq!(desk.server.repeats(), 1);
 }
 
-/// A call that may not be repeated, cut off: whether it took effect is `unknown`, it is not sent again,
-/// and the agent is told.
+/// A call that is not repeatable, cut off: whether it took effect is `unknown`, it is not sent again, and the
+/// agent is told.
 #[tokio::test]
 async fn crash_what_may_not_be_repeated_is_unknown() {
     for (name, noted) in [("before tool", 0), ("after tool", 1)] {
@@ -91,12 +91,12 @@ async fn crash_what_may_not_be_repeated_is_unknown() {
         assert!(told.contains("whether it took effect is unknown"), "{told}");
         let read = |asked: &Recorded| asked.body.to_string().contains("whether it took effect is unknown");
         assert!(desk.server.requests().iter().any(read), "the model reads it");
-        // The list of tools may be asked for again, and was not needed to be.
+        // Listing the tools is repeatable, and was not needed here.
         assert_eq!(app.store.interrupted_attempts(&job).await.expect("counts"), 1);
     }
 }
 
-/// A host over the real record whose model never answers, and whose deadlines pass when it is asked.
+/// A host over the real database whose model never responds, and whose deadlines pass on request.
 struct Silent {
     store: Store,
     lease: Lease,
@@ -151,7 +151,7 @@ impl Host for Silent {
     }
 }
 
-/// [`Silent`], once its deadlines are to pass.
+/// [`Silent`], once its deadlines are due.
 struct Late(Arc<Silent>);
 
 impl Host for Late {
@@ -197,8 +197,8 @@ impl Host for Late {
     }
 }
 
-/// A call whose guard closed before its answer is `abandoned`; on a re-run the verdict stands, and the
-/// body is not run.
+/// A call whose guard closed before its response is `abandoned`; on a re-run the verdict stays, and the body
+/// is not run.
 #[tokio::test]
 async fn what_a_closed_guard_leaves_is_abandoned() {
     let desk = Desk::new().await;
@@ -254,7 +254,7 @@ async fn guarded(root: &mut Ctx, may_run: bool) -> Verdict<()> {
     root.guard(key, LONG, Box::new(body)).await.expect("no stop")
 }
 
-/// The script is a function of the request: what all these tests rest on.
+/// The script is a function of the request, on which all these tests depend.
 #[test]
 fn the_script_answers_alike() {
     let body = serde_json::json!({ "messages": [{ "role": "user", "content": "Hello" }] });

@@ -1,5 +1,5 @@
-//! From a bar, a news item or a memory to every session that was shown it, and from a fill back to its order;
-//! and what a page needs around that: a session's head, the dataset's facts, what can be run, the doctor.
+//! From a bar, a news item or a memory to every session that read it, and from a fill back to its order; and
+//! the related data for a page: a session's head, the dataset's facts, the available models, the doctor.
 
 use crate::api_support::{World, config, settled};
 use papertape::api;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the trader does on each day.
+/// The trader's actions on each day.
 fn answer(body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let said = |role: &'static str| messages.iter().filter(move |message| message["role"] == role);
@@ -36,7 +36,7 @@ fn answer(body: &Value) -> ScriptedAnswer {
     }
 }
 
-/// Four days of ABC, and of XYZ of which there are bars of an hour alone; three news items of one morning.
+/// Four days of ABC, and of XYZ, which has only hourly bars; three news items of one morning.
 fn dataset() -> Dataset {
     let bars = [
         ["10", "12", "9", "11"],
@@ -95,8 +95,8 @@ fn days(answer: &Value) -> Vec<&str> {
     list(answer, "sessions").iter().filter_map(|session| session["date"].as_str()).collect()
 }
 
-/// Goal: as the file says. A read that was cut at its limit counts exactly for the items that it showed; a bar
-/// that the books alone have read was shown to nobody; each read leads to the message in which it was told.
+/// Goal: see above. A read that was truncated at its limit counts exactly for the items that it returned; a
+/// bar that only the books have read was seen by nobody; each read leads to the message that contains it.
 #[tokio::test(flavor = "multi_thread")]
 async fn lineage_goes_both_ways() {
     let server = ModelServer::answering(answer).await;
@@ -113,7 +113,7 @@ async fn lineage_goes_both_ways() {
     let bar = async |day: &str, more: &str| {
         world.good(&format!("/exposures?kind=bar&dataset=small&symbol=ABC&from={day}{more}")).await
     };
-    // Its open on the day itself, all of it to who asks later.
+    // The open is visible on the day itself, the whole bar later.
     assert_eq!(days(&bar("2024-03-05", "").await), ["2024-03-06", "2024-03-05"]);
     let own = bar("2024-03-05", &format!("&job_id={}&model=trader", world.job)).await;
     let reads = list(&list(&own, "sessions")[1], "reads");
@@ -144,7 +144,7 @@ async fn lineage_goes_both_ways() {
     assert_eq!((&message["path"], &message["tool_name"]), (&read["path"], &read["tool"]));
     assert!(message["content"].as_str().is_some_and(|text| text.contains("first")));
 
-    // And back: from the fill to its order's step, which has the message in which it was given.
+    // And back: from the fill to its order's step, which has the message that placed it.
     let day = world.good(&format!("/results?job_id={}&date=2024-03-05", world.job)).await;
     let trade = &day["results"][0]["trades"][0];
     assert_eq!(
@@ -155,7 +155,7 @@ async fn lineage_goes_both_ways() {
         list(&session, "conversation").iter().find(|message| message["path"] == trade["order"]["path"]);
     assert_eq!(given.expect("its message")["tool_name"], "buy");
 
-    // A lesson of the closed trade is given to the day after.
+    // A lesson from the closed trade is recalled on the day after.
     let trades = world.good(&format!("/memory/trades?job_id={}", world.job)).await;
     let id = trades["trades"][0]["trade_id"].as_u64().expect("an id");
     let memory = format!("/exposures?kind=trade&memory_id={id}&job_id={}&model=trader", world.job);
@@ -164,7 +164,7 @@ async fn lineage_goes_both_ways() {
     assert!(list(&list(&given, "sessions")[0], "reads")[0]["message_index"].is_u64(), "{given}");
 }
 
-/// Goal: what cannot be asked is refused by its field; what is not there is not found.
+/// Goal: an invalid request is rejected by field; a missing item is not found.
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_that_make_no_sense_are_refused() {
     let server = ModelServer::answering(answer).await;
@@ -195,7 +195,7 @@ async fn questions_that_make_no_sense_are_refused() {
     assert_eq!(world.get("/datasets/small/bars?symbol=XYZ&interval=5m").await.status, 400);
 }
 
-/// Goal: bars of a symbol that has bars within the day alone are there, by day and by hour; news page.
+/// Goal: bars of a symbol that has only intraday bars are available, by day and by hour; news is paged.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dataset_shows_all_that_it_holds() {
     let server = ModelServer::answering(answer).await;
@@ -219,7 +219,7 @@ async fn a_dataset_shows_all_that_it_holds() {
     }
 }
 
-/// Goal: a session's head says who, what came of it and who its neighbours are, without a list.
+/// Goal: a session's head contains its identity, its result and its neighbors, without a list.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sessions_head_is_told() {
     let server = ModelServer::answering(answer).await;
@@ -235,8 +235,8 @@ async fn a_sessions_head_is_told() {
     insta::assert_json_snapshot!("session_head", settled(head));
 }
 
-/// Goal: what can be run is told with whether a key is there, and never the key; the doctor is as on the
-/// command line.
+/// Goal: the available models are listed with whether a key is set, and never the key; the doctor reports the
+/// same as on the command line.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_be_run_is_told() {
     let server = ModelServer::answering(answer).await;

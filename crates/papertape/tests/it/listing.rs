@@ -1,5 +1,5 @@
-//! A symbol is nowhere before its first bar: every request that a model gets is looked through, of a solo agent
-//! and of a desk, over the bundled data across a real listing and over made-up data with many.
+//! A symbol appears nowhere before its first bar: every request to a model is searched, of a solo agent and
+//! of a desk, over the bundled data across a real listing and over synthetic data with many.
 
 use crate::api_support::{World, config};
 use crate::desk_support::{self, desk};
@@ -25,8 +25,8 @@ use std::time::Duration;
 /// FB's first day.
 const LISTING: Date = jiff::civil::date(2012, 5, 18);
 
-/// Looks at all news first, where there are any to be had; then what the house model does.
-fn answer(body: &Value) -> ScriptedAnswer {
+/// Reads all news first, if there is any; then acts like the house model.
+pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let offers_news = body["tools"].to_string().contains("\"get_news\"");
     if offers_news && !messages.iter().any(|message| message["role"] == "tool") {
@@ -35,7 +35,7 @@ fn answer(body: &Value) -> ScriptedAnswer {
     desk_support::answer(body, &[])
 }
 
-async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
+pub(crate) async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
     let provider = ProviderConfig {
@@ -50,11 +50,11 @@ async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
-fn solo() -> AgentConfig {
+pub(crate) fn solo() -> AgentConfig {
     AgentConfig::solo(AgentName::new("solo"), "lab::one".parse().expect("a model"))
 }
 
-fn simulation(agent: AgentConfig, (first, last): (Date, Date)) -> Simulation {
+pub(crate) fn simulation(agent: AgentConfig, (first, last): (Date, Date)) -> Simulation {
     Simulation {
         start_date: Some(first),
         end_date: Some(last),
@@ -65,9 +65,9 @@ fn simulation(agent: AgentConfig, (first, last): (Date, Date)) -> Simulation {
     }
 }
 
-/// Runs a job of one agent, and gives each request with the place of its day among the days. An agent's days
-/// follow each other: a request is of the newest day that any has named so far.
-async fn requests(
+/// Runs a job of one agent, and returns each request with the index of its day. An agent's days are
+/// sequential: a request belongs to the newest day that any request has named so far.
+pub(crate) async fn requests(
     world: &World,
     server: &ModelServer,
     job: Simulation,
@@ -90,14 +90,14 @@ async fn requests(
 }
 
 /// The symbols of a desk's session.
-async fn researched(world: &World, job: &str, date: Date) -> Vec<String> {
+pub(crate) async fn researched(world: &World, job: &str, date: Date) -> Vec<String> {
     let day = world.good(&format!("/results?job_id={job}&date={date}")).await;
     let by_symbol = day["results"][0]["provenance"]["by_symbol"].as_object().cloned().unwrap_or_default();
     by_symbol.keys().cloned().collect()
 }
 
-/// Goal: a solo agent and a desk over the bundled data, whether they are given no symbols or some, read nothing of
-/// FB before 2012-05-18, and all of it from then on; a desk has its nodes from then on, to branch at and to trace.
+/// Goal: a solo agent and a desk over the bundled data, with or without given symbols, read nothing of FB
+/// before 2012-05-18, and everything from then on; a desk has nodes for it from then on, to branch at and to trace.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_hears_of_a_company_before_its_listing() {
     let server = ModelServer::answering(answer).await;
@@ -119,7 +119,7 @@ async fn nobody_hears_of_a_company_before_its_listing() {
         }
     }
 
-    // The warning is for whoever asks, and a desk is cut and traced at what there was.
+    // The warning is for the caller, and a desk is cut and traced with the symbols that existed.
     let asked = Simulation { symbols: named(&["AAPL", "FB"]), ..simulation(desk(&[Analyst::Market]), span) };
     let queued = trigger(&world.app, asked).await.expect("it is queued");
     assert!(
@@ -153,7 +153,7 @@ async fn nobody_hears_of_a_company_before_its_listing() {
     assert_eq!(researched(&world, late.job.as_str(), days[2]).await, ["AAPL", "FB"]);
     assert_eq!(researched(&world, late.job.as_str(), days[1]).await, ["AAPL"]);
 
-    // A profile is of one ticker on one day.
+    // A profile covers one ticker on one day.
     let early = Simulation {
         symbols: named(&["FB"]),
         profile: true,
@@ -163,15 +163,15 @@ async fn nobody_hears_of_a_company_before_its_listing() {
     assert!(matches!(early, Err(TriggerError::Bad { field: "symbols", .. })), "{early:?}");
 }
 
-/// The made-up symbols with the days of their listings; the names occur nowhere else.
+/// The synthetic symbols with their listing days; the names occur nowhere else.
 const SYMBOLS: [(&str, usize); 6] =
     [("QXALPHA", 0), ("QXBRAVO", 0), ("QXCARGO", 1), ("QXDELTA", 2), ("QXECHO", 4), ("QXNEVER", 7)];
-/// Days of the runs; the data go on for two more.
+/// Days of the runs; the data covers two more.
 const DAYS: usize = 6;
 const ALL_DAYS: usize = DAYS + 2;
 
-/// Symbols that are listed one after the other, with a split and a dividend, and news about each that were out
-/// before all of them.
+/// Symbols that are listed one after the other, with a split and a dividend, and news about each that
+/// precedes all listings.
 fn listings() -> SmallData {
     let bars: Vec<[&str; 4]> = (0..ALL_DAYS)
         .map(|n| if n % 2 == 0 { ["20", "22", "19", "21"] } else { ["21", "23", "18", "19"] })
@@ -187,8 +187,8 @@ fn listings() -> SmallData {
     data.dividend("QXBRAVO", 3, "0.5").dividend("QXECHO", 5, "0.5")
 }
 
-/// Goal: whatever the agent, its language, its memory and its symbols, no request of a day holds a symbol whose
-/// first bar comes later, in whichever part of it: instructions, questions, tools, answers, memories.
+/// Goal: whatever the agent, its language, its memory and its symbols, no request of a day contains a symbol
+/// whose first bar comes later, in any part: instructions, questions, tools, answers, memories.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_request_holds_a_symbol_of_the_future() {
     let server = ModelServer::answering(answer).await;

@@ -1,4 +1,4 @@
-//! The product as a whole, put together as the binary does it.
+//! The product as a whole, composed as in the binary.
 
 mod access;
 mod account_days;
@@ -20,10 +20,12 @@ mod assistant_jobs;
 mod assistant_search;
 mod assistant_support;
 mod assistant_told;
+mod benchmark;
 mod branch_jobs;
 mod cleanup_jsonl;
 mod cli_access;
 mod cli_backup;
+mod cli_benchmark;
 mod cli_chat;
 mod cli_config;
 mod cli_data;
@@ -82,9 +84,10 @@ mod redaction_support;
 mod replay_jobs;
 mod results_kept;
 mod rules_fixtures;
+mod universe;
 mod worker_processes;
 
-/// A config whose runs cost nothing: what the tests of this crate run by, but where they are about costs.
+/// A config whose runs have no trading costs: the default of this crate's tests, except those about costs.
 fn frictionless() -> papertape::config::Config {
     let mut config = papertape::config::Config::default();
     config.simulation.costs = papertape_core::broker::CostModel::Frictionless;

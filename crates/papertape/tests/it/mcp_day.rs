@@ -1,4 +1,4 @@
-//! A whole day of a solo agent that asks a tool outside.
+//! A full day of a solo agent that calls an external tool.
 
 use crate::mcp_support::Watch;
 use futures::FutureExt as _;
@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Asks the outside tool about the day, then ends it with what it was told. Goes by the name of a house
-/// model, whose rules the checks of a request know.
+/// Asks the external tool about the day, then ends it with the tool's result. Uses the name of a house model,
+/// whose rules the checks of a request know.
 struct Asker;
 
 impl Models for Asker {
@@ -64,8 +64,8 @@ impl Models for Asker {
     }
 }
 
-/// Goal: the call is a step of the tape, its answer a message, the results are marked as unverified,
-/// and a replay comes out equal with no server to ask.
+/// Goal: the call is a step of the tape, its result a message, the results are marked as unverified, and a
+/// replay is equal without any server.
 #[tokio::test]
 async fn a_day_with_an_outside_tool() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -124,7 +124,7 @@ async fn a_day_with_an_outside_tool() {
     let session = rows.iter().find(|row| row["row"] == "session").expect("a session");
     assert_eq!(session["metadata"]["point_in_time"], json!("unverified"));
 
-    // The server ends with its tools; a replay that asked for any would fail on there being none.
+    // The server ends with its tools; a replay that called one would fail because there are none.
     let mut services = app.services.clone();
     services.tools = Arc::new(McpTools::new(BTreeMap::new()));
     let row = app.store.job(&queued.job).await.expect("the record works").expect("the job is there");

@@ -1,4 +1,4 @@
-//! Tool servers behind an address.
+//! Tool servers at an address.
 
 use crate::mcp_support::{SERVER, Seen, Watch, call, desk};
 use papertape::config::ToolServer;
@@ -9,7 +9,7 @@ use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-/// A server that runs as long as this is kept, and what it reports.
+/// A server that runs as long as this value exists, and its reports.
 async fn serve() -> (Child, Seen, McpTools) {
     let watch = Watch::new().await;
     let address = watch.address().to_string();
@@ -30,7 +30,7 @@ async fn echo(tools: &McpTools, words: &str) {
     assert_eq!((reply.text.as_str(), reply.is_error), (words, false));
 }
 
-/// Goal: an address serves as a child process does.
+/// Goal: an address works like a child process.
 #[tokio::test]
 async fn calls_over_http() {
     let (_server, _seen, tools) = serve().await;
@@ -59,8 +59,8 @@ async fn a_dropped_call_is_cancelled() {
     echo(&tools, "after").await;
 }
 
-/// Goal: a connection that breaks fails its call, a session that the server has forgotten fails none,
-/// and the next call works in either case.
+/// Goal: a broken connection fails its call, a session that the server has forgotten fails none, and the next
+/// call works in either case.
 #[tokio::test]
 async fn broken_connections_are_made_anew() {
     let (_server, mut seen, tools) = serve().await;
@@ -75,7 +75,7 @@ async fn broken_connections_are_made_anew() {
     assert_eq!(seen.says().await.as_deref(), Some("session"));
 }
 
-/// Goal: an address that nobody listens at is said so, without the address, which may hold a key.
+/// Goal: an address where nobody listens is reported, without the address, which may contain a key.
 #[tokio::test]
 async fn an_address_without_a_server() {
     let held = tokio::net::TcpSocket::new_v4().expect("a socket");
@@ -88,8 +88,8 @@ async fn an_address_without_a_server() {
     assert!(failed.message.starts_with(sentence), "{failed}");
 }
 
-/// Goal: a server that means harm fails its call with the bound's name, and is left at the first byte too many:
-/// whole answers without an end, nested, or of nothing but small values.
+/// Goal: a hostile server fails its call with the name of the limit, and is disconnected at the first byte
+/// too many: whole responses that are endless, nested, or consist of nothing but small values.
 #[tokio::test]
 async fn a_server_that_sends_too_much_is_left() {
     const JSON: &str = "application/json";

@@ -1,9 +1,9 @@
-//! Every tool name can be said by a model, and read back.
+//! Every tool name can be encoded for a model, and decoded.
 
 use papertape::mcp::names::{is_too_long, to_model, to_server};
 use proptest::prelude::*;
 
-/// Names that are fine already stay as they are, but for one that looks like a group.
+/// Names that are valid already stay unchanged, except one that looks like an escape group.
 #[test]
 fn names_as_models_say_them() {
     let check = |name: &str, expected: &str| {
@@ -20,7 +20,7 @@ fn names_as_models_say_them() {
     check("$list", "_x24_list");
 }
 
-/// The way back of what no server's name leads to does no harm.
+/// Decoding a name that no server's name encodes to does no harm.
 #[test]
 fn groups_that_stand_for_no_character_are_left() {
     for name in ["_x_", "_x110000_", "_xd800_", "_xffffffffffff_", "_X2E_", "_x2E_", "_x2e"] {
@@ -28,7 +28,7 @@ fn groups_that_stand_for_no_character_are_left() {
     }
 }
 
-/// Providers take 64 characters, the server's name included.
+/// Providers accept 64 characters, including the server's name.
 #[test]
 fn long_names_are_found() {
     assert!(!is_too_long("desk", &"x".repeat(58)));

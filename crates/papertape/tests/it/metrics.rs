@@ -1,4 +1,4 @@
-//! What is counted, as a monitoring system reads it.
+//! Telemetry as a monitoring system reads it.
 
 use crate::api_stream::{Client, Server};
 use crate::api_support::{World, week};
@@ -9,7 +9,7 @@ use papertape_runtime::simulate::Unobserved;
 use papertape_runtime::stopping::Stopper;
 use std::collections::BTreeMap;
 
-/// Reads the text format, and holds that it is one: every figure has its help and its type before it.
+/// Parses the text format, and checks that help and type precede every value.
 fn read(text: &str) -> BTreeMap<String, u64> {
     let mut figures = BTreeMap::new();
     let (mut helped, mut typed) = (String::new(), String::new());
@@ -26,7 +26,7 @@ fn read(text: &str) -> BTreeMap<String, u64> {
             let name = series.split('{').next().expect("a name");
             assert_eq!(name, typed, "{line}");
             let value: f64 = value.parse().expect("a number");
-            // Counts and sizes: what costs are there are 0.
+            // Counts and sizes: all costs here are 0.
             let before = figures.insert(series.to_owned(), value as u64);
             assert_eq!(before, None, "{line} stands twice");
         }
@@ -34,7 +34,7 @@ fn read(text: &str) -> BTreeMap<String, u64> {
     figures
 }
 
-/// Goal: the figures are those of the record and of what happened: jobs, tokens, calls, sizes.
+/// Goal: the values agree with the database and with what happened: jobs, tokens, calls, sizes.
 #[tokio::test]
 async fn figures_are_those_of_the_record() {
     let world = World::new().await;
@@ -69,7 +69,7 @@ async fn figures_are_those_of_the_record() {
     }
 }
 
-/// Goal: streams that are open and those that were left are told apart, and so is a client's polling.
+/// Goal: open streams and abandoned ones are counted separately, and so is a client's polling.
 #[tokio::test]
 async fn streams_and_retries_are_counted() {
     let world = World::empty().await;
@@ -82,7 +82,7 @@ async fn streams_and_retries_are_counted() {
     left.next().await.expect("a snapshot");
     assert_eq!((figure("streams_open").await, figure("streams_broken_total").await), (2, 0));
     drop(left);
-    // The server learns that a client has gone when it next writes, or looks; a cancelled job does both.
+    // The server learns that a client has left when it next writes, or polls; a cancelled job causes both.
     world.app.store.cancel(&job).await.expect("writes");
     assert_eq!(open.rest().await.last().expect("events").name, "end");
     while figure("streams_open").await > 0 {
@@ -98,8 +98,8 @@ async fn streams_and_retries_are_counted() {
     server.stop().await;
 }
 
-/// Goal: a row of the action log that rides in the commit of what it tells of, and cannot be written, is
-/// counted; and what it tells of is not done.
+/// Goal: an action log row that is committed together with what it describes, and cannot be written, is
+/// counted; and what it describes is not done.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_that_cannot_be_committed_are_counted() {
     let world = World::empty().await;
@@ -122,7 +122,7 @@ async fn rows_that_cannot_be_committed_are_counted() {
     assert_eq!(world.good("/plans").await["plans"], serde_json::json!([]));
 }
 
-/// Goal: PostgreSQL gives the same figures, and its size.
+/// Goal: PostgreSQL has the same values, and its size.
 #[tokio::test]
 async fn postgres_gives_the_same_figures() {
     let world = World::on_postgres().await;

@@ -1,4 +1,4 @@
-//! Spans of the record: what they say, and that a receiver gets each in spite of errors and restarts.
+//! Spans: what they contain, and that a receiver gets each despite errors and restarts.
 
 use crate::api_support::{MODELS, World, week};
 use crate::assistant_support::Desk;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A receiver that answers as it is told, and otherwise takes everything.
+/// A receiver that responds as scripted, and otherwise accepts everything.
 #[derive(Clone)]
 pub(crate) struct Receiver(pub(crate) Arc<Shared>);
 
@@ -54,7 +54,7 @@ impl Receiver {
         self.0.answers.lock().expect("whole").push_back((status, retry_after, body));
     }
 
-    /// The bodies of the first so many requests, once there are so many.
+    /// The bodies of the first `count` requests, once there are that many.
     pub(crate) async fn requests(&self, count: usize) -> Vec<Value> {
         self.0.count.subscribe().wait_for(|came| *came >= count).await.expect("it lives");
         self.0.requests.lock().expect("whole").iter().map(|(_, body)| body.clone()).collect()
@@ -84,7 +84,7 @@ struct Exporter {
 }
 
 impl Exporter {
-    /// Starts one, and lets it look once.
+    /// Starts one, and waits for its first round.
     async fn start(world: &World, receiver: &Receiver) -> Self {
         let (clock, stopper) = (FakeClock::new(), Stopper::default());
         let mut app = world.app.clone();
@@ -98,14 +98,14 @@ impl Exporter {
         exporter
     }
 
-    /// Waits until it has done what it can, and rests.
+    /// Waits until it has done what it can, and pauses.
     async fn rests(&self) {
         while !self.clock.has_sleepers() {
             tokio::task::yield_now().await;
         }
     }
 
-    /// Lets its pause pass, and waits until it rests again. Gives how long the pause was.
+    /// Lets its pause pass, and waits for the next one. Returns the length of the pause.
     async fn round(&self) -> Duration {
         let before = self.clock.elapsed();
         assert!(self.clock.advance_to_next(), "it rests");
@@ -153,7 +153,7 @@ fn request(model: &str) -> Simulation {
     Simulation { models: vec![model.to_owned()], replace_existing: true, ..week() }
 }
 
-/// Goal: a session is a tree of spans whose names and figures are those of the conventions and of the record.
+/// Goal: a session is a tree of spans whose names and values follow the conventions and the database.
 #[tokio::test]
 async fn a_session_is_a_tree_of_spans() {
     let world = World::new().await;
@@ -217,7 +217,7 @@ async fn a_session_is_a_tree_of_spans() {
     assert_eq!(exported(&world.app, &world.job).await, all, "the same record, the same spans");
 }
 
-/// Buys more than it can pay on the first day; on the second its provider refuses.
+/// Buys more than it can pay for on the first day; on the second its provider rejects the call.
 fn in_trouble(body: &Value) -> ScriptedAnswer {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let said = |role: &'static str| messages.iter().filter(move |message| message["role"] == role);
@@ -231,8 +231,8 @@ fn in_trouble(body: &Value) -> ScriptedAnswer {
     }
 }
 
-/// Goal: what went wrong stands in `error.type` with the code by which the record knows it: a refused order's on
-/// the order and on the tool that gave it, a failed call's on the call and on the session that failed for it.
+/// Goal: errors are in `error.type` with the code that the database uses: a rejected order's on the order and
+/// on the tool that placed it, a failed call's on the call and on the session that failed because of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_have_the_records_codes() {
     let server = ModelServer::answering(in_trouble).await;
@@ -264,8 +264,8 @@ async fn errors_have_the_records_codes() {
     desk.stop().await;
 }
 
-/// Goal: the turns of one conversation have the conversation's id, also on the calls in them; every other session is
-/// a conversation of its own; one agent has one id on all its days.
+/// Goal: the turns of one conversation have the conversation's ID, also on their calls; every other session
+/// is its own conversation; one agent has one ID on all its days.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_has_one_id() {
     let desk = Desk::new(|_| {}).await;
@@ -320,8 +320,8 @@ async fn a_conversation_has_one_id() {
     assert!(schemas.iter().all(|url| **url == "https://opentelemetry.io/schemas/1.41.0"), "{schemas:?}");
 }
 
-/// Goal: sessions that end are told of once: a receiver that fails gets them again, and later ones wait for it;
-/// an exporter that is started anew goes on where the last one was.
+/// Goal: sessions that end are exported once: a receiver that fails gets them again, and later ones wait for
+/// it; a restarted exporter continues where the previous one stopped.
 #[tokio::test]
 async fn errors_are_retried_and_a_restart_goes_on() {
     let world = World::new().await;
@@ -342,7 +342,7 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     assert_eq!(metrics.otlp_spans_refused.get(), all.len() as u64, "500 is final, by the protocol");
     first.stop().await;
 
-    // Nobody listens while a further job ends.
+    // Nobody listens while another job ends.
     let second = world.run(request("house::contrarian")).await;
     receiver.answer(502, "", "");
     receiver.answer(429, "", "");
@@ -362,8 +362,8 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     exporter.stop().await;
 }
 
-/// Goal: only what the protocol names is sent again. A receiver that does not let us in, or is not there at that
-/// address, has refused for good: that is counted by its status, and later spans do not wait behind it.
+/// Goal: only what the protocol names is retried. A receiver that denies access, or does not exist at that
+/// address, has rejected permanently: that is counted by its status, and later spans do not wait for it.
 #[tokio::test]
 async fn a_refusal_is_final_and_counted() {
     let world = World::empty().await;
@@ -388,7 +388,8 @@ async fn a_refusal_is_final_and_counted() {
     exporter.stop().await;
 }
 
-/// Goal: a server that dies after the receiver has taken spans, and before that was noted, sends the same ones.
+/// Goal: a server that dies after the receiver has accepted spans, but before that was saved, sends the same
+/// ones again.
 #[tokio::test]
 async fn what_is_sent_twice_is_the_same() {
     let world = World::empty().await;

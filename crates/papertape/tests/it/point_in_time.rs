@@ -1,4 +1,4 @@
-//! The mark `unverified` and its reason, over every way in which one session goes on from another.
+//! The mark `unverified` and its reason, over every way in which one session continues another.
 
 use crate::crash_support::{AGENTS, Desk, agent, completed, day, noting, queue, run, session};
 use crate::memory::{get, items};
@@ -30,22 +30,22 @@ async fn done(app: &App, request: Request) -> JobId {
     job
 }
 
-/// The mark of a day, and its reason.
+/// A day's mark, and its reason.
 async fn mark(router: &Router, job: &JobId, date: Date) -> (Value, Value) {
     let day = get(router, &format!("/results?job_id={job}&date={date}")).await;
     let provenance = &day["results"][0]["provenance"];
     (provenance["point_in_time"].clone(), provenance["point_in_time_reason"].clone())
 }
 
-/// The reason that a day's mark has: how it came, and the session of `of` on day `n`.
+/// The reason of a day's mark: its kind, and the session of `of` on day `n`.
 async fn reason(app: &App, kind: &str, of: &JobId, n: i8) -> (Value, Value) {
     let session = session(&app.store, of, ALPHA, day(n)).await.expect("a session");
     let reason = json!({ "kind": kind, "job": of.as_str(), "session": session.0, "date": day(n) });
     (json!("unverified"), reason)
 }
 
-/// Goal: a session that goes on from an unverified account or reads what an unverified session wrote is
-/// unverified, over any chain of jobs, and names the session that could see more; one that does neither is not.
+/// Goal: a session that continues an unverified account or reads what an unverified session wrote is
+/// unverified, over any chain of jobs, and names the session that had unbounded data; one that does neither is not.
 #[tokio::test]
 async fn the_mark_is_inherited_over_any_chain_of_jobs() {
     let desk = Desk::new().await;
@@ -57,7 +57,7 @@ async fn the_mark_is_inherited_over_any_chain_of_jobs() {
     for n in 0..2 {
         assert_eq!(mark(&router, &tools, day(n)).await, reason(&app, "external_tools", &tools, n).await);
     }
-    // Of the same name, but without tools: the account is what the tools have made of it.
+    // The same name, but without tools: the account is what the tools led to.
     let queued = trigger(&app, request(agent(ALPHA), None, 2)).await.expect("queues");
     assert!(queued.warnings.iter().any(|warning| warning.contains("point_in_time = unverified")));
     completed(&run(&app.services, &queued.job).await.expect("claims"));
@@ -96,12 +96,12 @@ async fn the_mark_is_inherited_over_any_chain_of_jobs() {
         "nor does its account go back to what nobody read"
     );
 
-    // Days that were done elsewhere are skipped, and the rest goes on from there.
+    // Days done elsewhere are skipped, and the rest continues from there.
     let rest = done(&app, from(&tools, 2, 4)).await;
     assert!(session(&app.store, &rest, ALPHA, day(3)).await.is_none(), "it was done");
     assert_eq!(mark(&router, &rest, day(4)).await, reason(&app, "continuation", &tools, 1).await);
 
-    // Nothing of the kind.
+    // Neither of them.
     let fresh = done(&app, request(agent("gamma"), Some(0), 1)).await;
     let other = done(&app, Request { memory_from: Some(fresh), ..request(agent("gamma"), Some(2), 2) }).await;
     assert_eq!(mark(&router, &other, day(2)).await, verified);
@@ -112,8 +112,8 @@ async fn inherited_head(router: &Router, app: &App, job: &JobId, n: i8) -> Value
     get(router, &format!("/sessions/{}", session.0)).await
 }
 
-/// Goal: states that were stored before the mark travelled in them pass it on all the same, by what their
-/// sessions say: to an account and to a memory.
+/// Goal: states stored before the mark existed still pass it on, based on their sessions: to an account and
+/// to a memory.
 #[tokio::test]
 async fn a_state_without_a_mark_is_judged_by_its_sessions() {
     let desk = Desk::new().await;

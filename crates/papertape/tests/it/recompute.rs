@@ -1,6 +1,6 @@
 //! Books that anyone can recompute: a small program reads `GET /results` day by day, over several jobs, and
-//! works out cash, positions, values and profits from the rows alone. It shares no code with the product's
-//! books: what it knows of a market stands in [`Rules`], and all else is in the answers.
+//! computes cash, positions, values and profits from the rows only. It shares no code with the product's
+//! books: its knowledge of a market is in [`Rules`], and everything else is in the responses.
 
 use crate::api_support::{World, config};
 use papertape::api;
@@ -9,7 +9,7 @@ use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::{AgentName, JobId, Symbol};
-use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, TradingHours};
+use papertape_core::market::{DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, TradingHours};
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
@@ -26,16 +26,16 @@ use std::sync::Arc;
 const HOUSE: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
 const CASH: i64 = 1_000_000;
 
-/// What a market's documentation says.
+/// The documented rules of a market.
 struct Rules {
     /// `None`: fractions down to 8 decimals.
     lot: Option<Decimal>,
     t_plus_one: bool,
     shorting: bool,
     max_leverage: Decimal,
-    /// Is a position's loss bounded by its margin?
+    /// Whether a position's loss is limited to its margin.
     isolated: bool,
-    /// Basis points a year.
+    /// Basis points per year.
     financing: Decimal,
 }
 
@@ -63,7 +63,7 @@ fn rules(market: &str) -> Rules {
     }
 }
 
-/// A JSON number as it is written.
+/// A JSON number as written.
 #[track_caller]
 fn number(value: &Value) -> Decimal {
     let text = value.to_string();
@@ -83,7 +83,7 @@ fn list(value: &Value) -> Vec<Value> {
     value.as_array().unwrap_or_else(|| panic!("{value} is no list")).clone()
 }
 
-/// To the cent.
+/// Equal to the cent.
 #[track_caller]
 fn same(ours: Decimal, theirs: &Value, what: &str) {
     let theirs = number(theirs);
@@ -93,7 +93,7 @@ fn same(ours: Decimal, theirs: &Value, what: &str) {
 #[derive(Clone, Debug, Default)]
 struct Held {
     units: Decimal,
-    /// What the units were opened for; below zero for a short position.
+    /// The cost of opening the units; negative for a short position.
     cost: Decimal,
     margin: Decimal,
     leverage: Decimal,
@@ -102,7 +102,7 @@ struct Held {
     acquired: (String, Decimal),
 }
 
-/// One agent's account, from the rows alone.
+/// One agent's account, from the rows only.
 struct Recomputed {
     rules: Rules,
     cash: Decimal,
@@ -110,7 +110,7 @@ struct Recomputed {
     value: Decimal,
     waiting: BTreeSet<String>,
     ruined: bool,
-    /// The day and the nights of the newest charge.
+    /// The day and the number of nights of the newest charge.
     charged: Option<(String, i64)>,
     seen: BTreeMap<String, usize>,
     last_day: Option<String>,
@@ -135,7 +135,7 @@ impl Recomputed {
         self.cash + self.held.values().map(|held| held.cost - held.margin).sum::<Decimal>()
     }
 
-    /// Takes a day as `GET /results` tells it.
+    /// Applies a day as returned by `GET /results`.
     fn day(&mut self, day: &Value) {
         let date = text(&day["date"]);
         let what = format!("{} on {date}", day["model"]);
@@ -205,7 +205,7 @@ impl Recomputed {
             same(held.units * close - held.cost, &snapshot["unrealised_pnl"], &format!("{what}: {snapshot}"));
             assert_eq!(held.leverage, number(&snapshot["leverage"]), "{what}");
         }
-        // An order that waited has filled, was refused, or waits on.
+        // A pending order has filled, was rejected, or is still pending.
         let ids = |of: &str| -> BTreeSet<String> {
             list(&day[of]).iter().map(|order| text(&order["order_id"])).collect()
         };
@@ -365,7 +365,7 @@ impl Recomputed {
     }
 }
 
-/// The product over made-up markets, with a scripted model.
+/// The application over synthetic markets, with a scripted model.
 async fn world(server: &ModelServer) -> World {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
@@ -379,7 +379,7 @@ async fn world(server: &ModelServer) -> World {
     let later =
         MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity().frictionless() };
     config.markets.insert("later".to_owned(), MarketProfile { name: "later".to_owned(), ..later });
-    // With all its costs; the orders are too large for the made-up volumes.
+    // With all costs; the orders are too large for the synthetic volumes.
     config
         .markets
         .insert("crypto".to_owned(), MarketProfile { participation: None, ..MarketProfile::crypto() });
@@ -394,12 +394,17 @@ async fn world(server: &ModelServer) -> World {
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
-/// A share that is worth 100 for three days and 450 from the next open on.
+/// A stock at 100 for three days and at 450 from the next open on.
 fn ruinous() -> Dataset {
     let mut builder = DatasetBuilder::new("ruinous", TradingHours::US_ZONE);
     let symbol = Symbol::new("RUIN");
     let (name, currency) = ("RUIN (made up)".to_owned(), "USD".to_owned());
-    builder.instrument(Instrument { symbol: symbol.clone(), name, currency });
+    builder.instrument(Instrument {
+        symbol: symbol.clone(),
+        name,
+        currency,
+        instrument_type: InstrumentType::Stock,
+    });
     for (day, at) in [(1, 100), (2, 100), (3, 101), (4, 450), (5, 440)] {
         let date = jiff::civil::date(2024, 7, day);
         builder.day(TradingHours::us_equity().day(date).expect("a day")).expect("a new day");
@@ -411,7 +416,7 @@ fn ruinous() -> Dataset {
     builder.build().expect("possible rows")
 }
 
-/// The tool answers of the day so far, and the day.
+/// The tool results of the day so far, and the day.
 fn so_far(body: &Value) -> (usize, String) {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let asked = messages.iter().filter(|message| message["role"] == "user");
@@ -427,7 +432,7 @@ fn open_of(body: &Value, symbol: &str) -> f64 {
     open.and_then(|open| open.parse().ok()).unwrap_or_default()
 }
 
-/// Orders by day, one after the other; a stop is given as a share of the open.
+/// Orders by day, in sequence; a stop is given as a fraction of the open.
 type Plan = &'static [(&'static str, &'static [(&'static str, &'static str, f64, u32, f64)])];
 
 fn planned(body: &Value, plan: Plan) -> ScriptedAnswer {
@@ -497,8 +502,8 @@ fn simulation(dataset: &str, from: Option<Date>, to: Date) -> Simulation {
     }
 }
 
-/// Runs the spans one after the other, each going on from the one before, and recomputes every agent's every
-/// day from the answers. Gives how often each kind of row was met, and each agent's last day.
+/// Runs the spans in sequence, each continuing the one before, and recomputes every agent's every day from
+/// the responses. Returns how often each kind of row occurred, and each agent's last day.
 async fn recomputed(
     world: &World,
     market: &str,

@@ -1,5 +1,5 @@
-//! Secrets that come in by every way there is, and come out by none: not in a file of the data directory, not
-//! in the server's log, not on the wire, not in an export.
+//! Secrets that enter by every possible way, and leave by none: not in a file of the data directory, not in
+//! the server's log, not on the wire, not in an export.
 
 use crate::cli_tool::Tool;
 use crate::mcp_support::Watch;
@@ -8,8 +8,8 @@ use papertape_core::message::{Message, ModelRequest};
 use papertape_testkit::model_server::{Call, ModelServer, Reply, ScriptedAnswer, Tokens, read_request};
 use serde_json::{Value, json};
 
-/// A model that says all of it wherever it can: in its words, in a tool's arguments, in an order's reason; or
-/// refuses with all of it.
+/// A model that outputs all secrets wherever it can: in its text, in a tool's arguments, in an order's
+/// reason; or in an error.
 fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
     let request: ModelRequest = read_request(body, "test::any".parse().expect("a model")).expect("a request");
     if body["model"] == "refuses" {
@@ -47,7 +47,7 @@ fn telltale(body: &Value, all: &str) -> ScriptedAnswer {
     })
 }
 
-/// A streamed answer in pieces of a few letters, so that most secrets are split over several.
+/// A streamed response in chunks of a few letters, so that most secrets are split.
 fn in_pieces(text: &str) -> ScriptedAnswer {
     let letters: Vec<char> = text.chars().collect();
     let event = |piece: &[char]| {
@@ -62,7 +62,7 @@ fn in_pieces(text: &str) -> ScriptedAnswer {
     ScriptedAnswer::raw("text/event-stream", events)
 }
 
-/// A small dataset whose news say all of it.
+/// A small dataset whose news contains all of it.
 fn with_news(tool: &Tool, all: &str) {
     let bars = "symbol,date,open,high,low,close,volume\nIBM,2012-10-01,100,101,99,100,1000\n\
                 IBM,2012-10-02,100,101,99,100,1000\nIBM,2012-10-03,100,101,99,100,1000\n";
@@ -90,8 +90,8 @@ async fn run(client: &reqwest::Client, url: &str, request: &Value, net: &mut Net
     job
 }
 
-/// Goal: whatever a model, a tool, a provider's error or a request says, its secrets are gone before anything
-/// is kept, told or logged.
+/// Goal: whatever a model, a tool, a provider's error or a request contains, its secrets are removed before
+/// anything is stored, sent or logged.
 #[tokio::test(flavor = "multi_thread")]
 async fn planted_secrets_come_out_nowhere() {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -141,7 +141,7 @@ async fn planted_secrets_come_out_nowhere() {
     assert!(read.contains("What leaked"), "the news were shown");
     net.check("what was said of the news", &read);
 
-    // What readers get.
+    // What readers receive.
     let jobs = format!("/jobs/{job}");
     let mut paths: Vec<String> = [
         "/jobs",
@@ -173,11 +173,11 @@ async fn planted_secrets_come_out_nowhere() {
         assert!(status.is_success(), "{path}: {status} {text}");
         net.check(path, text);
     }
-    // The log as well keeps to itself what a request holds.
+    // The log does not show the content of a request either.
     for wrong in [format!("{url}/results?date={KEY}"), format!("{url}/nowhere/{KEY}")] {
         client.get(wrong).header("x-api-key", KEY).send().await.expect("an answer");
     }
-    // While the server runs, the newest rows are in the log of the database.
+    // While the server runs, the newest rows are in the database's log.
     net.check_directory(&tool.path("data"));
     for command in [
         vec!["export", "canonical", &job],
@@ -198,7 +198,7 @@ async fn planted_secrets_come_out_nowhere() {
     net.assert_empty(1_000_000);
 }
 
-/// Goal: nothing is taken out of what the demo says: its prompts, its messages, its tools' answers.
+/// Goal: nothing is removed from the demo's texts: its prompts, its messages, its tools' results.
 #[test]
 fn nothing_is_taken_out_of_the_demo() {
     let tool = Tool::new();
@@ -213,7 +213,7 @@ fn nothing_is_taken_out_of_the_demo() {
     assert!(!canonical.contains("[redacted:"), "{}", around(&canonical, "[redacted:"));
 }
 
-/// The words around a place.
+/// The text around a match.
 fn around(text: &str, place: &str) -> String {
     let at = text.find(place).unwrap_or_default();
     text[..at]

@@ -1,6 +1,6 @@
-//! Secrets that come in by the assistant's ways (what is said to it, what models and pages answer it, plans,
-//! tasks, errors), and come out by none: no file, no log, no answer, no stream, no export, nothing that is sent
-//! to a model, a search service or a receiver of spans.
+//! Secrets that enter through the assistant (messages to it, responses of models and pages, plans, tasks,
+//! errors), and leave nowhere: no file, no log, no response, no stream, no export, nothing that is sent to a
+//! model, a search service or a receiver of spans.
 
 use crate::assistant_support::Searched;
 use crate::cli_tool::Tool;
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A model that says all of it: in words, in actions that are good, bad and unknown, in a task's parts, in an
-/// answer that is none; or it refuses with all of it.
+/// A model that outputs all secrets: in text, in actions that are valid, invalid and unknown, in a task's
+/// fields, in an unusable answer; or in an error.
 struct Telltale {
     all: String,
     pieces: Vec<String>,
@@ -73,7 +73,7 @@ fn text(words: String) -> ScriptedAnswer {
     })
 }
 
-/// Asks, and looks through what is answered.
+/// Sends a request and checks the response.
 async fn asked(net: &mut Net, place: &str, request: RequestBuilder) -> Value {
     let answer = request.send().await.expect("an answer");
     let status = answer.status();
@@ -84,7 +84,7 @@ async fn asked(net: &mut Net, place: &str, request: RequestBuilder) -> Value {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Reads a job's stream to its end, as the bytes that come.
+/// Reads a job's stream to its end, as raw bytes.
 async fn told(net: &mut Net, client: &Client, url: &str, job: &str) {
     let stream = client.get(format!("{url}/jobs/{job}/stream?after=0")).send().await.expect("an answer");
     let told = stream.bytes().await.expect("it ends");
@@ -92,14 +92,14 @@ async fn told(net: &mut Net, client: &Client, url: &str, job: &str) {
     net.check("the stream", told);
 }
 
-/// Goal: whatever is said to the assistant, and whatever a model or a page says to it, its secrets are gone before
-/// anything is kept, told, logged or sent on.
+/// Goal: whatever a user tells the assistant, and whatever a model or a page returns to it, its secrets are
+/// removed before anything is stored, shown, logged or sent on.
 #[tokio::test(flavor = "multi_thread")]
 async fn secrets_told_to_the_assistant_come_out_nowhere() {
     come_out_nowhere(&Planted::half(0)).await;
 }
 
-/// Goal: the same with the other half of them: a message may not be so long as all of them are.
+/// Goal: the same with the other half of the secrets, because a message cannot hold all of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn other_secrets_told_to_the_assistant_come_out_nowhere() {
     come_out_nowhere(&Planted::half(1)).await;
@@ -140,7 +140,7 @@ async fn come_out_nowhere(planted: &Planted) {
     let url = serving.url.clone();
     let client = Client::new();
 
-    // By hand, then by word, then by a plan's own jobs.
+    // Manually, then by message, then by a plan's own jobs.
     let name = planted.piece(1);
     let plan = json!({ "name": name, "goal": all });
     let made = asked(&mut net, "a plan", client.post(format!("{url}/plans")).json(&plan)).await;
@@ -169,7 +169,7 @@ async fn come_out_nowhere(planted: &Planted) {
     told(&mut net, &client, &url, jobs.last().expect("one")).await;
     assert!(!pages.asked().is_empty() && telltale.asked.load(Ordering::SeqCst) >= 4, "all was asked");
 
-    // What readers get.
+    // What readers receive.
     let mut paths: Vec<String> =
         ["/jobs", "/plans", "/chat/sessions", "/metrics", "/health"].map(str::to_owned).into();
     paths.extend([format!("/chat/sessions/{session}"), format!("/plans/{plan}")]);

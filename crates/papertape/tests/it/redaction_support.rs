@@ -1,7 +1,7 @@
-//! Planted secrets, and the looking for them everywhere afterwards.
+//! Planted secrets, and the search for them everywhere afterwards.
 //!
-//! To cover a further way in, plant [`Planted::everything`] there; for a further way out, give what came
-//! out to [`Net::check`].
+//! To cover a further way in, plant [`Planted::everything`] there; for a further way out, pass its output to
+//! [`Net::check`].
 
 use crate::cli_tool::Tool;
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,22 +10,22 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-/// The corpora that the rules are measured by; a scanner's triggers are split by this sign.
+/// The corpora that measure the rules; a scanner's triggers are split by this sign.
 const CORPORA: [&str; 3] = [
     include_str!("../../../redact/tests/it/fixtures/own.json"),
     include_str!("../../../redact/tests/it/fixtures/more.json"),
     include_str!("../../../redact/tests/it/fixtures/tokens.json"),
 ];
 const SPLIT: char = '¦';
-/// Shorter ones turn up by chance.
+/// Shorter ones occur by chance.
 const SHORTEST: usize = 8;
 
-/// A configured credential without any shape that gives it away.
+/// A configured credential without a recognizable pattern.
 pub(crate) const KEY: &str = "plain-words&of/no=shape+42";
 /// Another one, of a tool server.
 pub(crate) const TOOL_SECRET: &str = "another one \"in\" quotes";
 
-/// What is planted, and what must never be seen of it.
+/// What is planted, and what must never appear.
 pub(crate) struct Planted {
     texts: Vec<String>,
     secrets: Vec<(String, String)>,
@@ -39,7 +39,7 @@ impl Planted {
         let text = |case: &Value, key: &str| case[key].as_str().map(|text| text.replace(SPLIT, ""));
         let mut planted = Self { texts: Vec::new(), secrets: Vec::new() };
         for case in &cases {
-            // A shape of a token is a sample, all of which is the secret.
+            // For a token pattern, the whole sample is the secret.
             if let (Some(prefix), Some(sample)) = (text(case, "prefix"), text(case, "sample")) {
                 planted.texts.push(format!("It is {sample} now."));
                 planted.secrets.push((format!("a token {prefix}"), sample));
@@ -66,7 +66,7 @@ impl Planted {
         planted
     }
 
-    /// One half of it, for where a text may not be so long.
+    /// One half of it, for places that limit the length of a text.
     pub(crate) fn half(which: usize) -> Self {
         let Self { texts, secrets } = Self::new();
         let own = |at: &usize| at % 2 == which % 2;
@@ -80,22 +80,22 @@ impl Planted {
         self.texts.join("\n\nThen:\n\n")
     }
 
-    /// How many different secrets there are.
+    /// The number of different secrets.
     pub(crate) fn count(&self) -> usize {
         self.secrets.iter().map(|(_, secret)| secret).collect::<std::collections::BTreeSet<_>>().len()
     }
 
-    /// One piece of it, of those that are no longer than a name may be.
+    /// One of the pieces that are short enough for a name.
     pub(crate) fn piece(&self, n: usize) -> String {
         let short: Vec<&String> = self.texts.iter().filter(|text| text.chars().count() < 150).collect();
         short[n % short.len()].replace('\n', " ")
     }
 
-    /// Looks for all of it.
+    /// Searches for all of it.
     pub(crate) fn net(&self) -> Net {
         let mut needles = Vec::new();
         for (name, secret) in &self.secrets {
-            // As it is, and as it stands within JSON, once and twice.
+            // As it is, and as encoded in JSON, once and twice.
             let once = within_json(secret);
             let twice = within_json(&once);
             for needle in [secret.clone(), once, twice] {
@@ -108,7 +108,7 @@ impl Planted {
     }
 }
 
-/// What catches secrets.
+/// Catches secrets.
 pub(crate) struct Net {
     needles: Vec<(String, String)>,
     found: Vec<String>,
@@ -116,11 +116,11 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// Looks through what came out somewhere.
+    /// Searches some output.
     pub(crate) fn check(&mut self, place: &str, bytes: impl AsRef<[u8]>) {
         let bytes = bytes.as_ref();
         self.looked_at += bytes.len();
-        // Bytes that are no text are passed over, not the ones around them.
+        // Bytes that are not text are skipped, but not those around them.
         let text = String::from_utf8_lossy(bytes);
         for (name, needle) in &self.needles {
             if let Some(at) = text.find(needle.as_str()) {
@@ -131,12 +131,12 @@ impl Net {
         }
     }
 
-    /// Looks through every file in a directory and below.
+    /// Searches every file in a directory and its subdirectories.
     pub(crate) fn check_directory(&mut self, directory: &Path) {
         for entry in std::fs::read_dir(directory).expect("a directory") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
-                // A dataset is what somebody gave, to the byte; what is read of it is redacted then.
+                // A dataset is the user's input, byte for byte; what is read from it is redacted on reading.
                 if path.file_name().is_some_and(|name| name != "datasets") {
                     self.check_directory(&path);
                 }
@@ -144,21 +144,21 @@ impl Net {
             }
             match std::fs::read(&path) {
                 Ok(bytes) => self.check(&path.display().to_string(), bytes),
-                // A server that runs beside removes and renames files of its own.
+                // A running server removes and renames its own files.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => panic!("{}: {error}", path.display()),
             }
         }
     }
 
-    /// Nothing was found, in no less than so many bytes.
+    /// Asserts that nothing was found in at least this many bytes.
     pub(crate) fn assert_empty(self, bytes: usize) {
         assert!(self.found.is_empty(), "{} finds:\n{}", self.found.len(), self.found.join("\n"));
         assert!(self.looked_at >= bytes, "only {} bytes were looked at", self.looked_at);
     }
 }
 
-/// A server whose log, with everything in it, goes to a file.
+/// A server whose log, at the most verbose level, goes to a file.
 pub(crate) struct Serving {
     child: Child,
     pub(crate) url: String,
@@ -195,7 +195,7 @@ impl Drop for Serving {
     }
 }
 
-/// A text as it stands between the quotes of JSON.
+/// A text as encoded between JSON quotes.
 fn within_json(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
@@ -205,7 +205,7 @@ fn percent(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// Base64 by hand: this crate has no use for it elsewhere.
+/// Base64 by hand: this crate does not need it elsewhere.
 fn base64(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
@@ -220,7 +220,7 @@ fn base64(text: &str) -> String {
     out
 }
 
-/// The net holds what it is to hold: each needle is found where it stands.
+/// The net catches what it must: each needle is found where it was planted.
 #[test]
 fn the_net_has_no_holes() {
     assert_eq!([base64("a"), base64("ab"), base64("abc")], ["YQ==", "YWI=", "YWJj"]);

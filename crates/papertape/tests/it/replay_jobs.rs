@@ -1,4 +1,4 @@
-//! A job is run on its tape again, by a host that can perform nothing.
+//! A job re-runs on its tape, with a host that cannot perform anything.
 
 use crate::crash_support::{Desk, completed, day, noting, request, session, steps};
 use futures::FutureExt as _;
@@ -11,7 +11,7 @@ use papertape_runtime::replay::{self, Fault, Report};
 use papertape_runtime::services::Services;
 use std::sync::Arc;
 
-/// A provider that is not there: whoever calls it fails the test.
+/// A missing provider: any call to it fails the test.
 pub(crate) struct Nobody;
 
 impl Models for Nobody {
@@ -36,7 +36,7 @@ impl Models for Nobody {
     }
 }
 
-/// A finished job of two agents over three days, the first with an outside tool.
+/// A finished job of two agents over three days, the first with an external tool.
 async fn finished() -> (Desk, JobId) {
     let desk = Desk::new().await;
     let request =
@@ -68,7 +68,7 @@ fn only_fault<'a>(report: &'a Report, agent: &str) -> &'a Fault {
     fault
 }
 
-/// Without provider, network or tool server, all days come out as they are on the tape.
+/// Without a provider, network or tool server, all days equal those on the tape.
 #[tokio::test]
 async fn a_finished_job_comes_out_equal() {
     let (desk, job) = finished().await;
@@ -79,7 +79,7 @@ async fn a_finished_job_comes_out_equal() {
     assert_eq!(report.steps, steps.len());
 }
 
-/// A prompt that has been changed since is named, with the step and the place in it.
+/// A prompt that was changed since is named, with the step and the position in it.
 #[tokio::test]
 async fn a_changed_prompt_is_told_with_its_place() {
     let (desk, job) = finished().await;
@@ -102,8 +102,7 @@ async fn a_changed_prompt_is_told_with_its_place() {
     assert!(reason.ends_with("now it is \"It is 2012-10-01.\""), "{reason}");
 }
 
-/// Rows that somebody edited are named: those that a run depends on by the replay, all others by the
-/// chain.
+/// Edited rows are named: those that a run depends on by the replay, all others by the chain.
 #[tokio::test]
 async fn an_edited_row_is_named() {
     let (desk, job) = finished().await;
@@ -176,7 +175,7 @@ async fn an_edited_row_is_named() {
     }
 }
 
-/// Days that have not ended are counted, and are no fault.
+/// Unfinished days are counted, and are not errors.
 #[tokio::test]
 async fn what_has_not_ended_is_counted() {
     let desk = Desk::new().await;

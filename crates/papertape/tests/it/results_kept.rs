@@ -1,4 +1,4 @@
-//! Results are worked out once and kept; what is kept is never stale.
+//! Results are computed once and cached; the cache is never stale.
 
 use crate::api_support::{DAYS, World, config, week};
 use papertape::api;
@@ -9,7 +9,7 @@ use papertape_runtime::services::Datasets;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The results as a process says them that has kept nothing.
+/// The results from a process with an empty cache.
 async fn afresh(world: &World, uri: &str) -> Value {
     let app = App::compose(config(&world._dir), world.app.store.clone()).expect("it is composed");
     let router = api::router(app.clone());
@@ -17,7 +17,7 @@ async fn afresh(world: &World, uri: &str) -> Value {
     other.good(uri).await
 }
 
-/// The same, whether it was kept or not; and whether it is kept makes no difference the next time.
+/// Checks that the result is the same with and without the cache, also the next time.
 async fn agreed(world: &World, uri: &str) -> Value {
     let found = world.good(uri).await;
     assert_eq!(found, world.good(uri).await, "{uri}: asked twice");
@@ -29,7 +29,7 @@ fn closes(range: &Value, at: usize) -> usize {
     range["results"][at]["daily_portfolio_values"].as_array().map_or(0, Vec::len)
 }
 
-/// Goal: a job that stopped and went on has the results of all its days, and not what it had come to before.
+/// Goal: a resumed job has the results of all its days, and not the ones cached before.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_resumed_job_came_to_replaces_what_was_kept() {
     let world = World::empty().await;
@@ -61,8 +61,8 @@ async fn what_a_resumed_job_came_to_replaces_what_was_kept() {
     assert_eq!(closes(&agreed(&world, &uri).await, 0), 5);
 }
 
-/// Goal: without a job's id the newest completed one counts at each asking: one that replaces it, one that goes
-/// on from it, one that is deleted. Every range has its own days.
+/// Goal: without a job ID the newest completed job counts at each request: after one that replaces it, one
+/// that continues it, one that is deleted. Every range has its own days.
 #[tokio::test(flavor = "multi_thread")]
 async fn which_jobs_count_is_asked_each_time() {
     let world = World::new().await;
@@ -91,7 +91,7 @@ async fn which_jobs_count_is_asked_each_time() {
     assert_eq!(world.get(&format!("/results?job_id={next}")).await.status, 404);
 }
 
-/// No dataset is at hand.
+/// A catalogue without datasets.
 struct Nothing;
 
 impl Datasets for Nothing {
@@ -100,7 +100,7 @@ impl Datasets for Nothing {
     }
 }
 
-/// Goal: baselines stand with what was kept as long as their data are at hand, and no longer.
+/// Goal: cached results include baselines as long as their data is available, and no longer.
 #[tokio::test(flavor = "multi_thread")]
 async fn baselines_go_and_come_with_their_data() {
     let world = World::new().await;
@@ -120,7 +120,7 @@ async fn baselines_go_and_come_with_their_data() {
     assert!(agreed(&world, &uri).await["results"][0]["baselines"].is_object());
 }
 
-/// Goal: with what was said the results are as current as the summaries, which come after the sessions.
+/// Goal: for texts, the results are as current as the summaries, which come after the sessions.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_is_read_each_time() {
     let world = World::new().await;

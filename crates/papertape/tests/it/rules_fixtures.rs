@@ -1,6 +1,6 @@
-//! Records of every rules version, as the programs that wrote them left them. Each is opened by this program:
-//! it stays readable, is verified by the rules that it was written with, and is neither replayed nor continued
-//! under others. `scripts/record-rules-fixture.sh` makes them.
+//! Databases of every rules version, as the programs that wrote them left them. This program opens each one:
+//! it stays readable, is verified by the rules that it was written with, and is neither replayed nor
+//! continued under others. `scripts/record-rules-fixture.sh` creates them.
 
 use crate::crash_support::worker;
 use flate2::read::GzDecoder;
@@ -22,7 +22,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A record of some rules version, unpacked.
+/// A database of some rules version, unpacked.
 struct Fixture {
     rules: u32,
     expected: Value,
@@ -48,7 +48,7 @@ fn unpack_all(from: &Path, to: &Path) {
     }
 }
 
-/// All of them, oldest first.
+/// All fixtures, oldest first.
 fn fixtures() -> Vec<Fixture> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found: Vec<(u32, PathBuf)> = fs::read_dir(folder)
@@ -89,7 +89,7 @@ async fn run(app: &App, job: &JobId) -> JobEnd {
     ended.expect("the record holds").expect("the job is there to be claimed")
 }
 
-/// A writer that counts lines and sums what it is given.
+/// A writer that counts lines and computes a checksum.
 #[derive(Default)]
 struct Summed(flate2::Crc, u64);
 
@@ -105,7 +105,7 @@ impl std::io::Write for Summed {
     }
 }
 
-/// Every version up to the one before this program's has its record, and this one's is no later.
+/// Every version before this program's has its fixture, and no fixture has a later version.
 #[test]
 fn every_older_version_has_its_record() {
     let versions: Vec<u32> = fixtures().iter().map(|fixture| fixture.rules).collect();
@@ -114,7 +114,7 @@ fn every_older_version_has_its_record() {
     assert!(versions.iter().all(|version| *version <= RULES_VERSION), "{versions:?}");
 }
 
-/// What the program that wrote it printed, this one prints: the chains' heads, the canonical form, the results.
+/// This program prints the same as the one that wrote it: the chains' heads, the canonical form, the results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_record_reads_and_verifies_as_it_did() {
     for fixture in fixtures() {
@@ -144,7 +144,7 @@ async fn an_older_record_reads_and_verifies_as_it_did() {
             assert_eq!(canonical.1, expected["canonical_lines"], "{what}");
             assert_eq!(canonical.0.sum(), expected["canonical_crc32"], "{what}");
 
-            // A head can be published of it from now on.
+            // From now on its head can be published.
             let head = app.store.publish_job_head(&job).await.expect("writes").expect("is there");
             let extended = app.store.verify_chain_from(&job, Some(&head)).await.expect("verifies");
             assert_eq!(extended.broken, None, "{what}");
@@ -156,7 +156,7 @@ async fn an_older_record_reads_and_verifies_as_it_did() {
     }
 }
 
-/// The values of each day, and where they end, are those that were printed.
+/// Each day's values and the ending value equal those printed.
 async fn same_results(app: &App, job: &JobId, expected: &Value, what: &str) {
     let Some(results) = expected["results"]["results"].as_array() else { return };
     let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
@@ -164,7 +164,7 @@ async fn same_results(app: &App, job: &JobId, expected: &Value, what: &str) {
     let now = serde_json::to_value(&now).expect("is JSON");
     for (result, now) in results.iter().zip(now["results"].as_array().expect("a list")) {
         assert_eq!(now["model"], result["model"], "{what}");
-        // How a number is written may change, its value may not.
+        // The format of a number may change, but not its value.
         let ending = |result: &Value| result["ending_portfolio_value"].as_f64();
         assert_eq!(ending(now), ending(result), "{what}");
         let values = |result: &Value| -> Vec<(Value, Option<f64>)> {
@@ -176,7 +176,7 @@ async fn same_results(app: &App, job: &JobId, expected: &Value, what: &str) {
     }
 }
 
-/// A replay says under which rules a job was recorded, and what has not ended ends as failed, resumed or not.
+/// A replay says under which rules a job was recorded, and an unfinished job ends as failed, resumed or not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_job_is_neither_replayed_nor_continued() {
     for fixture in fixtures() {
@@ -190,7 +190,7 @@ async fn an_older_job_is_neither_replayed_nor_continued() {
             assert_eq!((report.recorded_under, report.equal), (Some(fixture.rules), 0), "{name}");
             assert!(report.faults.is_empty(), "{name}: {:?}", report.faults);
         }
-        // One that nobody has begun, and one whose process was killed: its lease has run out.
+        // One that never started, and one whose process was killed: its lease has expired.
         let killed = fixture.job("killed");
         let connection = rusqlite::Connection::open(fixture.dir.path().join("papertape.db")).expect("opens");
         connection.execute("UPDATE jobs SET lease_until = 0 WHERE status = 'running'", []).expect("runs out");
@@ -198,7 +198,7 @@ async fn an_older_job_is_neither_replayed_nor_continued() {
             let end = run(&app, &job).await;
             assert_eq!((end.status, end.error.as_deref()), (JobStatus::Failed, Some(OLDER_RULES)));
         }
-        // One that stopped is put back into the queue, and ends the same way.
+        // A stopped job is queued again, and ends the same way.
         let stopped = fixture.job("budget");
         resume(&app, &stopped, None).await.expect("is queued");
         let before = app.store.verify_chain(&stopped).await.expect("verifies").links;
@@ -211,7 +211,7 @@ async fn an_older_job_is_neither_replayed_nor_continued() {
     }
 }
 
-/// A day done under other rules is not done, and a branch says what it copies.
+/// A day done under other rules does not count as done, and a branch says what it copies.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn older_days_are_run_again_and_branched_from() {
     for fixture in fixtures() {
@@ -247,7 +247,7 @@ async fn older_days_are_run_again_and_branched_from() {
         let row = app.store.job(&branched.job).await.expect("reads").expect("is there");
         assert_eq!(row.rules_version, RULES_VERSION);
         assert_eq!(app.store.verify_chain(&branched.job).await.expect("verifies").broken, None);
-        // The branch names its parent as it was.
+        // The branch names its parent in its original state.
         assert_eq!(app.store.stored_job_head(head.hash()).await.expect("reads"), Some(head));
     }
 }

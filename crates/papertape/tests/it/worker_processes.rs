@@ -1,5 +1,5 @@
-//! Several real `papertape worker` processes on one PostgreSQL: one is killed, one stands still until its
-//! leases are somebody else's, and nothing is done twice.
+//! Several real `papertape worker` processes on one PostgreSQL: one is killed, one is suspended until its
+//! leases belong to another, and nothing is done twice.
 
 use crate::cli_tool::{Running, Tool};
 use crate::crash_support::{Desk, Place, SCRIPTED, agent, export, forgetful, queue, same};
@@ -13,12 +13,12 @@ use rustix::process::Signal;
 use std::process::Command;
 
 const JOBS: usize = 200;
-/// Jobs that a worker runs at once.
+/// The number of jobs that a worker runs concurrently.
 const AT_ONCE: usize = 4;
-/// The schema that commands use.
+/// The schema that the commands use.
 const SCHEMA: &str = "papertape";
 
-/// A statement by hand, as an administrator does.
+/// A statement executed directly, as an administrator would.
 fn by_hand(url: &str, sql: &str) -> Vec<String> {
     let psql = postgres::programs().expect("PostgreSQL is there").join("psql");
     let asked = Command::new(psql).args(["-At", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).output();
@@ -27,7 +27,7 @@ fn by_hand(url: &str, sql: &str) -> Vec<String> {
     String::from_utf8(done.stdout).expect("text").lines().map(str::to_owned).collect()
 }
 
-/// One day of one agent, which asks twice.
+/// One day of one agent, with two requests.
 fn small() -> Request {
     Request { agents: vec![agent("alpha")], ..forgetful(1) }
 }
@@ -44,17 +44,17 @@ async fn stopped(app: &App, job: &JobId) -> JobStatus {
     }
 }
 
-/// A worker, once it takes jobs.
+/// A worker, once it accepts jobs.
 fn worker(tool: &Tool) -> Running {
     let mut worker = tool.start(&["worker"]);
     worker.until("takes jobs of");
     worker
 }
 
-/// Goal: three workers share 200 jobs; one is killed and one stopped in the middle of theirs. Every job
-/// completes with the steps of an undisturbed one, and only the calls that were under way are made again. The
-/// one that was stopped wakes up, finds that its jobs are another's, writes nothing of their late answers, and
-/// goes on with other jobs.
+/// Goal: three workers share 200 jobs; one is killed and one suspended in the middle of theirs. Every job
+/// completes with the steps of an undisturbed one, and only the calls in progress are repeated. The suspended
+/// one wakes up, finds that its jobs belong to another, writes none of their late responses, and continues
+/// with other jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let alone = Desk::new().await;
@@ -64,7 +64,7 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let calls = alone.server.count();
 
     let url = postgres::place().expect("PostgreSQL").url;
-    // It may be stopped in a transaction, of which the server is to wait for it no longer than this.
+    // It may be suspended in a transaction; the server must not wait for it longer than this.
     let more = if url.contains('?') { '&' } else { '?' };
     let url = format!("{url}{more}options=-c%20idle_in_transaction_session_timeout%3D5s");
     let desk = Desk::thinking_on(&Place::Postgres(url.clone(), SCHEMA.to_owned()), SCRIPTED).await;
@@ -77,10 +77,10 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let tool = Tool::new()
         .configured(&format!("{provider}'{}'\n[worker]\nparallel_jobs = {AT_ONCE}", desk.server.url()))
         .with("PAPERTAPE_DATABASE_URL", &url)
-        // Leases end by hand alone.
+        // Leases end only by hand.
         .with("PAPERTAPE_WORKER__LEASE_SECS", "3600")
         .with("PAPERTAPE_WORKER__POLL_MS", "20")
-        // What is not read here must not fill the pipe.
+        // Output that is not read here must not fill the pipe.
         .with("PAPERTAPE_LOG", "error,papertape_runtime::leases=info");
     desk.hold(2 * AT_ONCE);
     let killed = worker(&tool);
@@ -101,12 +101,12 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
         assert_eq!(stopped(&app, &JobId::new(job)).await, JobStatus::Completed);
     }
 
-    // Now it learns that its jobs are done, and gets the answers that it waited for.
+    // Now it learns that its jobs are done, and receives the responses that it waited for.
     stands.signal(Signal::CONT);
     desk.server.release();
     let stands = tokio::task::spawn_blocking(move || {
         for _ in 0..AT_ONCE {
-            // Not an error: somebody else has the job.
+            // Not an error: another worker has the job.
             let line = stands.until("lease lost: another worker has the job");
             assert!(line.contains("INFO"), "{line}");
         }

@@ -1,16 +1,16 @@
-//! Measures the rules on planted secrets and harmless look-alikes.
+//! Measures the rules on planted secrets and harmless lookalikes.
 
 use papertape_redact::Redactor;
 use serde_json::Value;
 
-/// Fixtures split what a secret scanner would trip over with this sign.
+/// Fixtures use this character to split strings that a secret scanner would report.
 const SPLIT: char = '¦';
 
 struct Case {
     name: String,
     input: Value,
     secret: Option<String>,
-    /// Credentials that the product is configured with.
+    /// The configured credentials.
     configured: Vec<(String, String)>,
 }
 
@@ -36,7 +36,7 @@ fn cases(json: &str) -> Vec<Case> {
         .collect()
 }
 
-/// Joins what was split for scanners.
+/// Joins strings that were split for scanners.
 fn join(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(SPLIT, "")),
@@ -46,12 +46,12 @@ fn join(value: Value) -> Value {
     }
 }
 
-/// What a value reads like: a text as it is, anything else as JSON.
+/// A value as text: a string unchanged, anything else as JSON.
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Prints both rates and holds them to at least this many percent.
+/// Prints both rates and checks that they reach this percentage.
 fn check(file: &str, json: &str, least_percent: usize) {
     let cases = cases(json);
     let mut counts = [(0, 0); 2];
@@ -74,7 +74,7 @@ fn check(file: &str, json: &str, least_percent: usize) {
     assert!(kept * 100 >= harmless * least_percent, "{file}: look-alikes were harmed");
 }
 
-/// Goal: every planted secret of the project's own corpus goes and every look-alike stays.
+/// Goal: every planted secret of the project's own corpus is redacted and every lookalike stays.
 #[test]
 fn the_own_corpus_is_redacted_without_a_miss() {
     let json = include_str!("fixtures/own.json");
@@ -83,7 +83,8 @@ fn the_own_corpus_is_redacted_without_a_miss() {
     check("redact_own", json, 100);
 }
 
-/// Goal: so does every one of escapes, look-alike letters, YAML, header fields of exchanges, languages and mnemonics.
+/// Goal: the same for escapes, lookalike letters, YAML, exchanges' header fields, other languages and
+/// mnemonics.
 #[test]
 fn names_in_any_dress_are_redacted_without_a_miss() {
     let json = include_str!("fixtures/more.json");
@@ -92,7 +93,7 @@ fn names_in_any_dress_are_redacted_without_a_miss() {
     check("redact_more", json, 100);
 }
 
-/// Goal: each shape of a token is found in a sentence and in JSON, and each prefix before ordinary words is not.
+/// Goal: each token shape is found in a sentence and in JSON, and no prefix matches before ordinary words.
 #[test]
 fn every_shape_of_a_token_is_known_by_a_sample_and_a_look_alike() {
     let rows: Vec<Value> = serde_json::from_str(include_str!("fixtures/tokens.json")).expect("an array");
@@ -121,7 +122,7 @@ fn every_shape_of_a_token_is_known_by_a_sample_and_a_look_alike() {
             [sample.to_owned(), format!("He wrote {sample}. Then he left."), format!("\\n{sample}"), nested]
         {
             let out = redactor.redact_text(&text);
-            // All of it goes: what is left has no long part of it.
+            // All of it is redacted: no long part is left.
             let tail = &sample[sample.len() - 12..];
             if out.removed == 0 || out.value.contains(tail) {
                 wrong.push(format!("missed: {text} -> {}", out.value));
@@ -143,7 +144,7 @@ fn the_held_out_corpus_is_redacted_at_95_percent() {
     check("redact_held_out", include_str!("fixtures/held_out.json"), 95);
 }
 
-/// Goal: a string keeps its rules when it is carried as a value rather than a text.
+/// Goal: a string is redacted the same way as a JSON value as it is as text.
 #[test]
 fn the_own_corpus_is_redacted_as_values_too() {
     let redactor = Redactor::default();

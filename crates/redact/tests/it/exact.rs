@@ -1,11 +1,10 @@
-//! Configured credentials, in every form in which they travel.
+//! Configured credentials, in every encoding in which they travel.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use papertape_redact::{RedactError, Redactor};
 
-/// No rule but the configured value can know this one: words, quotes, a slash and a sign above
-/// ASCII.
+/// Only the configured value can match this one: words, quotes, a slash and a non-ASCII character.
 const SECRET: &str = "plain \"words\"/énough?>";
 
 fn redactor() -> Redactor {
@@ -18,7 +17,7 @@ fn gone(text: &str) {
     assert!(out.value.contains("[redacted:desk_phrase]"), "{text} -> {}", out.value);
 }
 
-/// Goal: the value itself goes, and what stands around it stays.
+/// Goal: the value itself is redacted, and the text around it stays.
 #[test]
 fn the_value_goes_and_its_neighbours_stay() {
     let out = redactor().redact_text(&format!("before {SECRET} after"));
@@ -26,7 +25,7 @@ fn the_value_goes_and_its_neighbours_stay() {
     assert_eq!(out.removed, 1);
 }
 
-/// Goal: base64 of anything that contains the value, whatever stands before it.
+/// Goal: base64 of anything that contains the value, whatever precedes it.
 #[test]
 fn base64_goes_at_every_alignment_in_either_alphabet() {
     for before in ["", "a", "ab", "abc", "user:"] {
@@ -72,7 +71,7 @@ fn json_escapes_go() {
     }
 }
 
-/// Goal: credentials that overlap in a text go together.
+/// Goal: credentials that overlap in a text are redacted together.
 #[test]
 fn overlapping_values_leave_no_rest() {
     let redactor =
@@ -81,7 +80,7 @@ fn overlapping_values_leave_no_rest() {
     assert_eq!(redactor.redact_text("-abcdefghijklmno-").value, "-[redacted:one]-");
 }
 
-/// Goal: a short credential is refused by name; no error and no Debug shows a value.
+/// Goal: a short credential is rejected by name; no error and no Debug output shows a value.
 #[test]
 fn short_values_are_refused_and_nothing_shows_a_value() {
     let error = Redactor::new(vec![("PIN".into(), "1234567".into())]).expect_err("too short");
@@ -94,7 +93,7 @@ fn short_values_are_refused_and_nothing_shows_a_value() {
     assert!(!named_by_value.redact_text("a correcthorse b").value.contains("correcthorse"));
 }
 
-/// Goal: nobody can hide a value in what looks like a placeholder.
+/// Goal: a made-up placeholder cannot hide a value.
 #[test]
 fn a_made_up_placeholder_hides_nothing() {
     let redactor = Redactor::new(vec![("k".into(), "abcdefghij".into())]).expect("long enough");
@@ -102,7 +101,7 @@ fn a_made_up_placeholder_hides_nothing() {
     assert_eq!(out.value, "[redacted:[redacted:k]]");
 }
 
-/// Goal: a number that is a credential goes too.
+/// Goal: a number that is a credential is redacted too.
 #[test]
 fn a_number_that_is_a_credential_goes() {
     let redactor = Redactor::new(vec![("account".into(), "123456789012".into())]).expect("long");

@@ -1,4 +1,4 @@
-//! What holds no secret stays as it is: the project's documents, its prompts, ordinary words.
+//! Text without secrets stays unchanged: the project's documents, its prompts, ordinary words.
 #![expect(clippy::disallowed_methods, reason = "the files of the repository are what is tested")]
 
 use papertape_redact::Redactor;
@@ -15,7 +15,7 @@ fn files(directory: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines in which something is removed.
+/// The lines in which something is redacted.
 fn removals(path: &Path, text: &str) -> Vec<String> {
     let out = Redactor::default().redact_text(text);
     if out.removed == 0 {
@@ -25,7 +25,7 @@ fn removals(path: &Path, text: &str) -> Vec<String> {
     changed.map(|(before, after)| format!("{}: {before}\n  -> {after}", path.display())).collect()
 }
 
-/// Goal: nothing is removed from the documents, nor from what a model is told.
+/// Goal: nothing is redacted in the documents or the prompts.
 #[test]
 fn documents_and_prompts_stay_whole() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -37,7 +37,7 @@ fn documents_and_prompts_stay_whole() {
             files(&room.join("src"), &["txt", "md", "j2", "jinja", "toml"], &mut found);
         }
     }
-    // The tables of the rules themselves are lists of what is looked for.
+    // The rules' own tables list what they search for.
     found.retain(|path| !path.ends_with("token_shapes.txt") && !path.ends_with("mnemonic_words.txt"));
     for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
         found.push(root.join(name));

@@ -1,4 +1,4 @@
-//! What holds for every input.
+//! Properties that hold for every input.
 
 use papertape_redact::Redactor;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn redactor() -> Redactor {
     Redactor::new(vec![("desk".into(), SECRET.into())]).expect("long enough")
 }
 
-/// Pieces that rules look for, so that arbitrary texts come near them.
+/// Pieces that rules search for, so that arbitrary texts come close to them.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => any::<String>(),
@@ -48,7 +48,7 @@ fn value() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Goal: no text makes it panic, none keeps the credential, and a second time changes nothing.
+    /// Goal: no text causes a panic, none keeps the credential, and a second pass changes nothing.
     #[test]
     fn texts_lose_the_credential_and_settle(text in text()) {
         let once = redactor().redact_text(&text);
@@ -59,7 +59,7 @@ proptest! {
         prop_assert_eq!(twice.value, once.value);
     }
 
-    /// Goal: the same for values, and for what goes into the log.
+    /// Goal: the same for values, and for log payloads.
     #[test]
     fn values_lose_the_credential_and_settle(value in value()) {
         let once = redactor().redact_value(value.clone());
@@ -74,7 +74,7 @@ proptest! {
         prop_assert_eq!(again.value, log.value);
     }
 
-    /// Goal: however a text is cut into pieces, the stream gives no credential away.
+    /// Goal: the stream never passes on a credential, however the text is split into chunks.
     #[test]
     fn streams_lose_the_credential(parts in proptest::collection::vec(text(), 0..40)) {
         let mut stream = redactor().stream();
@@ -87,8 +87,8 @@ proptest! {
     }
 }
 
-/// Goal: a text that is made to be read over and over is not: it ends, and nothing of it is given away. What
-/// would take minutes is broken off and replaced as a whole.
+/// Goal: a text designed to be read over and over ends quickly, and nothing of it is passed on. A pass that
+/// would take minutes is aborted and the text replaced as a whole.
 #[test]
 fn hostile_repetitions_come_to_an_end() {
     let units = [

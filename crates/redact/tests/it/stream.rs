@@ -1,4 +1,4 @@
-//! Text that arrives in pieces.
+//! Text that arrives in chunks.
 
 use papertape_redact::Redactor;
 
@@ -8,7 +8,7 @@ fn redactor() -> Redactor {
     Redactor::new(vec![("desk".into(), "some words that are a credential".into())]).expect("long")
 }
 
-/// Streams the text in pieces of so many characters; the output and the most that was held back.
+/// Streams the text in chunks of `size` characters; returns the output and the maximum held back.
 fn stream(text: &str, size: usize) -> (String, usize) {
     let chars: Vec<char> = text.chars().collect();
     let mut stream = redactor().stream();
@@ -23,7 +23,7 @@ fn stream(text: &str, size: usize) -> (String, usize) {
     (out, held)
 }
 
-/// Goal: what is streamed equals what is redacted at once, wherever the pieces end.
+/// Goal: the streamed output equals a redaction of the whole text, wherever the chunks end.
 #[test]
 fn a_stream_equals_the_whole() {
     let secrets = [
@@ -43,8 +43,8 @@ fn a_stream_equals_the_whole() {
     }
 }
 
-/// Goal: an object under a secret's name is kept whole, however much longer than the hold-back it is and however
-/// deep it is quoted; one that is never closed holds the rest up for a while, and not for ever.
+/// Goal: an object under a secret's name is held back whole, however much longer than the hold-back it is and
+/// however deeply it is quoted; one that is never closed delays the rest for a while, but not forever.
 #[test]
 fn an_object_is_kept_whole() {
     let inner = format!(
@@ -65,7 +65,7 @@ fn an_object_is_kept_whole() {
     assert!(held < 20 * 1024, "{held} bytes were held back");
 }
 
-/// Goal: a secret longer than the hold-back is never given away in part.
+/// Goal: no part of a secret longer than the hold-back is passed on.
 #[test]
 fn a_long_block_is_kept_whole() {
     let body: String = (0..60).map(|n| format!("MIIEow{n:02}{}\n", "Ab3".repeat(18))).collect();

@@ -1,4 +1,4 @@
-//! JSON values, JSON inside strings, and the cuts of the action log.
+//! JSON values, JSON inside strings, and truncation in the action log.
 
 use papertape_redact::{Redacted, Redactor};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn check(input: Value, expected: Value, removed: u32) {
     assert_eq!(redactor().redact_value(input), Redacted { value: expected, removed });
 }
 
-/// Goal: names are read through their spelling, and ordinary names are left alone.
+/// Goal: names are recognized in any spelling, and ordinary names are left alone.
 #[test]
 fn key_names_decide_whatever_their_spelling() {
     for name in [
@@ -68,7 +68,7 @@ fn key_names_decide_whatever_their_spelling() {
     }
 }
 
-/// Goal: everything under a secret's name goes; counts, flags and schemas beside it stay.
+/// Goal: everything under a secret's name is redacted; counts, flags and schemas next to it stay.
 #[test]
 fn objects_under_a_secret_name_are_emptied() {
     check(
@@ -83,7 +83,7 @@ fn objects_under_a_secret_name_are_emptied() {
     );
 }
 
-/// Goal: JSON in a string is redacted where it stands; order, spacing and digits stay.
+/// Goal: JSON in a string is redacted in place; order, spacing and digits stay.
 #[test]
 fn json_in_a_string_keeps_its_spelling() {
     let text = r#"got {"z": 1.10, "password" : "open sesame", "a": 12345678901234567890123} ok"#;
@@ -95,7 +95,7 @@ fn json_in_a_string_keeps_its_spelling() {
     assert_eq!(out.removed, 1);
 }
 
-/// Goal: a name over an object is followed through strings in strings.
+/// Goal: a name whose value is an object applies through nested strings.
 #[test]
 fn objects_in_nested_strings_are_emptied() {
     let inner = json!({ "credentials": { "login": "desk" } }).to_string();
@@ -105,7 +105,7 @@ fn objects_in_nested_strings_are_emptied() {
     assert_eq!(out.removed, 1);
 }
 
-/// Goal: a key that is itself a secret goes, and its value is kept under the new name.
+/// Goal: a key that is itself a secret is redacted, and its value stays under the new name.
 #[test]
 fn keys_are_redacted_and_no_value_is_lost() {
     check(
@@ -115,7 +115,7 @@ fn keys_are_redacted_and_no_value_is_lost() {
     );
 }
 
-/// Goal: only the log's payload is cut, after redaction, with a note; the rest stays whole.
+/// Goal: only the log's payload is truncated, after redaction, with a note; the rest stays complete.
 #[test]
 fn the_log_payload_is_cut_after_redaction() {
     let long = format!("{}q8w7e6r5t4y3{}", "é".repeat(4090), "x".repeat(100));
@@ -136,7 +136,7 @@ fn the_log_payload_is_cut_after_redaction() {
     assert_eq!(redactor().redact_log_payload(out.value.clone()), Redacted { value: out.value, removed: 0 });
 }
 
-/// Goal: a value too deep to be followed is replaced, not passed on.
+/// Goal: a value too deep to follow is replaced, not passed on.
 #[test]
 fn what_cannot_be_followed_is_replaced() {
     let mut value = json!("q8w7e6r5t4y3");

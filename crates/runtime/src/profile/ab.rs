@@ -1,4 +1,4 @@
-//! Two cohorts of traces compared. Nothing is run: what is not in the traces is not known.
+//! Compares two cohorts of traces. Nothing is run: only what the traces contain is known.
 
 use super::cohort::{Cohort, Run};
 use super::invariant::{Invariant, Shares};
@@ -7,35 +7,35 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The schema of a comparison.
+/// Schema of a comparison.
 pub const SCHEMA: &str = "papertape.profile_ab.v1";
 
-/// Times are equal that are closer than one part in so many of the longer one: 2%.
+/// Times are equal if they differ by less than one part in this many of the longer one: 2%.
 const CLOSE: f64 = 50.0;
 
-/// Why two cohorts are not compared.
+/// Why two cohorts cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// One could not tell whose figures are whose.
+    /// The results could not be told apart.
     #[error("both cohorts are labelled `{0}`")]
     EqualLabels(String),
     /// There is nothing to compare.
     #[error("the cohort `{0}` has no traces")]
     Empty(String),
-    /// A run that stands twice would count twice.
+    /// A duplicate run would count twice.
     #[error("the run {run_id} stands twice: in {first} and in {second}")]
     DuplicateRun {
         /// The run.
         run_id: String,
-        /// Where it stands.
+        /// Where it first occurs.
         first: String,
-        /// Where it stands again.
+        /// Where it occurs again.
         second: String,
     },
-    /// More differs than what is compared.
+    /// More differs than what is being compared.
     #[error("{}", differ(.0))]
     Differ(Vec<Difference>),
-    /// Each value stands equally often in both, and together they do not.
+    /// Each value is equally frequent in both cohorts, but their combinations are not.
     #[error(
         "{0} stand equally often in both cohorts, and their combinations do not: each cohort must have the \
          same runs"
@@ -43,14 +43,14 @@ pub enum Refusal {
     Combinations(String),
 }
 
-/// Something that is not the same in both cohorts.
+/// Something that differs between the cohorts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What: an invariant's name, or a setting's.
+    /// Name of the invariant or setting.
     pub name: String,
-    /// What it is in the first cohort.
+    /// Its value in the first cohort.
     pub a: String,
-    /// What it is in the second.
+    /// Its value in the second cohort.
     pub b: String,
 }
 
@@ -70,7 +70,7 @@ fn differ(differences: &[Difference]) -> String {
 pub struct Report {
     /// [`SCHEMA`].
     pub schema_version: &'static str,
-    /// What the spread beside a median is.
+    /// The measure of spread reported with each median.
     pub spread: &'static str,
     /// The first cohort's label.
     pub label_a: String,
@@ -78,30 +78,30 @@ pub struct Report {
     pub label_b: String,
     /// The cohorts by their labels.
     pub cohorts: BTreeMap<String, Cohort>,
-    /// What comes of it.
+    /// The verdict.
     pub comparison: Comparison,
-    /// What is not the same in both cohorts, and may differ.
+    /// What differs between the cohorts and is allowed to.
     pub differences: Vec<Difference>,
-    /// What one should know before believing the figures.
+    /// Caveats.
     pub flags: Vec<String>,
 }
 
 /// Which cohort is better, by label; `None` is a tie.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// By the median of the total times.
+    /// By median total time.
     pub faster_label: Option<String>,
-    /// By the share of degraded runs.
+    /// By fraction of degraded runs.
     pub lower_degradation_label: Option<String>,
-    /// By the share of runs that broke off.
+    /// By fraction of failed runs.
     pub lower_error_rate_label: Option<String>,
-    /// On the whole.
+    /// Overall.
     pub recommended_label: Option<String>,
-    /// Why, in a sentence.
+    /// Reason, in one sentence.
     pub why: String,
 }
 
-/// Compares two cohorts. `vary` is what the experiment is about, and may differ.
+/// Compares two cohorts. `vary` names what the experiment is about and may differ.
 ///
 /// # Errors
 /// See [`Refusal`].
@@ -130,7 +130,7 @@ pub fn compare(a: (&str, &[Run]), b: (&str, &[Run]), vary: &BTreeSet<Invariant>)
     })
 }
 
-/// Every run stands once.
+/// Checks that every run occurs once.
 fn once<'r>(runs: impl Iterator<Item = &'r Run>) -> Result<(), Refusal> {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for run in runs {
@@ -145,8 +145,7 @@ fn once<'r>(runs: impl Iterator<Item = &'r Run>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Sees to it that nothing differs that must not. Gives what may differ and does, and what cannot be
-/// known.
+/// Checks that the invariants hold. Returns the allowed differences, and flags for what is unknown.
 fn held_still(
     a: (&str, &[Run]),
     b: (&str, &[Run]),
@@ -192,7 +191,7 @@ fn held_still(
     Ok((free, flags))
 }
 
-/// Settings that may differ, and do.
+/// Settings that differ; they are allowed to.
 fn settings(a: &[Run], b: &[Run]) -> Vec<Difference> {
     let names: BTreeSet<&String> = a.iter().chain(b).flat_map(|run| run.settings.keys()).collect();
     let values = |runs: &[Run], name: &str| -> Shares<String> {
@@ -208,7 +207,7 @@ fn settings(a: &[Run], b: &[Run]) -> Vec<Difference> {
         .collect()
 }
 
-/// What one should know before believing the figures.
+/// Caveats.
 fn doubts(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
     let mut doubts = Vec::new();
     let definitions: BTreeSet<ElapsedDefinition> = a.1.iter().chain(b.1).map(|run| run.definition).collect();
@@ -255,7 +254,7 @@ fn doubts(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
     doubts
 }
 
-/// Who is better, and why.
+/// Which cohort is better, and why.
 fn judge(a: &Cohort, b: &Cohort) -> Comparison {
     let label = |ordering: Ordering| match ordering {
         Ordering::Less => Some(a.label.clone()),
@@ -263,7 +262,7 @@ fn judge(a: &Cohort, b: &Cohort) -> Comparison {
         Ordering::Equal => None,
     };
     let share = |of_a: usize, of_b: usize| {
-        // Whole numbers, so that 1 of 3 and 2 of 6 are equal.
+        // Integers, so that 1 of 3 and 2 of 6 are equal.
         (of_a as u128 * b.run_count as u128).cmp(&(of_b as u128 * a.run_count as u128))
     };
     let time = by_time(a, b);
@@ -279,7 +278,7 @@ fn judge(a: &Cohort, b: &Cohort) -> Comparison {
     }
 }
 
-/// Times compared: `Less` where the first cohort is faster.
+/// Comparison of times: `Less` if the first cohort is faster.
 struct Time {
     ordering: Ordering,
     told: String,
@@ -316,7 +315,7 @@ fn recommend(
     degradation: Ordering,
     errors: Ordering,
 ) -> (Ordering, String) {
-    // A cohort without a single good run has shown nothing.
+    // A cohort without a successful run proves nothing.
     if (a.ok_count == 0) != (b.ok_count == 0) {
         let (ordering, good, bad) =
             if b.ok_count == 0 { (Ordering::Less, a, b) } else { (Ordering::Greater, b, a) };
@@ -354,7 +353,7 @@ fn recommend(
     (Ordering::Equal, format!("{}; as many runs are degraded and broke off", time.told))
 }
 
-/// Milliseconds for people.
+/// Milliseconds, formatted for people.
 fn ms(value: f64) -> String {
     if value < 1000.0 { format!("{value:.0} ms") } else { format!("{:.2} s", value / 1000.0) }
 }

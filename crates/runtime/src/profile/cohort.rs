@@ -1,4 +1,4 @@
-//! A set of runs under one label, and its figures.
+//! A set of runs under one label, and its statistics.
 
 use super::invariant::Invariant;
 use super::stats::{Figure, Middle};
@@ -6,10 +6,10 @@ use super::trace::{ElapsedDefinition, NodeTiming, Status, Trace};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run, reduced to what a comparison needs, so that a large cohort fits into memory.
+/// A run reduced to what a comparison needs, so that a large cohort fits in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The file that it was read from.
+    /// The file it was read from.
     pub file: String,
     /// The run's id.
     pub run_id: String,
@@ -29,7 +29,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Of a trace that was read from `file`.
+    /// The run of a trace read from `file`.
     #[must_use]
     pub fn of(trace: &Trace, file: impl Into<String>) -> Self {
         let at_the_end =
@@ -73,19 +73,19 @@ impl Run {
     }
 }
 
-/// The figures of a cohort. Medians and spreads are of the runs that ended well; the spread is the
-/// interquartile range, `None` where there are fewer than two values.
+/// Statistics of a cohort. Medians and spreads cover successful runs only; the spread is the interquartile range,
+/// `None` for fewer than two values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
-    /// Its name.
+    /// Its label.
     pub label: String,
-    /// Runs.
+    /// Number of runs.
     pub run_count: usize,
-    /// Of these, with the status `ok`.
+    /// Runs with the status `ok`.
     pub ok_count: usize,
-    /// Of these, with the status `error`.
+    /// Runs with the status `error`.
     pub error_count: usize,
-    /// Of these, in which anything was degraded, whatever their status.
+    /// Runs in which anything was degraded, whatever their status.
     pub degraded_run_count: usize,
     /// `error_count / run_count`.
     pub error_rate: Figure,
@@ -95,32 +95,32 @@ pub struct Cohort {
     pub median_total_elapsed_ms: Option<Figure>,
     /// Its spread.
     pub iqr_total_elapsed_ms: Option<Figure>,
-    /// Node timings of a run.
+    /// Number of node timings in a run.
     pub median_event_count: Option<Figure>,
-    /// Their spread.
+    /// Its spread.
     pub iqr_event_count: Option<Figure>,
-    /// By phase, over the runs that have it.
+    /// By phase, over the runs that include it.
     pub median_phase_elapsed_ms: BTreeMap<String, Option<Figure>>,
     /// Its spread.
     pub iqr_phase_elapsed_ms: BTreeMap<String, Option<Figure>>,
-    /// Characters of the debate's history at the research's end.
+    /// Characters of the debate's history at the end of the research.
     pub median_final_history_len: Option<Figure>,
     /// Its spread.
     pub iqr_final_history_len: Option<Figure>,
-    /// Characters of the response at the research's end.
+    /// Characters of the response at the end of the research.
     pub median_final_response_len: Option<Figure>,
     /// Its spread.
     pub iqr_final_response_len: Option<Figure>,
-    /// What `elapsed_ms` means in its files; more than one: they are mixed.
+    /// What `elapsed_ms` means in its files; more than one means that they are mixed.
     pub elapsed_definitions: BTreeSet<ElapsedDefinition>,
-    /// Schemas of its files; `unknown` where a file names none.
+    /// Schemas of its files; `unknown` if a file names none.
     pub trace_schema_versions: BTreeSet<String>,
     /// The files.
     pub source_files: Vec<String>,
 }
 
 impl Cohort {
-    /// The figures of these runs. The rates of no runs are 0.
+    /// The statistics of these runs. Rates are 0 if there are no runs.
     #[must_use]
     pub fn of(label: &str, runs: &[Run]) -> Self {
         let ok = || runs.iter().filter(|run| run.is_ok);

@@ -1,4 +1,4 @@
-//! A trace from the rows of the record: what the nodes' own `node` steps say, timed by their calls.
+//! Builds a trace from the rows of the record: from the nodes' own `node` steps, timed by their calls.
 
 use super::trace::{
     ElapsedDefinition, Invariants, NodeTiming, OpenNode, Phase, SCHEMA, Status, Summary, Trace,
@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a run beside its steps.
+/// Facts about a run other than its steps.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
     /// The instrument.
     pub ticker: String,
@@ -25,43 +25,43 @@ pub struct RunFacts {
     pub analysis_prompt_style: Option<String>,
     /// See [`Trace::model`].
     pub model: Option<String>,
-    /// What has to be the same in runs that are compared.
+    /// What must be equal in runs that are compared.
     pub invariants: Invariants,
-    /// How the session stands in which it ran.
+    /// Status of the session in which it ran.
     pub session: DayStatus,
     /// Why the session failed.
     pub session_error: Option<String>,
 }
 
-/// A step of the session's own tape, summaries left out.
+/// A step of the session's own tape, without summaries.
 #[derive(Clone, Debug)]
 pub struct StepRow {
-    /// Where it stands.
+    /// Its path on the tape.
     pub path: StepPath,
     /// Its class.
     pub class: Class,
-    /// When it was begun, by the worker's clock.
+    /// When it was started, by the worker's clock.
     pub started_at: Timestamp,
-    /// When it ended; `None` while it is open, and where its guard closed before it ended.
+    /// When it ended; `None` while it is open, or if its guard closed before it ended.
     pub ended_at: Option<Timestamp>,
-    /// Tokens that all its attempts read.
+    /// Input tokens of all its attempts.
     pub input_tokens: u64,
-    /// Tokens that all its attempts wrote.
+    /// Output tokens of all its attempts.
     pub output_tokens: u64,
-    /// Did it bring what was asked for?
+    /// Whether the call succeeded.
     pub is_answered: bool,
-    /// Was it taken over from a parent job?
+    /// Whether it was copied from a parent job.
     pub is_reused: bool,
-    /// Attempts that a crash or a stop cut off.
+    /// Attempts interrupted by a crash or a stop.
     pub interrupted: u64,
 }
 
-/// A node's own step: a local step of the kind `node`, left after the node's end.
+/// A node's own step: a local step of the kind `node`, recorded after the node's end.
 #[derive(Clone, Debug)]
 pub struct NodeRow {
-    /// Where it stands.
+    /// Its path on the tape.
     pub path: StepPath,
-    /// When it was kept.
+    /// When it was recorded.
     pub at: Timestamp,
     /// `{symbol, node, round, phase, llm_kind}`.
     pub arguments: Value,
@@ -73,7 +73,7 @@ pub struct NodeRow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the node step at {path} cannot be read: {reason}")]
 pub struct BadNode {
-    /// Where it stands.
+    /// Its path on the tape.
     pub path: String,
     /// What is wrong with it.
     pub reason: String,
@@ -110,14 +110,14 @@ const fn first() -> u32 {
     1
 }
 
-/// The trace of one ticker's day. Nodes of other tickers are left out.
+/// The trace of one ticker on one day. Nodes of other tickers are left out.
 ///
-/// A node's time is from the earliest beginning to the latest end of its external steps and its guard's
-/// verdict; a node that asked nobody is timed by its own step. The run begins with the ticker's first
-/// step. A node that is still open has no timing yet.
+/// A node's time runs from the earliest start to the latest end of its external steps and its guard's outcome; a
+/// node without calls is timed by its own step. The run begins with the ticker's first step. A node that is still
+/// open has no timing yet.
 ///
 /// # Errors
-/// A node's step without a field that it must have, or of an unknown phase.
+/// Returns an error if a node's step lacks a required field or has an unknown phase.
 pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Trace, BadNode> {
     let scope = Key::Symbol(facts.ticker.clone()).to_string();
     let within = || steps.iter().filter(|step| step.path.is_within(&scope));
@@ -172,7 +172,7 @@ pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Tr
     })
 }
 
-/// Why the run is no whole one: the kind of the error, and a sentence.
+/// Why the run is incomplete: the kind of the error, and a message.
 fn broken(facts: &RunFacts, is_whole: bool) -> Option<(&'static str, String)> {
     match (facts.session, is_whole) {
         (DayStatus::Failed, _) => {
@@ -187,7 +187,7 @@ fn broken(facts: &RunFacts, is_whole: bool) -> Option<(&'static str, String)> {
     }
 }
 
-/// What a node's own step says.
+/// Contents of a node's own step.
 struct Note {
     scope: String,
     at: Timestamp,
@@ -213,7 +213,7 @@ fn noted(ticker: &str, nodes: &[NodeRow]) -> Result<Vec<Note>, BadNode> {
     Ok(notes)
 }
 
-/// The steps of each node's scope, those of scopes below it among them.
+/// The steps of each node's scope, including nested scopes.
 fn by_node<'s>(symbol: &str, steps: &'s [StepRow]) -> BTreeMap<&'s str, Vec<&'s StepRow>> {
     let mut found: BTreeMap<&str, Vec<&StepRow>> = BTreeMap::new();
     for step in steps.iter().filter(|step| step.path.is_within(symbol)) {
@@ -225,8 +225,8 @@ fn by_node<'s>(symbol: &str, steps: &'s [StepRow]) -> BTreeMap<&'s str, Vec<&'s 
     found
 }
 
-/// The nodes with a call that nobody answered, or a verdict, and no step that says how they ended. One whose
-/// calls are all answered waits for those beside it.
+/// The nodes with an uncompleted call, or a guard outcome, but without a step that records their end. A node
+/// whose calls are all complete is waiting for concurrent nodes.
 fn open_nodes(
     by_node: &BTreeMap<&str, Vec<&StepRow>>,
     ended: &BTreeSet<String>,
@@ -254,7 +254,7 @@ fn open_nodes(
     open.into_iter().map(|(_, node)| node).collect()
 }
 
-/// A node's turn; times are microseconds from the run's start.
+/// One run of a node; times are microseconds from the run's start.
 struct Turn {
     scope: String,
     phase: Phase,
@@ -277,7 +277,7 @@ impl Turn {
             scope: note.scope,
             phase: note.phase,
             start,
-            // A machine's clock may be set back; an end never comes before its beginning.
+            // The system clock may be set back; an end never precedes its start.
             end: (to_micros(ended) - origin).max(start),
             input_tokens: steps.iter().map(|step| step.input_tokens).sum(),
             output_tokens: steps.iter().map(|step| step.output_tokens).sum(),
@@ -289,7 +289,7 @@ impl Turn {
     fn timing(self, facts: &RunFacts) -> NodeTiming {
         let Self { arguments, mut outcome, .. } = self;
         if self.phase != Phase::Research {
-            // Every node's step tells how the research stands; here it is the research's nodes that do.
+            // Every node's step records the research's status; only research nodes affect it.
             (outcome.research_status, outcome.degraded_reason) = (None, None);
         }
         NodeTiming {
@@ -316,7 +316,7 @@ impl Turn {
     }
 }
 
-/// How much time lies in at least one of the spans.
+/// Total time covered by at least one of the spans.
 fn union(mut spans: Vec<(i64, i64)>) -> i64 {
     spans.sort_unstable();
     let mut covered = 0;

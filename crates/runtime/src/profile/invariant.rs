@@ -1,11 +1,11 @@
-//! What has to be the same in both cohorts of a comparison.
+//! What must be equal in both cohorts of a comparison.
 
 use super::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// Something that a comparison holds still, unless it is what the comparison is about.
+/// Something that a comparison keeps constant, unless it is the subject of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// The instrument.
@@ -16,7 +16,7 @@ pub enum Invariant {
     Provider,
     /// The models.
     Model,
-    /// The bound of the whole run.
+    /// The timeout of the whole run.
     OverallTimeout,
     /// Rounds of the research debate.
     MaxDebateRounds,
@@ -25,7 +25,7 @@ pub enum Invariant {
 }
 
 impl Invariant {
-    /// All of them, in the order in which differences are named.
+    /// All invariants, in the order in which differences are reported.
     pub const ALL: [Self; 7] = [
         Self::Ticker,
         Self::Date,
@@ -36,7 +36,7 @@ impl Invariant {
         Self::MaxRiskDiscussRounds,
     ];
 
-    /// As the command line spells it.
+    /// Its name on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Invariant {
         }
     }
 
-    /// What it was in a run; `None` where nobody recorded it.
+    /// Its value in a run; `None` if it was not recorded.
     #[must_use]
     pub fn of(self, trace: &Trace) -> Option<String> {
         let invariants = &trace.invariants;
@@ -65,7 +65,7 @@ impl Invariant {
         }
     }
 
-    /// Is it free where `vary` is the experiment? Another model may come from another provider.
+    /// Whether it may differ if `vary` is the experiment. A different model may come from a different provider.
     #[must_use]
     pub fn is_free(self, vary: &BTreeSet<Self>) -> bool {
         vary.contains(&self) || (self == Self::Provider && vary.contains(&Self::Model))
@@ -90,7 +90,7 @@ impl FromStr for Invariant {
     }
 }
 
-/// How often each value stands in a cohort.
+/// How frequent each value is in a cohort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shares<K: Ord> {
     counts: BTreeMap<K, usize>,
@@ -109,7 +109,7 @@ impl<K: Ord> FromIterator<K> for Shares<K> {
 }
 
 impl<K: Ord> Shares<K> {
-    /// Do both have the same values in the same proportions? The numbers of runs may differ.
+    /// Whether both have the same values in the same proportions. The number of runs may differ.
     pub(super) fn same_as(&self, other: &Self) -> bool {
         let keys: BTreeSet<&K> = self.counts.keys().chain(other.counts.keys()).collect();
         let count = |shares: &Self, key: &K| shares.counts.get(key).copied().unwrap_or(0) as u128;
@@ -117,7 +117,7 @@ impl<K: Ord> Shares<K> {
             .all(|key| count(self, key) * other.total as u128 == count(other, key) * self.total as u128)
     }
 
-    /// Is there no value?
+    /// Whether there are no values.
     pub(super) fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }

@@ -1,9 +1,7 @@
-//! Profiling: the timings of one run's nodes as a trace, made from the record, and cohorts of traces
-//! compared with each other.
+//! Profiling: traces of one run's node timings, built from the record, and comparisons of cohorts of traces.
 //!
-//! Everything here is pure, rows and texts in, values out, but for [`documents`], which asks the record.
-//! Who reads files and who draws is the command line's business. `docs/profile-traces.md` has each field
-//! with its unit.
+//! Everything here is pure, from rows and texts to values, except [`documents`], which reads the record. Reading
+//! files and drawing is up to the command line. `docs/profile-traces.md` describes each field with its unit.
 
 pub mod ab;
 pub mod cohort;
@@ -18,11 +16,10 @@ use papertape_core::ports::{Record, RecordError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What steps asked and came to, by the hashes of these documents; those that are not in the record are
-/// absent.
+/// Requests and outcomes of steps, by the hashes of these documents; those not in the record are left out.
 ///
 /// # Errors
-/// The record's.
+/// Returns an error if the record fails.
 pub async fn documents(
     record: &dyn Record,
     hashes: Vec<ContentHash>,

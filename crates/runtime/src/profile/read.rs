@@ -1,38 +1,37 @@
-//! Reading traces: our own and those of `TradingAgents`.
+//! Reads traces: our own and those of `TradingAgents`.
 
 use super::trace::{ElapsedDefinition, Phase, SCHEMA, Summary, Trace};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The schema that `TradingAgents` gives to its traces, where it gives any.
+/// The schema of `TradingAgents` traces, if they name one.
 pub const UPSTREAM: &str = "tradingagents.profile_trace.v1alpha1";
 
-/// Why a text is no trace.
+/// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// It is no JSON, or a field is missing or of another type.
+    /// It is not JSON, or a field is missing or has the wrong type.
     #[error("it is no trace: {0}")]
     Form(String),
-    /// It is a trace of a schema that is not known here.
+    /// A trace with an unknown schema.
     #[error(
         "its trace_schema_version is `{0}`; known are `{SCHEMA}`, and of TradingAgents `{UPSTREAM}` and none"
     )]
     Schema(String),
-    /// A value cannot be.
+    /// An invalid value.
     #[error("{at}: {reason}")]
     Value {
-        /// Where it stands.
+        /// Where it is.
         at: String,
         /// What is wrong with it.
         reason: String,
     },
 }
 
-/// Reads a trace. Unknown fields are passed over. `name` stands for the run where the text names none.
+/// Reads a trace. Ignores unknown fields. `name` is the run's ID if the text has none.
 ///
-/// A trace of `TradingAgents` is completed by what its form implies: `elapsed_ms` counts from the event
-/// before, its harness runs one round of either debate, and a summary that is missing is made from the
-/// events.
+/// A trace of `TradingAgents` is completed with what its format implies: `elapsed_ms` counts from the previous
+/// event, its harness runs one round of each debate, and a missing summary is computed from the events.
 ///
 /// # Errors
 /// See [`Unreadable`].
@@ -60,7 +59,7 @@ pub fn read(text: &str, name: &str) -> Result<Trace, Unreadable> {
     Ok(trace)
 }
 
-/// What tells the forms apart, and where they differ.
+/// The fields that distinguish the formats, or differ between them.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -69,14 +68,14 @@ struct Head {
     summary: Option<UpstreamSummary>,
 }
 
-/// Their summary; ours has other fields beside these.
+/// Their summary; ours has additional fields.
 #[derive(Deserialize)]
 struct UpstreamSummary {
     #[serde(default)]
     phase_totals_seconds: BTreeMap<String, f64>,
 }
 
-/// What our own form always has; that of others may be without.
+/// Fields that are required in our format and optional in others.
 #[derive(Deserialize)]
 struct Required {
     run_id: Option<serde::de::IgnoredAny>,
@@ -99,10 +98,10 @@ fn required(text: &str) -> Result<(), Unreadable> {
     }
 }
 
-/// Makes theirs like ours.
+/// Converts their format to ours.
 fn complete(trace: &mut Trace, summary: Option<UpstreamSummary>) {
     trace.elapsed_definition = ElapsedDefinition::SincePreviousEvent;
-    // Built into their harness.
+    // Hard-coded in their harness.
     trace.invariants.max_debate_rounds.get_or_insert(1);
     trace.invariants.max_risk_discuss_rounds.get_or_insert(1);
     let had_summary = summary.is_some();
@@ -112,7 +111,7 @@ fn complete(trace: &mut Trace, summary: Option<UpstreamSummary>) {
     if !trace.node_timings.is_empty() {
         let sum = trace.node_timings.iter().map(|node| node.elapsed_ms).fold(0, u64::saturating_add);
         let total = if had_summary { trace.summary.total_elapsed_ms } else { sum };
-        // Theirs takes the last event's status, which is null after the research.
+        // Theirs uses the last event's status, which is null after the research.
         trace.summary = Summary::of(&trace.node_timings, total);
     }
 }
@@ -137,7 +136,7 @@ fn check(trace: &Trace, ours: bool) -> Result<(), Unreadable> {
             return wrong(at("end_at"), format!("from {} s to {} s is no time", node.start_at, node.end_at));
         }
         if !ours {
-            // Theirs says `unknown` of the nodes that its table of phases does not have.
+            // Theirs has `unknown` for nodes that are missing from its table of phases.
             continue;
         }
         if node.phases.is_empty() {

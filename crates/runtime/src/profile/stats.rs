@@ -1,18 +1,18 @@
-//! Medians, and how far the values lie apart.
+//! Medians and spreads.
 
 use serde::{Serialize, Serializer};
 
-/// The middle of some values and their spread.
+/// The median of some values, and their spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {
     /// The median: the middle value, or the mean of the two middle ones.
     pub median: f64,
-    /// The interquartile range `Q3 - Q1`; `None` for a single value, which says nothing of a spread.
+    /// The interquartile range `Q3 - Q1`; `None` for a single value, which has no spread.
     pub iqr: Option<f64>,
 }
 
 impl Middle {
-    /// Of finite values in any order; `None` of none.
+    /// For finite values in any order; `None` if there are none.
     #[must_use]
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
@@ -25,9 +25,9 @@ impl Middle {
     }
 }
 
-/// The quantile of sorted values by linear interpolation between neighbours: with `h = (n - 1) p`, the
-/// value at `h` (type 7 of Hyndman and Fan, 1996; the default of R and `NumPy`). It is a figure of these
-/// values, not an estimate of a population: there is no ddof. `None` of no values.
+/// The quantile of sorted values by linear interpolation between neighbors: with `h = (n - 1) p`, the value at
+/// `h` (type 7 of Hyndman and Fan, 1996; the default of R and `NumPy`). It describes these values and does not
+/// estimate a population: there is no ddof. `None` if there are no values.
 #[must_use]
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
@@ -48,7 +48,7 @@ pub(super) fn plain<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// A figure that is written as `plain`.
+/// A number serialized by `plain`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Figure(#[serde(serialize_with = "plain")] pub f64);

@@ -1,4 +1,4 @@
-//! A trace: when each node of one ticker's day ran, for how long, and what became of it.
+//! A trace: when each node ran for one ticker on one day, for how long, and how it ended.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 pub use papertape_agents::desk::config::Phase;
 
-/// The schema of the traces that are written here.
+/// Schema of the traces written here.
 pub const SCHEMA: &str = "papertape.profile_trace.v1";
 
-/// What `elapsed_ms` of a node is.
+/// What a node's `elapsed_ms` means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ElapsedDefinition {
@@ -17,13 +17,13 @@ pub enum ElapsedDefinition {
     /// intervals, and the run's total is wall time.
     #[default]
     NodeSpan,
-    /// The time since the event before, as `TradingAgents` has it: nodes follow each other, and totals
-    /// are sums.
+    /// The time since the previous event, as in `TradingAgents`: nodes run one after the other, and totals are
+    /// sums.
     SincePreviousEvent,
 }
 
 impl ElapsedDefinition {
-    /// As files spell it.
+    /// Its spelling in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -37,9 +37,9 @@ impl ElapsedDefinition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Every node of the graph ended, degraded or not.
+    /// Every node of the graph finished, degraded or not.
     Ok,
-    /// The run broke off.
+    /// The run was aborted.
     Error,
 }
 
@@ -52,7 +52,7 @@ pub struct Trace {
     /// What `elapsed_ms` means in this file.
     #[serde(default)]
     pub elapsed_definition: ElapsedDefinition,
-    /// Names the run. Unique among traces.
+    /// ID of the run. Unique among traces.
     #[serde(default)]
     pub run_id: String,
     /// How it ended.
@@ -64,34 +64,34 @@ pub struct Trace {
     /// The analysts that took part.
     #[serde(default)]
     pub selected_analysts: Vec<String>,
-    /// `standard`, `compact` or `detailed`; `None` where nobody recorded it.
+    /// `standard`, `compact` or `detailed`; `None` if it was not recorded.
     #[serde(default)]
     pub analysis_prompt_style: Option<String>,
-    /// `provider::model`; with two models, the quick one, ` + ` and the deep one.
+    /// `provider::model`; with two models, the quick and the deep one, joined by ` + `.
     #[serde(default)]
     pub model: Option<String>,
-    /// What has to be the same in runs that are compared.
+    /// What must be equal in runs that are compared.
     #[serde(default)]
     pub invariants: Invariants,
-    /// The nodes, by their end.
+    /// The nodes, ordered by end.
     #[serde(default)]
     pub node_timings: Vec<NodeTiming>,
     /// By phase, in seconds.
     #[serde(default)]
     pub phase_totals_seconds: BTreeMap<String, f64>,
-    /// The run in a few figures.
+    /// Statistics of the run.
     #[serde(default)]
     pub summary: Summary,
     /// Where the file was written.
     #[serde(default)]
     pub dump_path: Option<String>,
-    /// The nodes that had begun and not ended when the run broke off, by their beginning.
+    /// The nodes that were open when the run was aborted, ordered by start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_nodes: Vec<OpenNode>,
-    /// Empty, but for a run that failed and whose raw steps were asked for.
+    /// Empty, except for a failed run if its raw steps were requested.
     #[serde(default)]
     pub raw_events: Vec<Value>,
-    /// Why it broke off, as a sentence.
+    /// Why it was aborted, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The kind of the error.
@@ -99,17 +99,17 @@ pub struct Trace {
     pub exception_type: Option<String>,
 }
 
-/// What has to be the same in runs that are compared, unless it is what the comparison is about. Ticker
-/// and date are the trace's own.
+/// What must be equal in runs that are compared, unless it is the subject of the comparison. Ticker and date are
+/// fields of the trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Invariants {
-    /// The models' provider; with two, ` + ` between them.
+    /// The models' provider; two are joined by ` + `.
     #[serde(default)]
     pub provider: Option<String>,
-    /// The models without their provider; with two, ` + ` between them.
+    /// The models without their provider; two are joined by ` + `.
     #[serde(default)]
     pub model: Option<String>,
-    /// The bound of the whole run, in seconds.
+    /// The timeout of the whole run, in seconds.
     #[serde(default)]
     pub overall_timeout_secs: Option<f64>,
     /// Rounds of the research debate.
@@ -118,18 +118,18 @@ pub struct Invariants {
     /// Rounds of the risk debate.
     #[serde(default)]
     pub max_risk_discuss_rounds: Option<u32>,
-    /// Other settings by name: they may differ, and a comparison says so.
+    /// Other settings by name: they may differ, and a comparison reports it.
     #[serde(flatten)]
     pub settings: BTreeMap<String, Value>,
 }
 
-/// One node's turn.
+/// One run of a node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeTiming {
     /// The run.
     #[serde(default)]
     pub run_id: String,
-    /// The node's name; one, here.
+    /// The node's name; always exactly one here.
     pub nodes: Vec<String>,
     /// Its phase.
     #[serde(default)]
@@ -137,14 +137,14 @@ pub struct NodeTiming {
     /// `quick` or `deep`.
     #[serde(default)]
     pub llm_kinds: Vec<String>,
-    /// Which time the node ran, from 1.
+    /// 1-based round.
     #[serde(default)]
     pub round: Option<u32>,
-    /// Seconds from the run's start to the node's.
+    /// Seconds from the start of the run to the start of the node.
     pub start_at: f64,
-    /// Seconds from the run's start to the node's end.
+    /// Seconds from the start of the run to the end of the node.
     pub end_at: f64,
-    /// Milliseconds, by the file's definition.
+    /// Milliseconds, as defined by `elapsed_definition`.
     #[serde(deserialize_with = "whole")]
     pub elapsed_ms: u64,
     /// The analysts that took part in the run.
@@ -153,13 +153,13 @@ pub struct NodeTiming {
     /// The run's prompt style.
     #[serde(default)]
     pub analysis_prompt_style: Option<String>,
-    /// `ok`, `timeout` or `error`; `None` where nobody recorded it.
+    /// `ok`, `timeout` or `error`; `None` if it was not recorded.
     #[serde(default)]
     pub state: Option<String>,
-    /// Why the node gave nothing of its own.
+    /// Why the node used its fallback.
     #[serde(default)]
     pub reason: Option<String>,
-    /// The research's status after the node; `None` where the node does not touch it.
+    /// The research's status after the node; `None` if the node does not affect it.
     #[serde(default)]
     pub research_status: Option<String>,
     /// Why research is degraded.
@@ -174,62 +174,62 @@ pub struct NodeTiming {
     /// Tools that the node called.
     #[serde(default)]
     pub tool_calls: Option<u64>,
-    /// Tokens that the node's calls read, those of failed attempts among them.
+    /// Input tokens of the node's calls, including failed attempts.
     #[serde(default)]
     pub input_tokens: Option<u64>,
-    /// Tokens that the node's calls wrote.
+    /// Output tokens of the node's calls.
     #[serde(default)]
     pub output_tokens: Option<u64>,
 }
 
 impl NodeTiming {
-    /// Did the node fail, or was research not full after it?
+    /// Whether the node failed, or left the research degraded.
     #[must_use]
     pub fn is_degraded(&self) -> bool {
         self.state.as_deref().is_some_and(|state| state != "ok") || not_full(self.research_status.as_deref())
     }
 }
 
-/// A node that had begun and not ended when its run broke off.
+/// A node that was open when its run was aborted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenNode {
     /// The node's name.
     pub node: String,
-    /// Which time the node ran, from 1.
+    /// 1-based round.
     #[serde(default)]
     pub round: Option<u32>,
-    /// Seconds from the run's start to the node's.
+    /// Seconds from the start of the run to the start of the node.
     pub start_at: f64,
 }
 
-/// A run in a few figures.
+/// Statistics of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many node timings there are.
+    /// Number of node timings.
     #[serde(default)]
     pub event_count: u64,
-    /// Wall time from the run's start to its last node's end, in milliseconds.
+    /// Wall time from the start of the run to the end of its last node, in milliseconds.
     #[serde(default, deserialize_with = "whole")]
     pub total_elapsed_ms: u64,
-    /// How many of the node timings are degraded.
+    /// Number of degraded node timings.
     #[serde(default)]
     pub degraded_event_count: u64,
     /// The last research status that is not null.
     #[serde(default)]
     pub final_research_status: Option<String>,
-    /// The reason that stands beside it.
+    /// The reason that goes with it.
     #[serde(default)]
     pub final_degraded_reason: Option<String>,
-    /// Steps that a branch took over from its parent: their timings are those of copying.
+    /// Steps that a branch copied from its parent: their timings are those of copying.
     #[serde(default)]
     pub reused_steps: u64,
-    /// Attempts that a crash or a stop cut off: the time until the run went on is in the totals.
+    /// Attempts interrupted by a crash or a stop: totals include the time until the run was resumed.
     #[serde(default)]
     pub interrupted_attempts: u64,
 }
 
 impl Summary {
-    /// The figures of a run, from its nodes in the order of their ends.
+    /// Statistics of a run, from its nodes ordered by end.
     #[must_use]
     pub fn of(nodes: &[NodeTiming], total_elapsed_ms: u64) -> Self {
         let last = nodes.iter().rev().find(|node| node.research_status.is_some());
@@ -246,7 +246,7 @@ impl Summary {
 }
 
 impl Trace {
-    /// Was anything degraded in this run? `failed` counts as degraded.
+    /// Whether anything was degraded in this run. `failed` counts as degraded.
     #[must_use]
     pub fn is_degraded(&self) -> bool {
         not_full(self.summary.final_research_status.as_deref())
@@ -254,9 +254,9 @@ impl Trace {
             || self.node_timings.iter().any(NodeTiming::is_degraded)
     }
 
-    /// What a figure was at the research's end: at the last node that knows of the research, else the
-    /// last that has the figure. (Nodes after the research that do not carry its state say 0 in files of
-    /// `TradingAgents`.)
+    /// A value at the end of the research: at the last node that has a research status, otherwise at the last
+    /// node that has the value. (In files of `TradingAgents`, later nodes that do not carry the research's state
+    /// have 0.)
     #[must_use]
     pub fn at_the_end(&self, figure: impl Fn(&NodeTiming) -> Option<u64>) -> Option<u64> {
         let known = |node: &&NodeTiming| node.research_status.is_some() && figure(node).is_some();
@@ -266,12 +266,12 @@ impl Trace {
     }
 }
 
-/// Every status but `full` is a degraded one.
+/// Every status except `full` is degraded.
 fn not_full(research_status: Option<&str>) -> bool {
     research_status.is_some_and(|status| status != "full")
 }
 
-/// A count that others may write with a fraction.
+/// An integer that other programs may write with a fraction.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let value = f64::deserialize(deserializer)?;
     if value.is_finite() && value >= 0.0 {

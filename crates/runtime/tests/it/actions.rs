@@ -1,4 +1,4 @@
-//! What jobs say of themselves in the action log.
+//! Jobs in the action log.
 
 use crate::stage::{Stage, done, secs, usual};
 use papertape_core::action::ActionStatus;
@@ -20,8 +20,8 @@ fn row(name: &str, status: ActionStatus, message: Option<&str>) -> (String, Acti
     (name.to_owned(), status, message.map(str::to_owned))
 }
 
-// Goal: a simulation has a row when it begins and one that says how it ended; stopped by a shutdown it
-// waits, and what follows goes on in the same log.
+// Goal: a simulation has a row when it starts and one that says how it ended; stopped by a shutdown it waits, and
+// the same log continues afterwards.
 #[test]
 fn a_simulation_says_that_it_began_and_how_it_ended() {
     const NAME: &str = "tool_operation/run_simulation";
@@ -50,7 +50,7 @@ fn a_simulation_says_that_it_began_and_how_it_ended() {
     assert_eq!(log(&stage, &job), told);
 }
 
-// Goal: a job that fails says why in its log, one of a kind that nobody knows too.
+// Goal: a failed job logs the reason, and so does one of an unknown kind.
 #[test]
 fn a_failed_job_says_why() {
     let mut stage = Stage::new();

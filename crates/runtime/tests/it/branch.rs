@@ -8,7 +8,7 @@ use papertape_runtime::config::Branch;
 use papertape_runtime::replay;
 use std::sync::Arc;
 
-/// A parent whose days have three questions each.
+/// A parent whose days have three model calls each.
 fn parent() -> (Stage, JobId) {
     let stage = Stage::new();
     let job = stage.queue("parent");
@@ -39,12 +39,12 @@ fn reused(stage: &Stage, job: &JobId, day: usize) -> Vec<String> {
     steps.map(|step| step.path.to_string()).collect()
 }
 
-// Goal: earlier days and what comes before the cut are copied with their origin; from the cut on, and
-// on later days, everything is asked anew, though the question be the same.
+// Goal: earlier days and what comes before the cut are copied with their origin; from the cut on, and on later
+// days, every call is made again, even if the request is the same.
 #[test]
 fn what_comes_before_the_cut_is_copied() {
     let all = ["solo#1/model#1", "solo#1/model#2", "solo#1/model#3"];
-    // The branch's own conversation has two questions: a purchase and the end.
+    // The branch's own conversation has two model calls: a purchase and the end.
     let cases = [
         ("pre#1", 0, 4),
         ("solo#1", 0, 4),
@@ -66,14 +66,14 @@ fn what_comes_before_the_cut_is_copied() {
         assert_eq!(origin, Some(("parent".to_owned(), "solo#1/model#1".to_owned())));
         assert_eq!(stage.kept(&job, 0).canonical(), stage.kept(&parent, 0).canonical());
 
-        // And the branch replays by itself.
+        // The branch itself replays.
         let services = stage.services(&stage.models(|_, _| done()));
         let report = stage.clock.run(replay::run(&services, &stage.job(&job))).expect("a report");
         assert_eq!((report.equal, report.faults), (3, Vec::new()), "{at}");
     }
 }
 
-// Goal: a changed agent holds from the cut on: for a cut behind the conversation, from the next day.
+// Goal: a changed agent applies from the cut on: for a cut after the conversation, from the next day.
 #[test]
 fn a_changed_agent_holds_from_the_cut_on() {
     for (at, from_day) in [("pre#1", 1), ("solo#1", 1), ("solo#1/model#2", 2), ("bar#1", 2), ("close#1", 2)] {
@@ -92,7 +92,7 @@ fn a_changed_agent_holds_from_the_cut_on() {
     }
 }
 
-// Goal: what decides a branch's outcome is in its fingerprint, deadlines are not.
+// Goal: a branch's fingerprint covers what determines its outcome, but not deadlines.
 #[test]
 fn a_branchs_deadlines_are_outside_of_its_hashes() {
     let stage = Stage::new();

@@ -18,7 +18,7 @@ fn limit(tokens: u64) -> Limit {
     Limit { tokens: Some(tokens), usd: None }
 }
 
-// Goal: each line bounds what it says, names itself with its numbers, and leaves the others alone.
+// Goal: each limit applies to its own scope, is named with its numbers in errors, and does not affect the others.
 #[test]
 fn each_line_bounds_its_own() {
     let none = Budget::default();
@@ -55,7 +55,7 @@ fn each_line_bounds_its_own() {
     budgets.reserve(&account("a", 3, false), tokens(100)).expect("another day");
 }
 
-// Goal: summaries have a line of their own, which they alone can use up.
+// Goal: summaries have their own limit, which only they can use up.
 #[test]
 fn summaries_have_their_own_line() {
     let budget = Budget { summaries: limit(100), job: limit(10), ..Budget::default() };
@@ -66,7 +66,7 @@ fn summaries_have_their_own_line() {
     budgets.reserve(&account("a", 2, false), tokens(10)).expect("the job's line is whole");
 }
 
-// Goal: money is bounded like tokens.
+// Goal: money is limited like tokens.
 #[test]
 fn money_is_bounded() {
     let usd = |text: &str| text.parse::<Decimal>().expect("a decimal");
@@ -82,7 +82,7 @@ fn money_is_bounded() {
     );
 }
 
-// Goal: a message tells what is used from what calls under way have reserved.
+// Goal: the error message distinguishes usage from what calls in progress have reserved.
 #[test]
 fn what_is_used_and_what_is_reserved_are_told_apart() {
     let budgets = Budgets::rebuild(Budget { job: limit(100), ..Budget::default() }, Vec::new());
@@ -101,7 +101,7 @@ fn what_is_used_and_what_is_reserved_are_told_apart() {
     assert!(error.contains("45 tokens used, 35 reserved"), "{error}");
 }
 
-// Goal: what was reserved gives way to what was used; a rebuilt budget starts from the record.
+// Goal: usage replaces the reservation; a rebuilt budget starts from the record.
 #[test]
 fn reservations_are_settled_and_rebuilt() {
     let budget = Budget { job: limit(100), ..Budget::default() };
@@ -126,7 +126,7 @@ fn reservations_are_settled_and_rebuilt() {
     assert!(budgets.reserve(&who, tokens(39)).is_err());
 }
 
-// Goal: a call's estimate is its characters over four and its bound of output.
+// Goal: a call's estimate is its characters divided by four, plus its output limit.
 #[test]
 fn an_estimate_is_of_characters_and_bound() {
     let mut request = ModelRequest {
@@ -145,8 +145,8 @@ fn an_estimate_is_of_characters_and_bound() {
     assert_eq!(priced, Amount { tokens: 400, usd: Decimal::ONE_HUNDRED });
 }
 
-// Goal: an exhausted budget stops the job before the call, without an intent, and more budget resumes it;
-// what the first run used counts in the second.
+// Goal: an exhausted budget stops the job before the call, without an intent, and a larger budget resumes it;
+// usage of the first run counts in the second.
 #[test]
 fn an_exhausted_budget_stops_and_resumes() {
     let mut stage = Stage::new();
@@ -168,7 +168,7 @@ fn an_exhausted_budget_stops_and_resumes() {
     assert_eq!((end.status, again.sent().len()), (JobStatus::Failed, 0), "the record's usage counts");
 }
 
-// Goal: every attempt counts, the failed ones too.
+// Goal: every attempt counts, including failed ones.
 #[test]
 fn failed_attempts_count() {
     let mut stage = Stage::new();
@@ -188,7 +188,7 @@ fn failed_attempts_count() {
     assert_eq!(models.sent().len(), 2, "the second question finds the line used up");
 }
 
-// Goal: a summary budget that is used up is the summaries' business alone.
+// Goal: a used-up summary budget affects only summaries.
 #[test]
 fn summaries_do_not_fail_a_job() {
     let mut stage = Stage::new();

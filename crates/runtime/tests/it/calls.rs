@@ -1,4 +1,4 @@
-//! A live session's calls: deadlines, retries, places, and what is kept of them.
+//! A live session's calls: deadlines, retries, slots, and what is recorded of them.
 
 use crate::stage::{SECRET, Stage, agent, done, fails, price, says, secs, turn_of, usual};
 use papertape_core::message::FailureKind;
@@ -16,7 +16,7 @@ fn errors(kept: &papertape_testkit::kept::Kept, path: &str) -> Vec<String> {
     step.attempts.values().map(error).collect()
 }
 
-// Goal: a hung call is cancelled at its deadline and tried again, as an attempt of the same step.
+// Goal: a hung call is canceled at its deadline and retried, as an attempt of the same step.
 #[test]
 fn a_hung_call_is_cancelled_at_its_deadline() {
     let stage = Stage::new();
@@ -36,8 +36,8 @@ fn a_hung_call_is_cancelled_at_its_deadline() {
     assert!(kept.is_done("solo#1/model#1", OutcomeKind::Ok));
 }
 
-// Goal: attempts are bounded, and what failed for good is an outcome of its kind; the day has failed, the
-// next goes on.
+// Goal: attempts are limited, and a permanent failure is an outcome of its kind; the day fails, and the next one
+// runs.
 #[test]
 fn attempts_are_bounded() {
     let mut stage = Stage::new();
@@ -54,7 +54,7 @@ fn attempts_are_bounded() {
     assert_eq!(stage.kept(&job, 1).closing.map(|end| end.status), Some(DayStatus::Completed));
 }
 
-// Goal: what a provider asks to wait is waited, and what is no use to repeat is not repeated.
+// Goal: a delay requested by the provider is honored, and pointless retries are not made.
 #[test]
 fn retry_after_is_kept_and_hopeless_calls_are_not_repeated() {
     let stage = Stage::new();
@@ -72,8 +72,8 @@ fn retry_after_is_kept_and_hopeless_calls_are_not_repeated() {
     assert!(kept.is_done("solo#1/model#1", OutcomeKind::Refused));
 }
 
-// Goal: after its wall-clock limit a session sends nothing more: the call under way is cut at the limit,
-// the next fails at once, and the books go on.
+// Goal: after its wall-clock limit a session sends nothing more: the current call is canceled at the limit, the
+// next one fails immediately, and the day is still booked.
 #[test]
 fn a_session_has_a_wall_clock_limit() {
     let mut stage = Stage::new();
@@ -92,7 +92,7 @@ fn a_session_has_a_wall_clock_limit() {
     assert_eq!(models.sent()[2], secs(90), "the next day begins");
     assert!(kept.closing.is_some());
 
-    // Answers that arrive at once do not slip through either.
+    // Not even calls with immediate responses are sent.
     let mut stage = Stage::new();
     stage.agents[0].limits.session_timeout_secs = 0;
     let job = stage.queue("job");
@@ -102,7 +102,7 @@ fn a_session_has_a_wall_clock_limit() {
     assert_eq!(errors(&stage.kept(&job, 0), "solo#1/model#1"), ["timed_out: the session's time is up"]);
 }
 
-// Goal: waiting for one of the process's places takes none of an attempt's time.
+// Goal: waiting for one of the process's slots does not count toward an attempt's timeout.
 #[test]
 fn waiting_for_a_place_is_no_timeout() {
     let mut stage = Stage::new();
@@ -116,7 +116,7 @@ fn waiting_for_a_place_is_no_timeout() {
     assert_eq!(stage.clock.elapsed(), secs(450), "one after the other");
 }
 
-// Goal: a provider's words are redacted in the row of every attempt.
+// Goal: a provider's error messages are redacted in the row of every attempt.
 #[test]
 fn attempts_are_redacted() {
     let stage = Stage::new();
@@ -143,7 +143,7 @@ fn attempts_are_redacted() {
     );
 }
 
-// Goal: a tool server's failure is an outcome in one attempt: it may have taken effect.
+// Goal: a tool server's failure is an outcome after one attempt: it may have taken effect.
 #[test]
 fn an_outside_tool_is_called_once() {
     let mut stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Jobs whose process dies: how often they are taken up, and what is sent then.
+//! Jobs whose process crashes: how often they are resumed, and what is sent then.
 
 use crate::stage::{Stage, agent, done, fails, secs, usual};
 use papertape_core::id::JobId;
@@ -9,8 +9,8 @@ use papertape_runtime::simulate::Unobserved;
 use papertape_runtime::stopping::Stopper;
 use rust_decimal::Decimal;
 
-/// Runs the job until its call number `at` of this process, which never comes back, and drops everything, as
-/// a process does that dies. Gives the number of calls that were sent.
+/// Runs the job until call number `at` of this process, which never returns, and drops everything, like a
+/// crashing process. Returns the number of calls sent.
 fn die_at(stage: &Stage, job: &JobId, at: usize) -> usize {
     let models = stage.models(move |n, request: &ModelRequest| {
         usual(request).taking(if n >= at { secs(1 << 30) } else { secs(0) })
@@ -26,8 +26,8 @@ fn die_at(stage: &Stage, job: &JobId, at: usize) -> usize {
     models.sent().len()
 }
 
-// Goal: a job that kills its process at the same step again and again fails the fifth time, with that reason, and
-// nothing more is sent; resumed, it begins to count anew.
+// Goal: a job that keeps crashing its process at the same step fails the fifth time with that reason, and nothing
+// more is sent; a resume resets the count.
 #[test]
 fn the_fifth_death_without_progress_ends_the_job() {
     let stage = Stage::new();
@@ -53,7 +53,7 @@ fn the_fifth_death_without_progress_ends_the_job() {
     assert_eq!(lost.estimate.map(|estimate| estimate.usage.output_tokens), Some(2_048), "what was reserved");
 }
 
-// Goal: deaths with progress between them are not counted together.
+// Goal: crashes with progress between them are not added up.
 #[test]
 fn deaths_with_progress_between_them_do_not_end_a_job() {
     let stage = Stage::new();
@@ -65,8 +65,8 @@ fn deaths_with_progress_between_them_do_not_end_a_job() {
     assert_eq!(stage.run(&job, &models).status, JobStatus::Completed);
 }
 
-// Goal: a step that two deaths have cut off is sent while no other such step of the process is: should it be what
-// kills the process, the others are not cut off again.
+// Goal: a step interrupted by two crashes is not sent concurrently with another such step of the process: if it
+// kills the process, the others are not interrupted again.
 #[test]
 fn a_step_cut_off_twice_is_sent_alone() {
     let mut stage = Stage::new();
@@ -79,8 +79,8 @@ fn a_step_cut_off_twice_is_sent_alone() {
     assert_eq!(stage.run(&job, &models).status, JobStatus::Completed);
 }
 
-// Goal: a pause that a provider asks for and that does not fit into the call's or the session's time is not
-// waited: the call fails at once, as what it was.
+// Goal: if a delay requested by a provider exceeds the call's or the session's time, it is not waited for: the
+// call fails immediately with its original error.
 #[test]
 fn a_pause_outside_of_the_time_is_not_waited() {
     for (pause, session) in [(secs(61), 1_800), (secs(u64::MAX), 1_800), (secs(40), 30)] {
@@ -99,7 +99,7 @@ fn a_pause_outside_of_the_time_is_not_waited() {
     }
 }
 
-// Goal: usage that is not reported is recorded as unknown, and estimated for budgets.
+// Goal: unreported usage is recorded as unknown, and estimated for budgets.
 #[test]
 fn unknown_usage_is_estimated() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Desks as jobs: a branch at a node of their partial order, a deadline that really ends a call, replay.
+//! Desks as jobs: a branch at a node of their partial order, a deadline that cancels a call, replay.
 
 use crate::stage::{Scripted, Stage, Turn, fails, says, secs};
 use papertape_agents::config::AgentConfig;
@@ -28,7 +28,7 @@ fn role(request: &ModelRequest) -> &str {
     instructions.lines().next().and_then(|line| line.strip_prefix("Role: ")).expect("a role")
 }
 
-/// Every role says what it must.
+/// Responds as each role must.
 fn plays(request: &ModelRequest) -> Turn {
     match role(request) {
         "Research Manager" => {
@@ -55,8 +55,8 @@ fn replays(stage: &Stage, job: &JobId) {
     assert_eq!((report.equal, report.faults), (3, Vec::new()));
 }
 
-// Goal: a branch at a node copies what does not come at or after it, other symbols whole, and asks the
-// rest of the changed agent; so does what comes after it on later days; and it replays.
+// Goal: a branch at a node copies everything that is not at or after the node, other symbols entirely, and makes
+// the remaining calls with the changed agent, as it does on later days; and it replays.
 #[test]
 fn a_branch_copies_what_the_cut_does_not_reach() {
     let stage = stage();
@@ -101,8 +101,8 @@ fn a_branch_copies_what_the_cut_does_not_reach() {
     }
 }
 
-// Goal: a node's deadline ends its call, although the call itself may take longer and be tried again; the
-// verdict is what a replay reads.
+// Goal: a node's deadline cancels its call, although the call's own timeout is longer and allows retries; a
+// replay reads the guard's outcome.
 #[test]
 fn a_nodes_deadline_ends_its_call() {
     let stage = stage();
@@ -113,7 +113,7 @@ fn a_nodes_deadline_ends_its_call() {
         _ => plays(request),
     });
     assert_eq!(stage.run(&job, &models).status, JobStatus::Completed);
-    // Three days of two symbols side by side: 30 seconds for Bull, 30 for Bear.
+    // Three days with two concurrent symbols: 30 seconds for Bull, 30 for Bear.
     assert_eq!(stage.clock.elapsed(), secs(3 * 60));
     let kept = stage.kept(&job, 0);
     for path in ["AAPL/Bull Researcher#1", "IBM/Bear Researcher#1"] {
@@ -126,9 +126,9 @@ fn a_nodes_deadline_ends_its_call() {
     replays(&stage, &job);
 }
 
-// Goal: what a call waits for one of the process's places is no slowness of the desk: eight nodes of two
-// symbols share one place, each answers within its own deadline, and none is degraded; a session's time
-// does not count the wait either.
+// Goal: waiting for one of the process's slots does not slow a desk down: eight nodes of two symbols share one
+// slot, each responds within its own deadline, and none is degraded; the wait does not count toward a session's
+// time either.
 #[test]
 fn waiting_for_a_place_degrades_nothing() {
     let mut stage = stage();
@@ -146,7 +146,7 @@ fn waiting_for_a_place_degrades_nothing() {
     let asked = u64::try_from(models.sent().len()).expect("a few");
     assert_eq!(stage.clock.elapsed(), secs(20 * asked), "one after the other");
 
-    // A node that is slow itself is cut all the same, after its own time.
+    // A node that is slow itself still times out, after its own time.
     let mut stage = self::stage();
     stage.places = 1;
     let job = queue(&stage, "slow", None);

@@ -1,4 +1,4 @@
-//! Jobs from the queue to their end: completed, cancelled, given back, lost, resumed, replayed.
+//! Jobs from the queue to their end: completed, canceled, released, lost, resumed, replayed.
 
 use crate::stage::{Stage, agent, done, fails, price, secs, turn_of, usual};
 use futures::FutureExt as _;
@@ -16,7 +16,7 @@ fn canonical(stage: &Stage, job: &papertape_core::id::JobId) -> Vec<serde_json::
     stage.record.sessions(job).iter().map(|session| session.kept.canonical()).collect()
 }
 
-// Goal: a job runs all days of all agents, side by side, and replays without a model.
+// Goal: a job runs all days of all agents concurrently, and replays without a model.
 #[test]
 fn a_job_runs_and_replays() {
     let mut stage = Stage::new();
@@ -37,7 +37,7 @@ fn a_job_runs_and_replays() {
     assert!(report.steps > 6 * 6);
 }
 
-// Goal: summaries are written beside the sessions, once.
+// Goal: summaries are written once, separately from the sessions.
 #[test]
 fn summaries_are_written_once() {
     let mut stage = Stage::new();
@@ -46,13 +46,13 @@ fn summaries_are_written_once() {
     let models = stage.models(|_, request| usual(request));
     assert_eq!(stage.run(&job, &models).status, JobStatus::Completed);
     let session = &stage.record.sessions(&job)[0];
-    // Each of the three answers has text, and the session itself.
+    // Each of the three replies has text, plus the session itself.
     assert_eq!(session.detached.summaries.len(), 4);
     assert_eq!(models.sent().len(), 3 * 3 + 3 * 4);
     assert!(session.kept.summaries.is_empty());
 }
 
-// Goal: a cancelled job stops after its step, keeps what is done, and resumes without repeating it.
+// Goal: a canceled job stops after its current step, keeps its results, and resumes without repeating them.
 #[test]
 fn a_cancelled_job_stops_after_its_step_and_resumes() {
     let stage = Stage::new();
@@ -83,7 +83,7 @@ fn a_cancelled_job_stops_after_its_step_and_resumes() {
     assert_eq!(canonical(&stage, &job), undisturbed);
 }
 
-// Goal: a shutdown gives the job back to the queue, and another worker takes it up where it was.
+// Goal: a shutdown returns the job to the queue, and another worker resumes it where it was.
 #[test]
 fn a_shutdown_gives_the_job_back() {
     let stage = Stage::new();
@@ -106,8 +106,8 @@ fn a_shutdown_gives_the_job_back() {
     assert_eq!(again.sent().len(), 7);
 }
 
-// Goal: who has lost the lease stops at once and writes nothing more, not even the job's end; a call
-// that was in flight is repeated by whoever has it now, as an attempt that is marked.
+// Goal: a worker that has lost its lease stops immediately and writes nothing more, not even the job's end; the
+// new worker repeats a call that was in flight, as a marked attempt.
 #[test]
 fn a_lost_lease_ends_all() {
     let stage = Stage::new();
@@ -136,7 +136,7 @@ fn a_lost_lease_ends_all() {
     assert_eq!(kept.step("solo#1/model#2").expect("kept").attempts.len(), 2);
 }
 
-// Goal: what cannot be run says why; what cannot be claimed is not run.
+// Goal: a job that cannot run says why; one that cannot be claimed is not run.
 #[test]
 fn what_cannot_be_run_says_why() {
     let stage = Stage::new();
@@ -164,8 +164,8 @@ fn what_cannot_be_run_says_why() {
     }
 }
 
-// Goal: a job whose worker was killed is taken up by another once its lease has run out, and ends as if
-// nothing had happened.
+// Goal: a killed worker's job is claimed by another one when its lease expires, and ends as if nothing had
+// happened.
 #[test]
 fn a_killed_workers_job_is_taken_up() {
     let whole = Stage::new();
@@ -179,7 +179,7 @@ fn a_killed_workers_job_is_taken_up() {
             usual(request).taking(hangs)
         });
         {
-            // Dropped in the middle of its call, as a process is.
+            // Dropped in the middle of its call, like a killed process.
             let worker = stage.worker(&models);
             let stopper = Stopper::default();
             let signal = stopper.signal();
@@ -199,7 +199,7 @@ fn a_killed_workers_job_is_taken_up() {
     }
 }
 
-// Goal: a tape that was tampered with is found by a replay, which names the day and the step.
+// Goal: a replay detects a tape that was tampered with, and names the day and the step.
 #[test]
 fn a_replay_finds_another_program() {
     let stage = Stage::new();
@@ -222,8 +222,8 @@ fn a_replay_finds_another_program() {
     );
 }
 
-// Goal: a day that failed before a stop is still a failed day after the job is resumed: the job ends
-// partial, as it would have without the stop.
+// Goal: a day that failed before a stop is still failed after the job is resumed: the job ends partial, as it
+// would have without the stop.
 #[test]
 fn a_failed_day_is_not_forgotten_by_a_resume() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Jobs, run on a record in memory with a clock driven by hand: no database, no network, no waiting.
+//! Jobs, run on an in-memory record with a manual clock: no database, no network, no waiting.
 
 mod actions;
 mod branch;

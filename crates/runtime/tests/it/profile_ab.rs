@@ -1,4 +1,4 @@
-//! Cohorts compared: every rule, and every refusal.
+//! Comparisons of cohorts: every rule, and every rejection.
 
 use crate::profile_read::{ours, theirs};
 use papertape_runtime::profile::ab::{Comparison, Difference, Refusal, Report, compare};
@@ -9,7 +9,7 @@ use papertape_runtime::profile::stats::{Figure, Middle, quantile};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A run of ours, changed.
+/// A run in our format, modified.
 fn run(id: &str, change: impl FnOnce(&mut Value)) -> Run {
     let mut value = ours();
     value["run_id"] = json!(id);
@@ -17,7 +17,7 @@ fn run(id: &str, change: impl FnOnce(&mut Value)) -> Run {
     Run::of(&read(&value.to_string(), id).expect("reads"), format!("{id}.json"))
 }
 
-/// Runs that end well in these times.
+/// Successful runs with these times.
 fn times(prefix: &str, ms: &[u64]) -> Vec<Run> {
     ms.iter()
         .enumerate()
@@ -35,7 +35,7 @@ fn failed(value: &mut Value) {
     value["status"] = json!("error");
 }
 
-/// A cohort of runs in one time, of which some are degraded and some broke off.
+/// A cohort of runs with one time, some of them degraded and some failed.
 fn cohort(prefix: &str, ms: u64, runs: usize, degraded_runs: usize, failed_runs: usize) -> Vec<Run> {
     (0..runs)
         .map(|at| {
@@ -59,7 +59,7 @@ fn report(a: &[Run], b: &[Run]) -> Report {
 /// (faster, less degraded, fewer errors, recommended), and why.
 fn judged(a: &[Run], b: &[Run]) -> ([Option<String>; 4], String) {
     let forth = report(a, b).comparison;
-    // Nothing hangs on which cohort is named first.
+    // The order of the cohorts does not matter.
     let back = compare(("b", b), ("a", a), &BTreeSet::new()).expect("compares").comparison;
     let labels = |comparison: &Comparison| {
         [
@@ -77,7 +77,7 @@ fn labels(labels: [&str; 4]) -> [Option<String>; 4] {
     labels.map(|label| (!label.is_empty()).then(|| label.to_owned()))
 }
 
-// Goal: medians and quartiles are those of the formula that the documents name.
+// Goal: medians and quartiles follow the documented formula.
 #[test]
 fn medians_and_spreads_are_those_of_type_7() {
     let middle = |values: &[f64]| Middle::of(values.to_vec());
@@ -90,7 +90,7 @@ fn medians_and_spreads_are_those_of_type_7() {
     assert_eq!(serde_json::to_string(&[Figure(450.0), Figure(2.5)]).expect("writes"), "[450,2.5]");
 }
 
-// Goal: a cohort's counts, rates and medians are those of its runs; times are of those that ended well.
+// Goal: a cohort's counts and rates cover all its runs; its times cover the successful ones.
 #[test]
 fn a_cohort_has_rates_of_all_runs_and_medians_of_those_that_ended_well() {
     let mut runs = times("a", &[1000, 3000]);
@@ -123,14 +123,14 @@ fn a_cohort_has_rates_of_all_runs_and_medians_of_those_that_ended_well() {
     assert_eq!(cohort.trace_schema_versions.first().map(String::as_str), Some("papertape.profile_trace.v1"));
 }
 
-// Goal: a node that failed makes its run a degraded one, though research was full.
+// Goal: a failed node makes its run degraded, even if the research was full.
 #[test]
 fn a_run_is_degraded_by_any_node() {
     let trader = run("a", |value| value["node_timings"][2]["state"] = json!("timeout"));
     assert_eq!(Cohort::of("a", &[trader]).degraded_run_count, 1);
 }
 
-// Goal: the faster side is recommended where it is no worse otherwise.
+// Goal: the faster side is recommended if it is otherwise no worse.
 #[test]
 fn the_faster_side_is_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 0), &cohort("b", 2000, 4, 0, 0));
@@ -140,7 +140,7 @@ fn the_faster_side_is_recommended() {
     assert_eq!(found, labels(["a", "a", "a", "a"]));
 }
 
-// Goal: a side that is faster and degraded or broken more often is not recommended, and it is said why.
+// Goal: a faster side with more degraded or failed runs is not recommended, and the reason is given.
 #[test]
 fn a_faster_side_that_is_worse_otherwise_is_not_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 4, 1, 0), &cohort("b", 2000, 4, 0, 0));
@@ -149,12 +149,12 @@ fn a_faster_side_that_is_worse_otherwise_is_not_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 2000, 4, 0, 0));
     assert_eq!(found, labels(["a", "", "b", ""]));
     assert!(why.contains("but 1 of 4 runs broke off in a, 0 of 4 in b"), "{why}");
-    // Better in one and worse in the other is worse in one.
+    // Better in one respect and worse in another is still worse in one.
     let (found, _) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 2000, 4, 1, 0));
     assert_eq!(found, labels(["a", "a", "b", ""]));
 }
 
-// Goal: shares decide and not counts, so that a larger cohort is not the worse for its size.
+// Goal: rates decide, not counts, so a larger cohort is not penalized for its size.
 #[test]
 fn rates_decide_and_not_counts() {
     let (found, _) = judged(&cohort("a", 1000, 6, 2, 2), &cohort("b", 1000, 3, 1, 1));
@@ -163,7 +163,7 @@ fn rates_decide_and_not_counts() {
     assert_eq!(found, labels(["", "a", "", "a"]));
 }
 
-// Goal: under 2% of the longer time is a tie, 2% is none; and so is what lies within the spread.
+// Goal: less than 2% of the longer time is a tie, 2% is not; a difference within the spread is a tie too.
 #[test]
 fn small_differences_of_time_are_ties() {
     let (found, why) = judged(&times("a", &[981, 981]), &times("b", &[1000, 1000]));
@@ -171,7 +171,7 @@ fn small_differences_of_time_are_ties() {
     assert!(why.starts_with("the times differ by under 2%"), "{why}");
     let (found, _) = judged(&times("a", &[980, 980]), &times("b", &[1000, 1000]));
     assert_eq!(found, labels(["a", "", "", "a"]));
-    // Medians 1000 and 1400, the larger spread 400: within it.
+    // Medians 1000 and 1400, larger spread 400: within it.
     let (found, why) = judged(&times("a", &[1000, 1000]), &times("b", &[1200, 1400, 2000]));
     assert_eq!(found, labels(["", "", "", ""]));
     assert!(why.starts_with("the times differ by no more than their spread of 400 ms"), "{why}");
@@ -182,20 +182,20 @@ fn small_differences_of_time_are_ties() {
     assert!(why.starts_with("the times are equal"), "{why}");
 }
 
-// Goal: a tie in time is broken by degradation, and one in that by errors.
+// Goal: a tie in time is broken by degradation, and a tie in that by errors.
 #[test]
 fn a_tie_in_time_is_broken_by_degradation_and_then_by_errors() {
     let (found, _) = judged(&cohort("a", 1000, 4, 1, 0), &cohort("b", 1000, 4, 0, 0));
     assert_eq!(found, labels(["", "b", "", "b"]));
     let (found, _) = judged(&cohort("a", 1000, 4, 1, 1), &cohort("b", 1000, 4, 1, 0));
     assert_eq!(found, labels(["", "", "b", "b"]));
-    // Degradation comes first, and what speaks against it is said.
+    // Degradation takes precedence, and the counterargument is reported.
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 1000, 4, 1, 0));
     assert_eq!(found, labels(["", "a", "b", "a"]));
     assert!(why.ends_with("; but 1 of 4 runs broke off in a, 0 of 4 in b"), "{why}");
 }
 
-// Goal: a side none of whose runs ended well is never recommended.
+// Goal: a side without a successful run is never recommended.
 #[test]
 fn a_side_without_a_good_run_is_never_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 2, 0, 2), &cohort("b", 1000, 2, 1, 0));
@@ -205,7 +205,7 @@ fn a_side_without_a_good_run_is_never_recommended() {
     assert_eq!(found, labels(["", "", "", ""]));
 }
 
-// Goal: cohorts that cannot be told apart, are empty, or hold a run twice are refused.
+// Goal: cohorts with equal labels, without runs, or with a duplicate run are rejected.
 #[test]
 fn equal_labels_empty_cohorts_and_runs_that_stand_twice_are_refused() {
     let (a, b) = (times("a", &[1]), times("b", &[1]));
@@ -219,7 +219,7 @@ fn equal_labels_empty_cohorts_and_runs_that_stand_twice_are_refused() {
     assert!(matches!(compare(("x", &a), ("y", &a), &none), Err(Refusal::DuplicateRun { .. })));
 }
 
-// Goal: each invariant that differs is refused by name, unless it is the experiment.
+// Goal: each invariant that differs is rejected by name, unless it is the experiment.
 #[test]
 fn what_must_be_the_same_is_refused_by_name_unless_it_is_the_experiment() {
     let cases: [(Invariant, &str, Value); 7] = [
@@ -238,7 +238,7 @@ fn what_must_be_the_same_is_refused_by_name_unless_it_is_the_experiment() {
         let Refusal::Differ(differences) = &refused else { panic!("{refused}") };
         assert_eq!(differences.len(), 1, "{refused}");
         assert!(refused.to_string().contains(&format!("--vary {invariant}")), "{refused}");
-        // Another thing's being free does not help.
+        // Varying another invariant does not help.
         let wrong = Invariant::ALL.into_iter().find(|one| *one != invariant && *one != Invariant::Model);
         compare(("a", &a), ("b", &b), &wrong.into_iter().collect()).expect_err("still differs");
         let report = compare(("a", &a), ("b", &b), &BTreeSet::from([invariant])).expect("is the experiment");
@@ -248,7 +248,7 @@ fn what_must_be_the_same_is_refused_by_name_unless_it_is_the_experiment() {
     assert!("lunch".parse::<Invariant>().is_err());
 }
 
-// Goal: a model of another provider is another model.
+// Goal: a different model may come from a different provider.
 #[test]
 fn another_model_may_come_from_another_provider() {
     let b = [run("b", |value| {
@@ -262,7 +262,7 @@ fn another_model_may_come_from_another_provider() {
     compare(("a", &a), ("b", &b), &BTreeSet::from([Invariant::Provider])).expect_err("the model differs too");
 }
 
-// Goal: cohorts of many ticker-days hold the same ones equally often, one by one and together.
+// Goal: in cohorts of many ticker-days, the same ones are equally frequent, individually and in combination.
 #[test]
 fn cohorts_of_many_ticker_days_hold_the_same_ones() {
     let day = |id: &str, ticker: &str, date: &str| {
@@ -290,7 +290,7 @@ fn cohorts_of_many_ticker_days_hold_the_same_ones() {
     );
     let crossed = [day("b1", "AAPL", "2012-10-03"), day("b2", "IBM", "2012-10-02")];
     assert!(refusal(&crossed).contains("combinations"), "{}", refusal(&crossed));
-    // A day that is missing because its run broke off is no refusal, and is said.
+    // A missing day whose run failed does not cause a rejection, and is reported.
     let mut broken = same.to_vec();
     broken[3] = run("b4", |value| {
         value["ticker"] = json!("IBM");
@@ -301,7 +301,7 @@ fn cohorts_of_many_ticker_days_hold_the_same_ones() {
     assert!(flags.iter().any(|flag| flag.contains("not of the same ticker-days")), "{flags:?}");
 }
 
-// Goal: what may differ is listed, so that nobody takes one cause for another.
+// Goal: allowed differences are listed, so that one cause is not mistaken for another.
 #[test]
 fn settings_that_differ_are_listed() {
     let b = [run("b", |value| {
@@ -322,7 +322,7 @@ fn settings_that_differ_are_listed() {
     );
 }
 
-// Goal: traces of TradingAgents compare with each other, and with ours under a flag.
+// Goal: traces of TradingAgents can be compared with each other, and with ours under a flag.
 #[test]
 fn traces_of_tradingagents_are_compared_and_mixing_definitions_is_flagged() {
     let other = |id: &str| {
@@ -356,7 +356,7 @@ fn traces_of_tradingagents_are_compared_and_mixing_definitions_is_flagged() {
     assert_eq!(mixed.cohorts["a"].median_phase_elapsed_ms["unknown"], Some(Figure(188.0)));
 }
 
-// Goal: times that are not those of calls are pointed out, and so is a spread that cannot be known.
+// Goal: times that are not call times are flagged, and so is a spread that cannot be determined.
 #[test]
 fn doubtful_times_are_flagged() {
     let a = [run("a", |value| value["summary"]["reused_steps"] = json!(4))];

@@ -5,8 +5,8 @@ use papertape_core::json::to_value;
 use papertape_core::record::JobStatus;
 use papertape_runtime::worker::{PROFILE, TOO_LATE};
 
-// Goal: at its overall timeout a profile ends at once with an error that says so, and what was under way
-// is left open rather than made a degraded result; a simulation goes on with what it has.
+// Goal: at its overall timeout a profile ends immediately with an error that says so, and work in progress is
+// left open rather than degraded; a simulation continues with what it has.
 #[test]
 fn a_profile_ends_at_its_overall_timeout() {
     let mut stage = Stage::new();
@@ -24,7 +24,7 @@ fn a_profile_ends_at_its_overall_timeout() {
     assert!(kept.step("solo#1/model#1").is_some_and(|step| step.attempts.values().all(Option::is_none)));
 }
 
-// Goal: a profile that is done in time is a run like any other.
+// Goal: a profile that finishes in time is a normal run.
 #[test]
 fn a_profile_in_time_is_completed() {
     let stage = Stage::new();

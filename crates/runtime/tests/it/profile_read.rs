@@ -1,10 +1,10 @@
-//! Reading traces: ours, and those of `TradingAgents`.
+//! Reading traces: ours and those of `TradingAgents`.
 
 use papertape_runtime::profile::read::{Unreadable, read};
 use papertape_runtime::profile::trace::{ElapsedDefinition, SCHEMA, Status};
 use serde_json::{Value, json};
 
-/// A small trace of ours.
+/// A small trace in our format.
 pub(crate) fn ours() -> Value {
     json!({
         "trace_schema_version": SCHEMA, "elapsed_definition": "node_span", "run_id": "j1-1-AAPL",
@@ -31,8 +31,8 @@ pub(crate) fn ours() -> Value {
     })
 }
 
-/// A trace as the harness of `TradingAgents` writes it: no schema, no summary, no `run_id` at the top,
-/// phases that its table does not know, and lengths of 0 where a node does not carry the debate.
+/// A trace as the harness of `TradingAgents` writes it: no schema, no summary, no `run_id` at the top level,
+/// phases missing from its table, and lengths of 0 for nodes that do not carry the debate.
 pub(crate) fn theirs() -> Value {
     let node = |node: &str, phase: &str, kind: &str, at: (f64, f64), status: Option<&str>, len: u64| {
         json!({
@@ -63,7 +63,7 @@ fn text(value: &Value) -> String {
     value.to_string()
 }
 
-// Goal: what we write is what we read, and what a later version adds is passed over.
+// Goal: our traces are read back as written, and unknown fields of later versions are ignored.
 #[test]
 fn our_own_traces_come_back_and_unknown_fields_are_passed_over() {
     let mut value = ours();
@@ -73,14 +73,14 @@ fn our_own_traces_come_back_and_unknown_fields_are_passed_over() {
     assert_eq!(read(&serde_json::to_string(&trace).expect("writes"), "file"), Ok(trace.clone()));
     assert_eq!((trace.status, trace.elapsed_definition), (Status::Ok, ElapsedDefinition::NodeSpan));
     assert!(!trace.is_degraded());
-    // The portfolio manager knows nothing of the debate: the research's last node does.
+    // The portfolio manager has no debate state: the last research node does.
     assert_eq!(trace.at_the_end(|node| node.history_len), Some(640));
     value["colour"] = json!("blue");
     value["node_timings"][0]["colour"] = json!("red");
     assert_eq!(read(&text(&value), "file"), Ok(trace));
 }
 
-// Goal: a trace without a schema version is completed by what its form implies.
+// Goal: a trace without a schema version is completed with what its format implies.
 #[test]
 fn a_trace_of_tradingagents_is_completed() {
     let trace = read(&text(&theirs()), "file").expect("reads");
@@ -97,7 +97,7 @@ fn a_trace_of_tradingagents_is_completed() {
     assert_eq!(trace.invariants.model, None, "it does not say");
 }
 
-// Goal: with their schema version there is a summary, whose last status is that of the last event.
+// Goal: with their schema version there is a summary, whose status is that of the last event.
 #[test]
 fn a_summary_of_tradingagents_is_read_and_its_status_is_the_last_that_is_not_null() {
     let mut value = theirs();
@@ -112,14 +112,14 @@ fn a_summary_of_tradingagents_is_read_and_its_status_is_the_last_that_is_not_nul
     assert_eq!(trace.summary.total_elapsed_ms, 50_397);
     assert_eq!(trace.summary.final_research_status.as_deref(), Some("degraded"));
     assert_eq!(trace.phase_totals_seconds["research"].to_string(), "38");
-    // A file of summaries alone, without a run: the file's name stands for it.
+    // A file of summaries only, without a run: the file name serves as the run's ID.
     value["node_timings"] = json!([]);
     value["summary"]["final_research_status"] = json!("failed");
     let trace = read(&text(&value), "a.json").expect("reads");
     assert_eq!((trace.run_id.as_str(), trace.is_degraded()), ("a.json", true), "failed counts as degraded");
 }
 
-// Goal: an error's fields are kept, and it is an error.
+// Goal: an error's fields are read, and the run counts as an error.
 #[test]
 fn a_run_that_broke_off_is_read() {
     let mut value = theirs();
@@ -132,7 +132,7 @@ fn a_run_that_broke_off_is_read() {
     assert_eq!((trace.status, trace.error.as_deref()), (Status::Error, Some("profiling timeout after 120s")));
 }
 
-// Goal: what is no trace is refused with what is wrong and where.
+// Goal: an invalid trace is rejected with the reason and the location.
 #[test]
 fn what_is_no_trace_is_refused_with_the_place() {
     let check = |value: &Value, said: &str| {

@@ -1,4 +1,4 @@
-//! A trace from the record's rows, by hand.
+//! Traces from hand-written rows of the record.
 
 use papertape_core::record::DayStatus;
 use papertape_core::tape::{Class, StepPath};
@@ -8,7 +8,7 @@ use papertape_runtime::profile::read::read;
 use papertape_runtime::profile::trace::{Invariants, SCHEMA, Status, Trace};
 use serde_json::{Value, json};
 
-/// An instant so many milliseconds into the day.
+/// An instant this many milliseconds into the day.
 fn at(ms: i64) -> Timestamp {
     from_micros(1_349_181_000_000_000 + ms * 1000).expect("is an instant")
 }
@@ -56,7 +56,7 @@ fn node(symbol: &str, name: &str, phase: &str, kept: i64, outcome: Value) -> Nod
 }
 
 fn fine() -> Value {
-    // As every node's step tells it.
+    // As recorded in every node's step.
     json!({"state": "ok", "tool_calls": 2, "research_status": "degraded", "degraded_reason": "x"})
 }
 
@@ -64,7 +64,7 @@ fn research(status: &str, reason: Option<&str>, history_len: u64) -> Value {
     json!({"state": "ok", "research_status": status, "degraded_reason": reason, "history_len": history_len, "response_len": 20})
 }
 
-/// A day of two symbols: two analysts side by side, a Bull that met its deadline, the rest in order.
+/// A day of two symbols: two concurrent analysts, a Bull that reached its deadline, the rest in order.
 fn day() -> (Vec<StepRow>, Vec<NodeRow>) {
     let steps = vec![
         step("pre#1/order#1", Class::Order, -50, Some(-50)),
@@ -105,7 +105,7 @@ fn of_aapl() -> Trace {
     trace(facts("AAPL"), &steps, &nodes).expect("has good rows")
 }
 
-// Goal: a node is timed by its own calls, from the run's start, whatever else ran at the time.
+// Goal: a node is timed by its own calls, from the start of the run, whatever else runs at the time.
 #[test]
 fn nodes_are_timed_by_their_calls_from_the_runs_start() {
     let trace = of_aapl();
@@ -119,10 +119,10 @@ fn nodes_are_timed_by_their_calls_from_the_runs_start() {
         [
             ("Market Analyst", "0.01-1".to_owned(), 990),
             ("News Analyst", "0.2-1.5".to_owned(), 1300),
-            // Its call never ended: its verdict did.
+            // Its call never ended, but its guard did.
             ("Bull Researcher", "1.6-3.6".to_owned(), 2000),
             ("Research Manager", "3.7-4.7".to_owned(), 1000),
-            // It asked nobody: its own step is all there is.
+            // It made no calls: its own step is all there is.
             ("Trader", "4.9-4.9".to_owned(), 0),
             ("Portfolio Manager", "5-6".to_owned(), 1000),
         ]
@@ -137,7 +137,7 @@ fn nodes_are_timed_by_their_calls_from_the_runs_start() {
     assert_eq!(read(&serde_json::to_string(&trace).expect("writes"), "f"), Ok(trace), "it can be read back");
 }
 
-// Goal: a phase lasts as long as any of its nodes runs, overlaps once and gaps not at all.
+// Goal: a phase lasts as long as any of its nodes runs: overlaps count once, gaps not at all.
 #[test]
 fn a_phase_is_the_union_of_its_nodes() {
     let trace = of_aapl();
@@ -149,7 +149,7 @@ fn a_phase_is_the_union_of_its_nodes() {
     assert_eq!(trace.summary.total_elapsed_ms, 6000, "wall time from the first step to the last node's end");
 }
 
-// Goal: the summary counts what is degraded and tells the last status that somebody gave.
+// Goal: the summary counts degraded nodes and has the last research status that is not null.
 #[test]
 fn the_summary_tells_what_became_of_the_research() {
     let summary = of_aapl().summary;
@@ -158,7 +158,7 @@ fn the_summary_tells_what_became_of_the_research() {
     assert_eq!(summary.final_degraded_reason.as_deref(), Some("bull_researcher_timeout"));
 }
 
-// Goal: other tickers' nodes and rounds with a longer number are not taken for one's own.
+// Goal: nodes of other tickers, and rounds with a common prefix, are kept apart.
 #[test]
 fn tickers_and_rounds_are_kept_apart() {
     let (steps, nodes) = day();
@@ -175,7 +175,7 @@ fn tickers_and_rounds_are_kept_apart() {
     assert_eq!(odd.expect("has good rows").node_timings[0].elapsed_ms, 10);
 }
 
-// Goal: a run that is not whole is an error that says what is missing.
+// Goal: an incomplete run is an error that says what is missing.
 #[test]
 fn a_run_that_is_not_whole_is_an_error() {
     let (steps, mut nodes) = day();
@@ -193,7 +193,7 @@ fn a_run_that_is_not_whole_is_an_error() {
         of(DayStatus::Failed, Some("no model"), &nodes),
         (Status::Error, "session_failed".to_owned(), "no model".to_owned())
     );
-    // This ticker is through, though the session goes on with others.
+    // This ticker is finished, though the session continues with others.
     assert_eq!(of(DayStatus::Running, None, &day().1).0, Status::Ok);
     // Nothing at all yet.
     let empty = trace(RunFacts { session: DayStatus::Queued, ..facts("AAPL") }, &[], &[]).expect("is fine");
@@ -203,7 +203,7 @@ fn a_run_that_is_not_whole_is_an_error() {
     );
 }
 
-// Goal: what was copied from a parent or cut off is counted, so that nobody takes its time for a call's.
+// Goal: copied and interrupted steps are counted, so that their time is not mistaken for call time.
 #[test]
 fn copied_and_cut_off_steps_are_counted() {
     let (mut steps, nodes) = day();
@@ -214,7 +214,7 @@ fn copied_and_cut_off_steps_are_counted() {
     assert_eq!((summary.reused_steps, summary.interrupted_attempts), (1, 2));
 }
 
-// Goal: a clock that was set back makes no time below zero.
+// Goal: a clock that was set back causes no negative times.
 #[test]
 fn a_clock_that_was_set_back_makes_no_negative_time() {
     let steps = [call("AAPL/Trader#1/model#1", 100, 40)];
@@ -224,7 +224,7 @@ fn a_clock_that_was_set_back_makes_no_negative_time() {
     assert_eq!((timing.elapsed_ms, timing.end_at >= timing.start_at), (0, true));
 }
 
-// Goal: a node's step that cannot be read is named; nothing is guessed.
+// Goal: an unreadable node step is named; nothing is guessed.
 #[test]
 fn a_node_without_a_known_phase_is_an_error() {
     let check = |node: NodeRow, said: &str| {
@@ -238,16 +238,16 @@ fn a_node_without_a_known_phase_is_an_error() {
     check(without, "phase");
 }
 
-// Goal: the trace of a run that broke off lists the nodes that were open then, in the order in which they had
-// begun: not those that had ended, that wait for others with all they asked for, or that are another symbol's. That of a whole run
-// lists none.
+// Goal: the trace of an aborted run lists the nodes that were open, in the order of their start: not those that
+// had ended, that wait for others with all their calls complete, or that belong to another symbol. A complete
+// run's list is empty.
 #[test]
 fn a_broken_run_lists_the_nodes_that_were_open() {
     assert_eq!(of_aapl().open_nodes, []);
     let (mut steps, nodes) = day();
     steps.push(step("AAPL/Conservative Analyst#2/model#1", Class::External, 5_500, None));
     steps.push(step("AAPL/Aggressive Analyst#1/model#1", Class::External, 5_200, Some(5_300)));
-    // Its deadline passed in the moment in which the run broke off.
+    // Its deadline passed at the moment the run was aborted.
     steps.push(step("AAPL/Neutral Analyst#1/model#1", Class::External, 5_600, None));
     steps.push(step("AAPL/Neutral Analyst#1/guard#1", Class::Guard, 5_900, Some(5_900)));
     steps.push(step("IBM/Trader#1/model#1", Class::External, 5_400, None));

@@ -1,10 +1,10 @@
-//! Pauses between attempts.
+//! Delays between attempts.
 
 use papertape_core::tape::StepPath;
 use papertape_runtime::retry::{pause, within};
 use std::time::Duration;
 
-// Goal: pauses double from half a second to half a minute, give or take a half, and are always the same.
+// Goal: delays double from half a second to half a minute, plus or minus half, and are deterministic.
 #[test]
 fn pauses_double_to_a_bound() {
     let path = StepPath::new("solo#1/model#1");
@@ -18,7 +18,7 @@ fn pauses_double_to_a_bound() {
     assert!(others.len() > 10, "they do not come back together");
 }
 
-// Goal: what a provider asks for is not waited less than.
+// Goal: a delay is never shorter than the provider requests.
 #[test]
 fn a_provider_is_listened_to() {
     let path = StepPath::new("solo#1/model#1");
@@ -27,8 +27,8 @@ fn a_provider_is_listened_to() {
     }
 }
 
-// Goal: a pause lies within the time of the call and what is left of the session's; our own is shortened to the
-// call's, a provider's is not: no other attempt comes before its end.
+// Goal: a delay is limited by the call's timeout and the session's remaining time; our own is shortened to the
+// call's, a provider's is not: there is no attempt before its end.
 #[test]
 fn pauses_lie_within_the_calls_and_the_sessions_time() {
     let secs = Duration::from_secs;

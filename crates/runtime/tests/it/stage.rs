@@ -1,4 +1,4 @@
-//! What the tests of jobs share.
+//! Helpers shared by the tests of jobs.
 
 use futures::FutureExt as _;
 use papertape_agents::config::AgentConfig;
@@ -40,13 +40,13 @@ pub(crate) fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// What a model does with one attempt.
+/// A model's scripted response to one attempt.
 #[derive(Clone)]
 pub(crate) struct Turn {
-    /// It takes so long.
+    /// How long it takes.
     pub(crate) takes: Duration,
     pub(crate) result: Result<ModelReply, AttemptFailure>,
-    /// Its provider reports no usage.
+    /// Whether its provider reports no usage.
     pub(crate) is_unmetered: bool,
 }
 
@@ -97,7 +97,7 @@ impl Turn {
 
 type Script = Box<dyn Fn(usize, &ModelRequest) -> Turn + Send + Sync>;
 
-/// Models that answer by script: the number of the attempt over all, from 1, and the request. An answer
+/// Scripted models: the script receives the number of the attempt over all, from 1, and the request. A response
 /// uses 100 tokens.
 pub(crate) struct Scripted {
     clock: FakeClock,
@@ -106,7 +106,7 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    /// When each attempt was sent, since the clock was made.
+    /// When each attempt was sent, since the clock was created.
     pub(crate) fn sent(&self) -> Vec<Duration> {
         self.sent.lock().expect("a lock").clone()
     }
@@ -169,7 +169,7 @@ impl Datasets for One {
     }
 }
 
-/// A record, a clock, three days of data, and what a job is run with.
+/// A record, a clock, three days of data, and the services of a job.
 pub(crate) struct Stage {
     pub(crate) clock: FakeClock,
     pub(crate) record: Arc<MemoryRecord>,
@@ -210,12 +210,14 @@ impl Stage {
             start_date: self.data.days()[0].date,
             end_date: self.data.days()[2].date,
             symbols: [Symbol::new("AAPL")].into(),
+            universe: None,
             agents: self.agents.clone(),
             market,
             initial_cash,
             seed: 7,
             prompts: PromptSet::built_in().hash(),
             summaries: self.summaries,
+            benchmark: None,
             memory: papertape_agents::memory::MemorySettings::off(),
             embedding: None,
             memory_from: None,
@@ -319,7 +321,7 @@ impl Stage {
         self.job(job).status
     }
 
-    /// What the first agent's nth day kept, from 0.
+    /// What was recorded for the first agent's nth day, from 0.
     pub(crate) fn kept(&self, job: &JobId, n: usize) -> papertape_testkit::kept::Kept {
         self.record.session(job, self.agents[0].name.as_str(), self.data.days()[n].date).kept
     }
@@ -340,14 +342,14 @@ pub(crate) fn buy(quantity: i64) -> Turn {
     calls("buy", json!({ "symbol": "AAPL", "quantity": quantity }))
 }
 
-/// Which turn of its conversation a request asks for, from 1.
+/// Which turn of its conversation a request is for, from 1.
 pub(crate) fn turn_of(request: &ModelRequest) -> usize {
     let answers =
         request.messages.iter().filter(|m| m.role() == papertape_core::message::Role::Assistant).count();
     answers + 1
 }
 
-/// Reads a price, buys a share, ends.
+/// Reads a price, buys one share, ends.
 pub(crate) fn usual(request: &ModelRequest) -> Turn {
     match turn_of(request) {
         1 => price(),

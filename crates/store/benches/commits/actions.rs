@@ -1,5 +1,5 @@
-//! Rows of the action log a second, beside what bare SQLite allows: the very same rows in the same schema
-//! with the same indexes, one transaction a row.
+//! Action log rows per second, next to bare SQLite: the very same rows in the same schema with the same indexes,
+//! one transaction per row.
 
 use crate::appends::{Desk, Pace};
 use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus};
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What a row says, of the length of a tool's answer in a sentence.
+/// A row's message, about as long as one sentence of a tool's result.
 const MESSAGE: &str = "3 results: what the company earned in the quarter, what its rivals did, and what two analysts \
                        made of it; the first of them is of the day before the close.";
 
@@ -22,8 +22,8 @@ fn draft(n: u32) -> ActionDraft {
     ActionDraft { message: Some(MESSAGE.to_owned()), ..draft }
 }
 
-/// Appends by a writer in each of so many jobs, each of which waits for its own to be durable. The rows are
-/// redacted on the way, as they are in the product.
+/// One appending writer in each of this many jobs; each waits until its append is durable. Rows are redacted on
+/// the way, as in the product.
 pub(crate) async fn paced(target: Target, jobs: usize, time: Duration) -> Pace {
     let Desk { store, sessions } = Desk::new(target, jobs).await;
     let (timed, started) = (Timed::start(), Instant::now());
@@ -54,9 +54,9 @@ pub(crate) async fn paced(target: Target, jobs: usize, time: Duration) -> Pace {
     pace
 }
 
-/// The same rows by hand, on one connection with the product's durability.
+/// The same rows by hand, on one connection with the product's durability settings.
 pub(crate) fn raw(runtime: &tokio::runtime::Runtime, path: &Path, time: Duration) -> Pace {
-    // The product makes the schema and the job; then it lets go.
+    // The product creates the schema and the job, then closes.
     runtime.block_on(async { drop(Desk::new(Target::Sqlite(path.to_owned()), 1).await) });
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).expect("opens");

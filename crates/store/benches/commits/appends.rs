@@ -1,4 +1,4 @@
-//! Appends through the store: what is written, and how many a second.
+//! Appends through the store: what is written, and how many per second.
 
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Role;
@@ -13,12 +13,12 @@ use papertape_testkit::bench::Timed;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// What one append is.
+/// Content of one append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Append {
-    /// The least that a commit can be: a step and its attempt.
+    /// The smallest possible commit: a step and its attempt.
     Intent,
-    /// A step with a message of its own, its texts, its words and its event.
+    /// A step with one message, its texts, its index entries and its event.
     Message,
 }
 
@@ -63,10 +63,10 @@ impl Append {
     }
 }
 
-/// What an append of this path holds.
+/// The contents of an append at this path.
 pub(crate) struct Parts {
     pub(crate) digest: ContentHash,
-    /// What is said.
+    /// Text of the message.
     pub(crate) content: Text,
     /// The step's outcome: a document that refers to the content.
     pub(crate) outcome: Text,
@@ -83,7 +83,7 @@ impl Parts {
     }
 }
 
-/// A record with jobs under way, each with a session.
+/// A store with running jobs, each with a session.
 pub(crate) struct Desk {
     pub(crate) store: Store,
     pub(crate) sessions: Vec<(Lease, SessionId)>,
@@ -121,12 +121,12 @@ impl Desk {
     }
 }
 
-/// How fast, and for how much.
+/// Throughput and CPU cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Appends a second.
+    /// Appends per second.
     pub(crate) rate: f64,
-    /// Processor seconds of this process for one.
+    /// CPU seconds of this process per append.
     pub(crate) cpu: f64,
 }
 
@@ -137,7 +137,7 @@ impl Pace {
     }
 }
 
-/// Appends by so many writers, each of which waits for its own to be durable.
+/// Appends by this many writers; each waits until its append is durable.
 pub(crate) async fn paced(desk: Desk, writers: usize, append: Append, time: Duration) -> Pace {
     let Desk { store, sessions } = desk;
     let before = store.counts().await.expect("counts").rows["steps"];

@@ -1,5 +1,5 @@
-//! Durable appends a second, acknowledged after the disk has them, beside what the database allows
-//! without us: the very same rows, in the same schema with the same indexes, one transaction an append.
+//! Durable appends per second, acknowledged after fsync, next to what the bare database reaches: the very same
+//! rows, in the same schema with the same indexes, one transaction per append.
 //!
 //! `make bench BENCH=commits`, `make bench BENCH=actions` and `make bench BENCH=postgres`.
 
@@ -14,14 +14,14 @@ use papertape_testkit::bench::{Aim, Bench, ROUNDS, Series, Table, Unit, main as 
 use papertape_testkit::postgres;
 use std::time::Duration;
 
-/// How long each thing is measured in a round: long enough for what the index of words still owes at the end to be
-/// little beside what it has done.
+/// Duration of each measurement in a round: long enough that the full text index's remaining backlog at the end
+/// is negligible.
 const FOR: Duration = Duration::from_secs(3);
-/// The same on PostgreSQL, where 64 clients take a while to have their statements prepared.
+/// The same for PostgreSQL, where 64 clients take a while to prepare their statements.
 const FOR_POSTGRES: Duration = Duration::from_secs(3);
-/// How many write side by side.
+/// Number of concurrent writers.
 const MANY: usize = 64;
-/// What one writer should reach of the bare database.
+/// Target for one writer, as a fraction of the bare database.
 const ONE_WRITER: f64 = 0.75;
 
 fn main() {
@@ -36,7 +36,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts")
 }
 
-/// What group commit should gain: the more, the slower the disk.
+/// Target for the gain from group commit: the slower the disk, the higher.
 fn aim_of_many(fsync_ms: f64) -> f64 {
     if fsync_ms > 1.0 { 20.0 } else { 3.0 }
 }

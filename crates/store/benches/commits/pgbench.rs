@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The rows of an append. Each client counts for itself and writes to a session of its own.
+/// The rows of an append. Each client has its own counter and writes to its own session.
 const SCRIPT: &str = r"
 \set i :i + 1
 \set session :client_id + 1
@@ -19,7 +19,7 @@ INSERT INTO step_attempts (step_id, attempt, sent_at) VALUES (:step_id, 1, 0);
 COMMIT;
 ";
 
-/// The program, where it is installed.
+/// The program, if it is installed.
 pub(crate) fn program() -> Option<PathBuf> {
     let beside = postgres::programs().ok().map(|folder| folder.join("pgbench"));
     let on_path = std::env::var_os("PATH")
@@ -27,7 +27,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     beside.into_iter().chain(on_path.into_iter().flatten()).find(|program| program.is_file())
 }
 
-/// Transactions a second by so many clients, in a schema that the product has made.
+/// Transactions per second with this many clients, in a schema that the product created.
 pub(crate) async fn paced(program: &Path, target: Target, clients: usize, time: Duration) -> f64 {
     let Target::Postgres(url, schema) = target.clone() else { panic!("a PostgreSQL is needed") };
     let desk = Desk::new(target, clients).await;

@@ -1,6 +1,6 @@
-//! The reference on SQLite: the rows of an append by hand, on one connection with the product's
-//! durability, one transaction each. It reads nothing, fences nothing, chains nothing and tokenises
-//! nothing: what it takes is what the rows and their indexes take.
+//! The reference on SQLite: the rows of an append by hand, on one connection with the product's durability
+//! settings, one transaction each. No reads, fencing, chaining or tokenizing: it measures the cost of the rows
+//! and their indexes.
 
 use crate::appends::{Append, Desk, Pace, Parts};
 use papertape_core::record::SessionId;
@@ -10,9 +10,9 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use std::path::Path;
 use std::time::Duration;
 
-/// How fast, and for how much.
+/// Throughput and CPU cost of the reference.
 pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Append, time: Duration) -> Pace {
-    // The product makes the schema, and the rows that others refer to; then it lets go.
+    // The product creates the schema and the referenced rows, then closes.
     let session =
         runtime.block_on(async { Desk::new(Target::Sqlite(path.to_owned()), 1).await.sessions[0].1 });
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

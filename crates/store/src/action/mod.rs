@@ -1,4 +1,4 @@
-//! The action log: rows of a job, numbered inside of the transaction that writes them.
+//! The action log: a job's rows, numbered inside the transaction that writes them.
 
 mod read;
 mod retention;
@@ -100,7 +100,7 @@ impl ActionLog for Store {
     }
 }
 
-/// A job comes into the index.
+/// Adds a job to the index.
 pub(crate) async fn index(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
     db.execute(
         "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, created_at, updated_at)
@@ -111,7 +111,7 @@ pub(crate) async fn index(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreErro
     .map(drop)
 }
 
-/// A job's status in the index follows the job's own.
+/// Copies a job's status to the index.
 pub(crate) async fn index_status(
     db: &mut dyn Db,
     job: &JobId,
@@ -122,8 +122,8 @@ pub(crate) async fn index_status(
     db.execute(sql, params![status, at, job]).await.map(drop)
 }
 
-/// Writes a row and its event; gives the row's number. The fence has the job to itself, so that nobody
-/// else takes the number. The first row that names a plan binds the whole job to it.
+/// Writes a row and its event; returns the row's number. The fence has exclusive access to the job, so no other
+/// transaction takes the same number. The first row that names a plan binds the whole job to it.
 pub(crate) async fn append(
     db: &mut dyn Db,
     fence: &mut Fence,
@@ -142,7 +142,7 @@ pub(crate) async fn append(
         .await?
         .ok_or_else(|| StoreError::inconsistent(format!("the job {job} is not in the index")))?;
     let (sequence, plan): (i64, Option<PlanId>) = (numbered.get()?, numbered.get()?);
-    // The row is there to be read; the event says that it is.
+    // The event only announces the row, which readers then fetch.
     let event = json!({
         "sequence": sequence, "plan_id": plan, "action_kind": row.kind, "action_name": row.name,
         "status": row.status,
@@ -152,13 +152,12 @@ pub(crate) async fn append(
     Ok(sequence)
 }
 
-/// The last rows of actions that a job has begun and not ended.
+/// The latest rows of actions that a job has started and not ended.
 pub(crate) async fn still_open(db: &mut dyn Db, job: &JobId) -> Result<Vec<ActionRow>, StoreError> {
     Ok(action::still_open(read::all(db, job).await?))
 }
 
-/// Ends open rows of a job that somebody has cancelled, and that nobody works on any more: each gets a row that
-/// says so.
+/// Ends the open rows of a canceled job without a worker: each gets a closing row.
 pub(crate) async fn close(
     db: &mut dyn Db,
     fence: &mut Fence,
@@ -178,7 +177,7 @@ pub(crate) async fn close(
     Ok(())
 }
 
-/// Writes a row whose place in the log is known, with its times of writing and of change.
+/// Writes a row at a known position in the log, with its creation and update times.
 pub(crate) async fn insert(
     db: &mut dyn Db,
     job: &JobId,
@@ -215,7 +214,7 @@ pub(crate) async fn insert(
     .map(drop)
 }
 
-/// Gives a job that has no plan this one, with the rows that it has already.
+/// Binds a job without a plan to this one, with its existing rows.
 async fn bind(db: &mut dyn Db, job: &JobId, plan: PlanId, at: Timestamp) -> Result<(), StoreError> {
     let sql = "UPDATE plan_job_index SET plan_id = $1 WHERE job_id = $2 AND plan_id IS NULL";
     if db.execute(sql, params![plan, job]).await? > 0 {

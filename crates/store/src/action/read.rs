@@ -1,4 +1,4 @@
-//! The action log, read back in parts.
+//! Reads the action log in pages.
 
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -10,7 +10,7 @@ use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
 use papertape_core::time::to_micros;
 
-/// The most rows of a job that are read at once, for its summary.
+/// Max rows of a job read at once for its summary.
 const WHOLE: u32 = 10_000;
 
 const PLAN_JOBS: List = List { name: "plan_jobs", default: 50, most: 200 };
@@ -50,7 +50,7 @@ fn read_plan_job(mut row: Row) -> Result<PlanJob, StoreError> {
     })
 }
 
-/// A job's row of the index.
+/// A job's index row.
 pub(crate) async fn index_of(db: &mut dyn Db, job: &JobId) -> Result<Option<PlanJob>, StoreError> {
     let sql = format!("SELECT {PLAN_JOB} FROM plan_job_index WHERE job_id = $1");
     db.row(&sql, params![job]).await?.map(read_plan_job).transpose()
@@ -86,7 +86,7 @@ pub(crate) async fn rows_from(db: &mut dyn Db, job: &JobId, from: i64) -> Result
     db.query(&sql, params![job, from]).await?.into_iter().map(read_row).collect()
 }
 
-/// A place in a log: behind or before this row.
+/// A position in a log: after or before this row.
 type Place = (i64, i64);
 
 pub(super) async fn list(
@@ -124,7 +124,7 @@ pub(super) async fn list(
     let cursor = match (rows.last(), from) {
         (Some(last), _) => text(at(last)),
         (None, LogFrom::After(cursor)) => cursor.clone(),
-        // There is nothing at all, or nothing older: what is newer begins with the first row.
+        // Nothing at all, or nothing older: newer rows begin with the first row.
         (None, LogFrom::Newest | LogFrom::Before(_)) => text((0, 0)),
     };
     let before = match (rows.first(), from) {
@@ -135,8 +135,8 @@ pub(super) async fn list(
     Ok(LogPage { rows, cursor, before })
 }
 
-/// An error where the place is in no page of this log: beyond its end, or another row's instant. A row that
-/// retention has removed can still be a place.
+/// Returns an error if the position is in no page of this log: past its end, or with another row's instant. The
+/// position of a row removed by retention is valid.
 async fn is_of(db: &mut dyn Db, job: &JobId, (sequence, at): Place) -> Result<(), StoreError> {
     let sql = "SELECT i.next_sequence, l.created_at FROM plan_job_index i
         LEFT JOIN plan_action_logs l ON l.job_id = i.job_id AND l.sequence = $2 WHERE i.job_id = $1";
@@ -145,12 +145,12 @@ async fn is_of(db: &mut dyn Db, job: &JobId, (sequence, at): Place) -> Result<()
     if sequence < next && was.is_none_or(|was| was == at) { Ok(()) } else { Err(StoreError::BadCursor) }
 }
 
-/// The place right behind a row, so that the row itself comes before it.
+/// The position right after a row, so that the row itself comes before it.
 fn behind((sequence, at): Place) -> Place {
     (sequence, at.saturating_add(1))
 }
 
-/// The place, where a row comes before it.
+/// The position, if a row comes before it.
 async fn older(db: &mut dyn Db, job: &JobId, place: Place) -> Result<Option<String>, StoreError> {
     let sql =
         "SELECT 1 FROM plan_action_logs WHERE job_id = $1 AND (sequence, created_at) < ($2, $3) LIMIT 1";

@@ -1,4 +1,4 @@
-//! Which rows of the action log go, and when.
+//! Retention of the action log.
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -9,12 +9,12 @@ use papertape_core::action::Removed;
 use papertape_core::id::JobId;
 use papertape_core::time::Timestamp;
 
-/// Jobs are asked for by so many at a time.
+/// Jobs per query.
 const GROUP: u32 = 100;
 
 impl Store {
-    /// Removes rows job by job, each in a transaction of its own: other writers wait for one job's rows,
-    /// and a cleanup that breaks off has done what it has done.
+    /// Removes rows job by job, each in its own transaction: other writers wait for one job's rows at most, and
+    /// an interrupted cleanup keeps its progress.
     pub(super) async fn remove_old_rows(
         &self,
         older_than: Timestamp,
@@ -48,7 +48,7 @@ impl Store {
     }
 }
 
-/// Jobs that have rows to lose, by id. Those that are queued or running have none.
+/// Jobs with rows that may be removed, by ID. Queued and running jobs are excluded.
 const JOBS: &str = "SELECT i.job_id FROM plan_job_index i JOIN jobs j ON j.job_id = i.job_id
     WHERE j.status NOT IN ('queued', 'running') AND i.job_id > $3
         AND (i.rows_kept > $2 OR i.job_id IN (SELECT job_id FROM plan_action_logs WHERE created_at < $1))";
@@ -64,7 +64,7 @@ async fn jobs(
     rows.into_iter().map(|mut row| row.get()).collect()
 }
 
-/// What a cleanup would remove now.
+/// Counts what a cleanup would remove now.
 pub(super) async fn count(
     db: &mut dyn Db,
     older_than: Timestamp,
@@ -85,14 +85,15 @@ pub(super) async fn count(
     Ok(Removed { by_age: row.get()?, by_count: row.get()?, jobs: row.get()? })
 }
 
-/// Removes a job's old rows with their events: how many for their age, how many for their number.
+/// Removes a job's old rows with their events; returns how many for their age and how many for exceeding the
+/// limit.
 async fn remove(
     db: &mut dyn Db,
     job: &JobId,
     older_than: Timestamp,
     most_rows: u32,
 ) -> Result<(u64, u64), StoreError> {
-    // Holds the job: nobody can resume it, and then write, while its rows go.
+    // Locks the job: nobody can resume it and then write while its rows are removed.
     let sql = "UPDATE jobs SET status = status WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
     if db.execute(sql, params![job]).await? == 0 {
         return Ok((0, 0));

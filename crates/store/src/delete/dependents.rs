@@ -1,4 +1,4 @@
-//! Which jobs were built on another one.
+//! Which jobs build on another one.
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
@@ -7,8 +7,8 @@ use papertape_core::action::Origin;
 use papertape_core::id::JobId;
 use std::collections::BTreeSet;
 
-/// The jobs that were built on this one directly: its branches, those that continue its accounts, skip days that it
-/// did, were given its memory or name it in their configs, and those that its actions started.
+/// The jobs that build on this one directly: its branches; jobs that continue its accounts, skip days completed
+/// in it, recalled its memory or name it in their configs; and jobs started by its actions.
 pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>, StoreError> {
     let names = match db.backend() {
         Backend::Sqlite => "instr(config, $2) > 0",
@@ -22,7 +22,7 @@ pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>, 
              WHERE m.job = $1
          UNION SELECT job_id FROM job_configs WHERE {names}"
     );
-    // An id in a config is a JSON string.
+    // In a config, an ID is a JSON string.
     let quoted = serde_json::Value::from(job.as_str()).to_string();
     let rows = db.query(&sql, params![job, quoted.as_str()]).await?;
     let mut found = rows.into_iter().map(|mut row| row.get()).collect::<Result<BTreeSet<JobId>, _>>()?;
@@ -31,7 +31,7 @@ pub(super) async fn of(db: &mut dyn Db, job: &JobId) -> Result<BTreeSet<JobId>, 
     Ok(found)
 }
 
-/// The jobs that a job's actions have started: their ids are made of the actions' places.
+/// The jobs started by a job's actions: their IDs are derived from the actions' positions.
 async fn started(db: &mut dyn Db, job: &JobId) -> Result<Vec<JobId>, StoreError> {
     let sql = "SELECT p.path FROM steps p JOIN trading_sessions s ON s.id = p.session_id
         WHERE s.job_id = $1 AND p.detached = 0 AND p.path LIKE '%action#%'";

@@ -1,6 +1,6 @@
-//! Deleting a job: its rows in all tables, and the texts that nothing else uses, in one transaction.
+//! Deletes a job: its rows in all tables, and the texts that nothing else uses, in one transaction.
 //!
-//! A job that others were built on is deleted with them or not at all: what is left always verifies, and
+//! A job that others build on is deleted together with them or not at all: whatever remains still verifies, and
 //! exports as before.
 
 mod dependents;
@@ -18,33 +18,33 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use texts::Candidates;
 
-/// What became of a request to delete a job.
+/// Outcome of a request to delete a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deletion {
     /// There is no such job.
     NotFound,
-    /// It, or one that is to go with it, has not stopped.
+    /// It, or a dependent to be deleted with it, has not stopped.
     Unfinished(JobId, JobStatus),
-    /// These other jobs were built on it, and were not to be deleted.
+    /// These other jobs build on it and were not to be deleted.
     InUse(Vec<JobId>),
     /// It is deleted.
     Deleted(Deleted),
 }
 
-/// What a deletion took away.
+/// What a deletion removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// The jobs: the one that was named, then those that were built on it.
+    /// The jobs: the requested one, then those that build on it.
     pub jobs: Vec<JobId>,
-    /// How many texts nothing else used.
+    /// Number of texts that nothing else used.
     pub texts: u64,
 }
 
 impl Store {
-    /// What [`Self::delete_job`] would do, without doing it: [`Deletion::Deleted`] names the jobs, with 0 texts.
+    /// A dry run of [`Self::delete_job`]: [`Deletion::Deleted`] names the jobs, with 0 texts.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn deletion_of(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
         let id = job.clone();
         self.read(move |db| {
@@ -61,12 +61,12 @@ impl Store {
         .await
     }
 
-    /// Deletes a job that has stopped, with all that hangs on it and the texts that nothing else uses, in one
-    /// transaction. Jobs that were built on it ([`Deletion::InUse`]) go too where `with_dependents`, else it stays.
-    /// Jobs that it had replaced count again. Streams of it end.
+    /// Deletes a stopped job, all its data and the texts that nothing else uses, in one transaction. If other
+    /// jobs build on it ([`Deletion::InUse`]), they are deleted too if `with_dependents`; otherwise nothing is.
+    /// Jobs that it had superseded are reinstated. Its event streams end.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn delete_job(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
         let id = Arc::new(job.clone());
         let done = self
@@ -86,7 +86,7 @@ impl Store {
 
 async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
     if db.backend() == Backend::Postgres {
-        // Nobody comes to use a text meanwhile, or has come to and not said so: see `texts`.
+        // No other transaction can add a reference to a text, or have an uncommitted one: see `texts`.
         db.execute("LOCK TABLE texts IN SHARE ROW EXCLUSIVE MODE", &[]).await?;
     }
     let lock = match db.backend() {
@@ -106,7 +106,7 @@ async fn delete(db: &mut dyn Db, job: &JobId, with_dependents: bool) -> Result<D
     Ok(Deletion::Deleted(Deleted { jobs, texts }))
 }
 
-/// The job and, where they are to go too, those that were built on it; or why it cannot be deleted.
+/// The job and, if `with_dependents`, those that build on it; or why it cannot be deleted.
 async fn jobs_to_delete(
     db: &mut dyn Db,
     job: &JobId,

@@ -1,8 +1,8 @@
-//! Texts that nothing uses any more.
+//! Garbage collection of unreferenced texts.
 //!
-//! Texts are shared by their hashes: by columns, by other texts and by configs. Which of a deleted job's texts are
-//! still used is found out by going through all that is left, so that no count has to be kept with every write. A
-//! hash that is met anywhere counts as a use, be it meant as one or not: a text too many stays, none too few.
+//! Texts are shared by hash: by columns, by other texts and by configs. To find out which texts of a deleted job
+//! are still used, everything that remains is scanned, so that no write has to maintain a reference count. Any
+//! occurrence of a hash counts as a use, intended or not: a text may be kept unnecessarily, but is never lost.
 
 use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
@@ -13,14 +13,14 @@ use papertape_core::id::{ContentHash, JobId};
 use papertape_core::record::JobHead;
 use std::collections::BTreeSet;
 
-/// Rows of hashes that are read at a time …
+/// Rows of hashes per read…
 const ROWS: usize = 4_096;
-/// … and rows with a text.
+/// …and rows with a text.
 const BODIES: usize = 64;
-/// A hash in digits.
+/// Hex digits of a hash.
 const HEX: usize = 64;
 
-/// Where hashes of texts stand: tables with rows of sessions …
+/// Columns with hashes of texts: tables with rows of sessions…
 const OF_SESSIONS: &[(&str, &str)] = &[
     ("steps", "request_ref"),
     ("steps", "outcome_ref"),
@@ -28,7 +28,7 @@ const OF_SESSIONS: &[(&str, &str)] = &[
     ("session_instructions", "hash"),
 ];
 
-/// … and with rows of jobs.
+/// …and tables with rows of jobs.
 const OF_JOBS: &[(&str, &str)] = &[
     ("trading_sessions", "state_hash"),
     ("agent_states", "hash"),
@@ -37,15 +37,15 @@ const OF_JOBS: &[(&str, &str)] = &[
     ("job_details", "agent_hash"),
 ];
 
-/// Where texts stand by their numbers, in rows of sessions.
+/// Columns with IDs of texts, in rows of sessions.
 const BY_ID: &[(&str, &str)] = &[("reasoning_log_rows", "content_id"), ("trade_reflections", "text_id")];
 
-/// The texts that jobs use which are about to be deleted.
+/// The texts used by the jobs to be deleted.
 #[derive(Debug, Default)]
 pub(super) struct Candidates(BTreeSet<ContentHash>);
 
 impl Candidates {
-    /// What these jobs use, directly and through other texts.
+    /// The texts that these jobs use, directly and through other texts.
     pub(super) async fn of(db: &mut dyn Db, jobs: &[JobId]) -> Result<Self, StoreError> {
         let mut found = BTreeSet::new();
         for job in jobs {
@@ -56,7 +56,7 @@ impl Candidates {
         Ok(all)
     }
 
-    /// Adds these texts and those that they name, as far as they are wanted and there.
+    /// Adds these texts and, transitively, those that they reference, if they exist and are wanted.
     async fn close(
         &mut self,
         db: &mut dyn Db,
@@ -76,7 +76,7 @@ impl Candidates {
         Ok(())
     }
 
-    /// Removes those that nothing uses which is left, and the heads that were published of these jobs. How many?
+    /// Removes the texts that nothing remaining uses, and the published heads of these jobs. Returns how many.
     pub(super) async fn collect(self, db: &mut dyn Db, jobs: &[JobId]) -> Result<u64, StoreError> {
         let mut used = BTreeSet::new();
         let mut take = |hash| {
@@ -97,7 +97,7 @@ impl Candidates {
         Ok(removed)
     }
 
-    /// Notes which of these are named by other texts. Gives the heads of these jobs.
+    /// Marks the texts that other texts reference. Returns the heads of these jobs.
     async fn named_by_others(
         &self,
         db: &mut dyn Db,
@@ -130,7 +130,7 @@ impl Candidates {
     }
 }
 
-/// The hashes in the columns of a job's rows, and in its config. Session by session: what is in memory is one's.
+/// The hashes in the columns of a job's rows, and in its config. Reads one session at a time to limit memory.
 async fn of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>) -> Result<(), StoreError> {
     let mut take = |hash| {
         found.insert(hash);
@@ -161,7 +161,7 @@ async fn of_job(db: &mut dyn Db, job: &JobId, found: &mut BTreeSet<ContentHash>)
     config_of(db, job, &mut take).await
 }
 
-/// The same of all jobs.
+/// The same for all jobs.
 async fn of_all(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> Result<(), StoreError> {
     let sql = format!(
         "SELECT id, request_ref, outcome_ref, implied_hash FROM steps WHERE id > $1 ORDER BY id LIMIT {ROWS}"
@@ -195,7 +195,7 @@ async fn of_all(db: &mut dyn Db, take: &mut (dyn FnMut(ContentHash) + Send)) -> 
     Ok(())
 }
 
-/// The hashes in a job's config: texts that a queued job has brought are named there only, until it begins.
+/// The hashes in a job's config: texts that came with a queued job are referenced only there until it starts.
 async fn config_of(
     db: &mut dyn Db,
     job: &JobId,
@@ -209,13 +209,13 @@ async fn config_of(
     Ok(())
 }
 
-/// The hashes in a text: runs of exactly as many digits.
+/// The hashes in a text: runs of exactly 64 hex digits.
 fn named(text: &str) -> impl Iterator<Item = ContentHash> + '_ {
     let runs = text.split(|c: char| !c.is_ascii_hexdigit());
     runs.filter(|run| run.len() == HEX).filter_map(ContentHash::from_hex)
 }
 
-/// Is it a head that was published of one of these jobs?
+/// Whether the text is a published head of one of these jobs.
 fn is_head_of(jobs: &[JobId], hash: ContentHash, body: &str) -> bool {
     let is_candidate = body.starts_with('{') && jobs.iter().any(|job| body.contains(job.as_str()));
     is_candidate
@@ -223,7 +223,7 @@ fn is_head_of(jobs: &[JobId], hash: ContentHash, body: &str) -> bool {
             .is_ok_and(|head| head.hash() == hash && jobs.contains(&head.job))
 }
 
-/// Removes a text with its words, unless a row has it by its number. Was it there?
+/// Removes a text and its index entry, unless a row references it by ID. Returns whether it was removed.
 async fn remove(db: &mut dyn Db, hash: ContentHash) -> Result<bool, StoreError> {
     let sql = "SELECT id, body, encoding FROM texts WHERE hash = $1";
     let Some(mut row) = db.row(sql, params![hash]).await? else { return Ok(false) };

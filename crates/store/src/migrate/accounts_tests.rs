@@ -1,18 +1,18 @@
-//! Jobs of before the lineage was told per job and agent come over with what is known of them.
+//! Jobs recorded before lineage was stored per job and agent keep their lineage in the migration.
 
 use super::{MIGRATIONS, Migration};
 use crate::sqlite::Engine;
 use papertape_testkit::postgres;
 use rusqlite::Connection;
 
-/// The migrations up to the one under test, and with it.
+/// The migrations before the one under test, and the same including it.
 fn around() -> (&'static [Migration], &'static [Migration]) {
     let at = MIGRATIONS.iter().position(|migration| migration.name == "accounts").expect("is there");
     (&MIGRATIONS[..at], &MIGRATIONS[..=at])
 }
 
-/// Four jobs: `first` of two agents; `on` skips and continues `first`; `more` skips what `on` did and skipped;
-/// `new` has replaced `first`, but has only one of its agents with the same config.
+/// Four jobs: `first` with two agents; `on` skips and continues `first`; `more` skips what `on` did and skipped;
+/// `new` has superseded `first`, but only one of its agents has the same config.
 fn old_rows(blob: impl Fn(&str) -> String) -> Vec<String> {
     let (x, y, z) = (blob("01"), blob("02"), blob("03"));
     let config = |job: &str| match job {
@@ -46,7 +46,7 @@ fn old_rows(blob: impl Fn(&str) -> String) -> Vec<String> {
         day("first", "x", &x, number, "completed");
         day("first", "y", &y, number, "completed");
         day("new", "x", &x, number, "completed");
-        // The same name, other instructions.
+        // Same name, different instructions.
         day("new", "y", &z, number, "completed");
     }
     for number in 1..=4 {
@@ -56,7 +56,7 @@ fn old_rows(blob: impl Fn(&str) -> String) -> Vec<String> {
     rows
 }
 
-/// What a migrated record says, a line a row.
+/// Queries on a migrated database, one line per row.
 const QUESTIONS: [&str; 4] = [
     "SELECT superseded_job || ' ' || agent || ' ' || job_id FROM job_supersessions ORDER BY 1",
     "SELECT job_id || ' ' || agent || ' ' || continued_job || ' ' || date FROM job_continuations ORDER BY 1",
@@ -70,7 +70,7 @@ fn answers() -> [Vec<&'static str>; 4] {
     [
         vec!["first x new"],
         vec!["more x on 2012-10-03", "on x first 2012-10-02"],
-        // The other agent of `first` was never replaced.
+        // The other agent of `first` was never superseded.
         vec![],
         vec![
             "more 2012-10-01 first",

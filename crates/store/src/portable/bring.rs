@@ -1,5 +1,5 @@
-//! Files of older forms, and files that were put into the folder: brought to the present form and taken in,
-//! one by one, each after a copy of it.
+//! Files in older formats, and files that were put into the folder: migrated to the current format and imported,
+//! one by one, each after a backup.
 
 use super::file::{Filed, PortableFile};
 use super::forms;
@@ -18,10 +18,10 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// So many jobs that could not be taken in are told by name.
+/// Max failed jobs named in an error; the rest is only counted.
 const MOST_TOLD: usize = 20;
 
-/// The portable files of a record.
+/// The portable files of a database.
 #[derive(Clone)]
 pub struct PortableFiles {
     pub(super) store: Store,
@@ -29,29 +29,29 @@ pub struct PortableFiles {
     redactor: Arc<Redactor>,
 }
 
-/// What a file needed, or, of a dry run, would need.
+/// What was done to a file, or in a dry run would be done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileReport {
     /// The file.
     pub path: PathBuf,
-    /// The form that it had; `None`: it was empty.
+    /// The format that it had; `None` if it was empty.
     pub form: Option<i64>,
-    /// Was its form brought up?
+    /// Whether its format was migrated.
     pub migrated: bool,
-    /// The copy that was made before.
+    /// The backup made beforehand.
     pub backup: Option<PathBuf>,
-    /// Jobs of other records that were taken in.
+    /// Number of imported jobs from other databases.
     pub jobs_imported: usize,
     /// Their rows.
     pub rows_imported: usize,
-    /// Rows of the log that were not taken in, because the index knows nothing of their jobs.
+    /// Log rows that were not imported because their jobs are not in the index.
     pub rows_left_out: u64,
-    /// Why it was left as it was, or where the taking in broke off.
+    /// Why it was left unchanged, or where the import failed.
     pub error: Option<String>,
 }
 
 impl FileReport {
-    /// Was there nothing to do?
+    /// Whether nothing had to be done.
     #[must_use]
     pub const fn is_current(&self) -> bool {
         !self.migrated && self.jobs_imported == 0 && self.error.is_none()
@@ -59,43 +59,43 @@ impl FileReport {
 }
 
 impl PortableFiles {
-    /// Those of a record, below a data directory.
+    /// The portable files of a database, in a data directory.
     #[must_use]
     pub fn new(store: Store, dir: PathBuf, redactor: Arc<Redactor>) -> Self {
         Self { store, dir, redactor }
     }
 
-    /// Where a plan's file is, or that of jobs without one.
+    /// Path of a plan's file, or of the file for jobs without a plan.
     #[must_use]
     pub fn path(&self, plan: Option<PlanId>) -> PathBuf {
         path_of(&self.dir, plan)
     }
 
-    /// Brings every file to the present form and takes in the jobs of other records. A file that cannot be
-    /// brought is left as it was, and the others are done all the same. `dry_run` changes nothing.
+    /// Migrates every file to the current format and imports the jobs of other databases. A file that cannot be
+    /// migrated is left unchanged, and the others are still processed. `dry_run` changes nothing.
     ///
     /// # Errors
-    /// A folder that cannot be read; the record's.
+    /// Returns an error if the folder cannot be read or the database fails.
     pub async fn migrate(&self, dry_run: bool) -> Result<Vec<FileReport>, StoreError> {
         let known = Some((&self.store, self.store.identity().await?));
         let into = (!dry_run).then_some(self);
         Migration { known, into }.of_all(&self.dir).await
     }
 
-    /// What [`Self::migrate`] would do with a folder's files in a new record. Changes nothing.
+    /// What [`Self::migrate`] would do with a folder's files in a new database. Changes nothing.
     ///
     /// # Errors
-    /// A folder that cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub async fn preview(dir: &Path) -> Result<Vec<FileReport>, StoreError> {
         Migration { known: None, into: None }.of_all(dir).await
     }
 }
 
-/// Goes through a folder's files.
+/// Processes a folder's files.
 struct Migration<'a> {
-    /// The record that knows jobs already, with its name; `None`: there is none yet.
+    /// The database that decides which jobs are known, with its ID; `None` if there is none yet.
     known: Option<(&'a Store, String)>,
-    /// Where jobs are taken in and files are brought up; `None`: nothing is changed.
+    /// The destination of imports and migrations; `None`: nothing is changed.
     into: Option<&'a PortableFiles>,
 }
 
@@ -154,7 +154,7 @@ impl Migration<'_> {
         left_out.extend(odd.iter().map(|index| {
             format!("the job {} is not taken in: this is no id", index.job.as_str().escape_default())
         }));
-        // An older form that is not brought up now cannot be read yet.
+        // In a dry run, a file in an older format is not migrated and cannot be read yet.
         if !(dry_run && brought.is_older) {
             unknown = self.readable(&source, unknown, &mut left_out).await?;
         }
@@ -165,7 +165,7 @@ impl Migration<'_> {
         Ok(())
     }
 
-    /// Those whose rows can be read. One that cannot keeps none of the others out.
+    /// The jobs whose rows can be read. An unreadable one does not exclude the others.
     async fn readable(
         &self,
         source: &Arc<Source>,
@@ -175,7 +175,7 @@ impl Migration<'_> {
         let source = Arc::clone(source);
         let look = move || {
             let file = source.open()?;
-            // They are read again when their turn comes: a file may be larger than the memory.
+            // Rows are read again at import time instead of held here: a file may be larger than memory.
             let read = |job: PlanJob| (file.rows(&job.job).err(), job);
             Ok(jobs.into_iter().map(read).collect::<Vec<_>>())
         };
@@ -189,7 +189,7 @@ impl Migration<'_> {
         Ok(readable)
     }
 
-    /// Takes jobs in, after a copy of their file.
+    /// Imports jobs after backing up their file.
     async fn take_all_in(
         &self,
         plan: Option<PlanId>,
@@ -208,7 +208,7 @@ impl Migration<'_> {
             blocking(move || PortableFile::open(&path)?.vacuum()).await?;
         }
         for index in jobs {
-            // The file's name says whose it is.
+            // The file's name decides which plan the job belongs to.
             let index = PlanJob { plan, ..index };
             let job = index.job.clone();
             if let Err(error) = self.take_in(index, report).await {
@@ -216,7 +216,7 @@ impl Migration<'_> {
             }
         }
         if let Some(copy) = made.filter(|_| report.jobs_imported == 0) {
-            // Nothing is changed, at this start and at each one to come.
+            // Nothing was changed: without this, every start would leave another backup.
             std::fs::remove_file(&copy).map_err(|error| StoreError::file(&copy, &error))?;
             report.backup = None;
         }
@@ -249,13 +249,13 @@ impl Migration<'_> {
     }
 }
 
-/// An id comes into addresses and into names of files.
+/// An ID ends up in URLs and file names.
 fn is_id(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     (1..=200).contains(&text.len()) && !text.starts_with('.') && text.chars().all(is_plain)
 }
 
-/// The jobs that were left out, in a sentence.
+/// An error message that names the jobs left out.
 fn told(left_out: &[String]) -> Option<String> {
     let mut text = left_out.iter().take(MOST_TOLD).cloned().collect::<Vec<_>>().join("; ");
     if left_out.len() > MOST_TOLD {
@@ -264,13 +264,13 @@ fn told(left_out: &[String]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A file, brought to the present form.
+/// A file after its migration.
 struct Brought {
     form: Option<i64>,
     is_older: bool,
     backup: Option<PathBuf>,
     jobs: Vec<Filed>,
-    /// Jobs of the log alone, with how many rows they have.
+    /// Jobs that are in the log but not in the index, with their number of rows.
     without_index: Vec<(JobId, u64)>,
 }
 
@@ -285,14 +285,14 @@ fn bring_form(source: &Source, dry_run: bool) -> Result<Brought, StoreError> {
         return Ok(brought);
     }
     if is_older && !dry_run {
-        // A file that cannot be brought is not copied at each start.
+        // Try it first: a file that cannot be migrated would otherwise be backed up at each start.
         file.after(forms::bring)?;
         brought.backup = Some(back_up(file.connection(), path, form.unwrap_or_default())?);
     }
     brought.jobs = match (is_older, dry_run) {
         (true, true) => file.after(forms::bring)?,
         (true, false) => {
-            // First of all: should the process die behind it, the next start sees an older form and does it again.
+            // Vacuum first: if the process dies afterwards, the next start sees the older format and repeats it.
             file.vacuum()?;
             file.in_one(forms::bring)?;
             file.vacuum()?;
@@ -300,7 +300,7 @@ fn bring_form(source: &Source, dry_run: bool) -> Result<Brought, StoreError> {
         }
         (false, _) => file.jobs()?,
     };
-    // Bringing an older form makes an index of all that the log has.
+    // The migration of an older format indexes everything in the log.
     if !is_older {
         brought.without_index = file.without_index()?;
     }
@@ -312,7 +312,7 @@ fn copy(path: &Path) -> Result<PathBuf, StoreError> {
     back_up(file.connection(), path, forms::FORM)
 }
 
-/// Work on files, beside the threads that answer.
+/// Runs file work off the async worker threads.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {

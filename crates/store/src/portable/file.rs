@@ -1,4 +1,4 @@
-//! One portable file of the present form.
+//! One portable file in the current format.
 
 use super::forms;
 use crate::error::StoreError;
@@ -14,15 +14,15 @@ use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, par
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for somebody who has the file open.
+/// How long to wait for another process that has the file open.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How much of a job a file has.
+/// How much of a job a file contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// The number that the next row gets.
+    /// Number of the next row.
     pub(super) next: i64,
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) kept: i64,
     /// The job's status.
     pub(super) status: JobStatus,
@@ -41,23 +41,23 @@ impl Mark {
     }
 }
 
-/// A job in a file.
+/// A job in a portable file.
 #[derive(Clone, Debug)]
 pub(super) struct Filed {
     /// Its index row.
     pub(super) index: PlanJob,
-    /// The record that wrote it; `None`: a file of an older form did not say.
+    /// ID of the database that wrote it; `None` for files in an older format, which do not record it.
     pub(super) record: Option<String>,
 }
 
-/// What of a job is to be written.
+/// The part of a job that is to be written.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// Its index row.
     pub(super) index: PlanJob,
-    /// Its rows from some number on; all that are kept where `anew`.
+    /// Its rows from some number on; all of its rows if `anew`.
     pub(super) rows: Vec<ActionRow>,
-    /// Whatever the file has of it goes first.
+    /// Whether the job's existing rows in the file are deleted first.
     pub(super) anew: bool,
 }
 
@@ -68,27 +68,27 @@ pub(super) struct PortableFile {
 }
 
 impl PortableFile {
-    /// Opens a file that is there, of whatever form.
+    /// Opens an existing file of any format.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let told = |error: rusqlite::Error| StoreError::file(path, &error);
         let connection = Connection::open_with_flags(path, flags).map_err(told)?;
         connection.busy_timeout(BUSY).map_err(told)?;
-        // One file to copy: no log stays beside it.
+        // A single file that can be copied: no WAL next to it.
         connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(told)?;
-        // What is removed from it is not to be read from its free pages.
+        // Deleted data must not be readable from free pages.
         connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").map_err(told)?;
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Opens a copy of a file; errors name the file.
+    /// Opens a copy of a file; errors name the original.
     pub(super) fn open_copy(copy: &Path, path: &Path) -> Result<Self, StoreError> {
         let mut file = Self::open(copy)?;
         path.clone_into(&mut file.path);
         Ok(file)
     }
 
-    /// Opens a file for writing rows; makes it where it is not there. One of an older form is refused.
+    /// Opens a file for writing rows; creates it if it does not exist. Rejects a file in an older format.
     pub(super) fn for_rows(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
             make_dir(folder)?;
@@ -106,22 +106,22 @@ impl PortableFile {
         Ok(file)
     }
 
-    /// Its form; `None`: it is empty.
+    /// Its format; `None` if it is empty.
     pub(super) fn form(&self) -> Result<Option<i64>, StoreError> {
         forms::form_of(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
     }
 
-    /// The connection, for a copy.
+    /// The connection, for making a backup.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Writes the file anew, without the free pages in which older programs left what they had removed.
+    /// Rewrites the file without free pages, in which older programs left deleted data.
     pub(super) fn vacuum(&self) -> Result<(), StoreError> {
         self.connection.execute_batch("VACUUM").map_err(|error| StoreError::file(&self.path, &error))
     }
 
-    /// Works in one transaction, which is taken back where it fails.
+    /// Runs the work in one transaction, which is rolled back on failure.
     pub(super) fn in_one<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
@@ -136,7 +136,7 @@ impl PortableFile {
         Ok(value)
     }
 
-    /// All its jobs, as they would be after some work, which is taken back.
+    /// All jobs as they would be after some work, which is rolled back.
     pub(super) fn after(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
@@ -151,7 +151,7 @@ impl PortableFile {
         look().map_err(|error: StoreError| StoreError::file(&self.path, &error))
     }
 
-    /// An error where what the file holds is damaged.
+    /// Returns an error if the file is corrupt.
     pub(super) fn sound(&self) -> Result<(), StoreError> {
         let told: Result<String, _> =
             self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
@@ -167,7 +167,7 @@ impl PortableFile {
         jobs(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
     }
 
-    /// Jobs that the log has rows of and the index does not have, with how many.
+    /// Jobs with rows in the log but not in the index, with their number of rows.
     pub(super) fn without_index(&self) -> Result<Vec<(JobId, u64)>, StoreError> {
         let sql = "SELECT job_id, count(*) FROM plan_action_logs
             WHERE job_id NOT IN (SELECT job_id FROM plan_job_index WHERE job_id IS NOT NULL)
@@ -203,7 +203,7 @@ impl PortableFile {
         read().map_err(|error: StoreError| StoreError::file(&self.path, &error))
     }
 
-    /// Writes parts of jobs and takes others out, all or nothing. A row that is there already stays one.
+    /// Writes parts of jobs and deletes others, atomically. A row that already exists is not duplicated.
     pub(super) fn write(&mut self, record: &str, parts: &[Part], gone: &[JobId]) -> Result<(), StoreError> {
         self.in_one(|transaction| {
             for job in gone {
@@ -223,7 +223,7 @@ impl PortableFile {
     }
 }
 
-/// Moves a damaged file out of the way, for whoever can still read something of it. Gives where it is.
+/// Moves a corrupt file aside, so that data can still be salvaged from it. Returns the new path.
 pub(super) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let named = |n: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -247,7 +247,7 @@ fn jobs(connection: &Connection) -> Result<Vec<Filed>, StoreError> {
     Ok(found)
 }
 
-/// Makes a folder, for its owner alone.
+/// Creates a folder that only its owner can access.
 fn make_dir(dir: &Path) -> Result<(), StoreError> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -317,7 +317,7 @@ fn read_job(row: &Row<'_>) -> Result<Filed, StoreError> {
         job: JobId::from(job),
         plan: row.get::<_, Option<i64>>(1)?.map(PlanId),
         job_type: row.get(2)?,
-        // Files of others may use other words: what is not known has not ended well.
+        // Other programs' files may use other statuses: count an unknown one as failed.
         status: status.parse().unwrap_or(JobStatus::Failed),
         next_sequence: row.get(4)?,
         rows_kept: row.get(5)?,
@@ -341,7 +341,7 @@ fn read_row(row: &Row<'_>) -> Result<ActionRow, StoreError> {
         name: row.get(7)?,
         status: status.parse().map_err(wrong)?,
         message: row.get(9)?,
-        // What is no JSON is kept as the text that it is.
+        // Anything that is not JSON is read as plain text.
         details: details.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| text.into())),
     };
     Ok(ActionRow {

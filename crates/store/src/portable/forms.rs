@@ -1,10 +1,10 @@
-//! The forms that a file can have, and the way from an older one to the present one.
+//! The formats of portable files, and the migration from older ones.
 //!
-//! | form | what it is |
+//! | format | contents |
 //! |---|---|
-//! | 0 | `plan_job_index` with a job's id and its plan, perhaps a type and a status; no log |
-//! | 1 | `plan_action_logs`, times as ISO 8601 text of any zone; the index with `job_type` and `status` |
-//! | 2 | times as RFC 3339 in UTC; the log counts its `redactions`, the index its rows, and says of which record a job is |
+//! | 0 | `plan_job_index` with job and plan IDs, optionally type and status; no log |
+//! | 1 | `plan_action_logs`, times as ISO 8601 text in any zone; index with `job_type` and `status` |
+//! | 2 | times as RFC 3339 in UTC; log with `redactions`; index with row counts and each job's source database |
 
 use crate::error::StoreError;
 use papertape_core::time::Timestamp;
@@ -12,10 +12,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use std::path::Path;
 
-/// The present form.
+/// The current format.
 pub(super) const FORM: i64 = 2;
 
-/// The log as a file of form 1 has it.
+/// The log table of format 1.
 const LOG: &str = "CREATE TABLE IF NOT EXISTS plan_action_logs (
     id INTEGER PRIMARY KEY,
     plan_id INTEGER,
@@ -37,7 +37,7 @@ CREATE INDEX IF NOT EXISTS plan_action_logs_by_plan ON plan_action_logs (plan_id
 CREATE INDEX IF NOT EXISTS plan_action_logs_by_session ON plan_action_logs (session_id, created_at);
 CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);";
 
-/// The index of the present form.
+/// The index table of the current format.
 const INDEX: &str = "CREATE TABLE new_index (
     job_id TEXT PRIMARY KEY,
     plan_id INTEGER,
@@ -50,7 +50,7 @@ const INDEX: &str = "CREATE TABLE new_index (
     record TEXT
 );";
 
-/// Every job of an older file: those of its log, and those that its index alone knows.
+/// Every job of an older file: those in its log, and those only in its index.
 const JOBS: &str = "INSERT INTO new_index (job_id, plan_id, job_type, status, next_sequence, rows_kept,
         created_at, updated_at)
     SELECT j.job_id, j.plan_id, j.job_type, j.status, coalesce(l.last, 0) + 1, coalesce(l.kept, 0),
@@ -60,7 +60,7 @@ const JOBS: &str = "INSERT INTO new_index (job_id, plan_id, job_type, status, ne
             max(updated_at) AS last_at
         FROM plan_action_logs GROUP BY job_id) l ON l.job_id = j.job_id";
 
-/// The form of a file; `None` for one without tables of ours.
+/// The format of a file; `None` if it has none of our tables.
 pub(super) fn form_of(connection: &Connection) -> Result<Option<i64>, StoreError> {
     if connection.table_exists(None, "schema_version")? {
         let sql = "SELECT max(version) FROM schema_version";
@@ -75,7 +75,7 @@ pub(super) fn form_of(connection: &Connection) -> Result<Option<i64>, StoreError
     Ok(connection.table_exists(None, "plan_job_index")?.then_some(0))
 }
 
-/// Refuses a file of a form that a newer program has made.
+/// Rejects a file written by a newer program.
 pub(super) fn check(path: &Path, form: Option<i64>) -> Result<(), StoreError> {
     match form {
         Some(found) if found > FORM => Err(StoreError::file(
@@ -86,8 +86,8 @@ pub(super) fn check(path: &Path, form: Option<i64>) -> Result<(), StoreError> {
     }
 }
 
-/// Brings a file to the present form, in the caller's transaction: where something in it makes no sense,
-/// the file stays as it was.
+/// Migrates a file to the current format in the caller's transaction: if it contains invalid data, the file stays
+/// unchanged.
 pub(super) fn bring(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     transaction.execute_batch(LOG)?;
     times(transaction)?;
@@ -106,7 +106,7 @@ pub(super) fn bring(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A view of the jobs that an older file knows, with what its index says of them.
+/// A view of the jobs in an older file, with what its index says about them.
 fn old_jobs(transaction: &Transaction<'_>) -> Result<String, StoreError> {
     let mut known =
         "SELECT DISTINCT job_id, NULL AS plan_id, NULL AS job_type, NULL AS status FROM plan_action_logs"
@@ -120,7 +120,7 @@ fn old_jobs(transaction: &Transaction<'_>) -> Result<String, StoreError> {
         }
         known = format!("SELECT {columns} FROM plan_job_index UNION ALL {known}");
     }
-    // The newest row says how a job ended of which the index says nothing.
+    // If the index does not say how a job ended, its newest row does.
     Ok(format!(
         "CREATE TEMP VIEW old_jobs AS SELECT k.job_id, max(k.plan_id) AS plan_id,
              coalesce(max(k.job_type), 'unknown') AS job_type,
@@ -130,7 +130,7 @@ fn old_jobs(transaction: &Transaction<'_>) -> Result<String, StoreError> {
     ))
 }
 
-/// Gives every time of the log its present form.
+/// Converts every time in the log to the current format.
 fn times(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     let mut read = transaction.prepare("SELECT id, created_at, updated_at FROM plan_action_logs")?;
     let mut write =
@@ -151,7 +151,7 @@ fn times(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A time as text of any zone; without one, it is UTC.
+/// Parses a time in any zone; without a zone, UTC.
 fn time(value: ValueRef<'_>) -> Result<Timestamp, String> {
     let text = match value {
         ValueRef::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),

@@ -1,4 +1,4 @@
-//! Taking in a job of another record, with its log.
+//! Imports a job from another database, with its log.
 
 use crate::action;
 use crate::db::Db;
@@ -17,7 +17,7 @@ use papertape_redact::Redactor;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A job of another record.
+/// A job from another database.
 pub(super) struct Imported {
     index: PlanJob,
     rows: Vec<(i64, ActionRow, ActionEntry)>,
@@ -25,7 +25,7 @@ pub(super) struct Imported {
 }
 
 impl Imported {
-    /// What enters is redacted here, before anything sees it.
+    /// Redacts everything here, before it is stored or shown.
     pub(super) fn new(redactor: &Redactor, index: PlanJob, rows: Vec<ActionRow>, from: String) -> Self {
         let plan = index.plan;
         let clean = |row: ActionRow| {
@@ -43,14 +43,14 @@ impl Imported {
         self.rows.len()
     }
 
-    /// A job of which somebody else's worker was in the middle goes on nowhere.
+    /// A job that was still running elsewhere cannot be continued here.
     fn status(&self) -> JobStatus {
         if self.index.status.is_stopped() { self.index.status } else { JobStatus::Cancelled }
     }
 }
 
 impl Store {
-    /// Takes in a job with its log; `false` where it is there already.
+    /// Imports a job with its log; returns `false` if it already exists.
     pub(super) async fn import_job(&self, job: Imported) -> Result<bool, StoreError> {
         let (id, job) = (job.job().clone(), Arc::new(job));
         self.write_for(&id, move |db| {
@@ -60,7 +60,7 @@ impl Store {
         .await
     }
 
-    /// The record's own name, by which its portable files know it.
+    /// The database's own ID, by which its portable files recognize it.
     pub(super) async fn identity(&self) -> Result<String, StoreError> {
         self.read(|db| {
             async move {

@@ -1,10 +1,10 @@
-//! Each plan's portable record: `plans/plan_<id>.sqlite`, and `system_jobs.sqlite` for work without a plan.
+//! The portable copy of each plan's log: `plans/plan_<id>.sqlite`, and `system_jobs.sqlite` for work without a
+//! plan.
 //!
-//! A file holds the action log of the plan's jobs in plain SQLite, to be copied, opened or handed over. The
-//! database is the truth: files are written after its commits, row by row by (job, sequence), and what was
-//! missed is caught up with at the next start. Nothing of ours reads them but [`PortableFiles::migrate`],
-//! which brings files of older forms to the present one and takes in jobs of files that were put into the
-//! folder.
+//! A file contains the action log of the plan's jobs in plain SQLite, to be copied, opened or handed over. The
+//! database is the source of truth: files are written after its commits, idempotently by (job, sequence), and
+//! catch up at the next start. Our own code reads them only in [`PortableFiles::migrate`], which migrates older
+//! formats and imports jobs from files that were put into the folder.
 
 mod bring;
 mod file;
@@ -19,12 +19,12 @@ pub use project::Projector;
 use papertape_core::plan::PlanId;
 use std::path::{Path, PathBuf};
 
-/// The folder of the plans' files.
+/// The folder of plan files.
 const PLANS: &str = "plans";
-/// The file of work without a plan.
+/// The file for work without a plan.
 const SYSTEM: &str = "system_jobs.sqlite";
 
-/// The file of a plan's jobs, or of those without one.
+/// The file of a plan's jobs, or of jobs without a plan.
 fn path_of(dir: &Path, plan: Option<PlanId>) -> PathBuf {
     match plan {
         Some(plan) => dir.join(PLANS).join(format!("plan_{plan}.sqlite")),
@@ -32,7 +32,7 @@ fn path_of(dir: &Path, plan: Option<PlanId>) -> PathBuf {
     }
 }
 
-/// The files that are there, the system's first, then by plan.
+/// The existing files: the system file first, then by plan.
 fn files_in(dir: &Path) -> std::io::Result<Vec<(Option<PlanId>, PathBuf)>> {
     let mut found = Vec::new();
     let system = dir.join(SYSTEM);
@@ -55,7 +55,7 @@ fn files_in(dir: &Path) -> std::io::Result<Vec<(Option<PlanId>, PathBuf)>> {
     Ok(found)
 }
 
-/// The plan that a file is of, by its name.
+/// The plan that a file belongs to, by its name.
 fn plan_of(path: &Path) -> Option<PlanId> {
     let id = path.file_name()?.to_str()?.strip_prefix("plan_")?.strip_suffix(".sqlite")?;
     let plain = id.bytes().all(|byte| byte.is_ascii_digit()) && !id.starts_with('0');

@@ -1,7 +1,7 @@
 //! Writes the portable files after the database's commits.
 //!
-//! What a job needs is told by its index row and by how much of it its file has, so that doing it twice is
-//! doing it once, and being killed in between costs nothing: the next start compares all of them.
+//! A job's index row and the rows that its file already has determine what to write, so writing is idempotent and
+//! a crash loses nothing: the next start compares everything.
 
 use super::bring::{FileReport, PortableFiles, blocking};
 use super::file::{Filed, Mark, Part, PortableFile, set_aside};
@@ -20,10 +20,10 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// So many jobs' rows are in memory at a time.
+/// Number of jobs whose rows are in memory at a time.
 const GROUP: usize = 32;
 
-/// Keeps the portable files up to date, for as long as it lives.
+/// Keeps the portable files up to date while it exists.
 #[derive(Debug)]
 pub struct Projector {
     asks: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -31,8 +31,8 @@ pub struct Projector {
 }
 
 impl Projector {
-    /// Brings files of older forms up and takes others in, catches up with what was missed, and then
-    /// follows. What fails is logged; it is tried again with the next commit.
+    /// Migrates older formats and imports other files, catches up, and then follows new commits. Failures are
+    /// logged and retried with the next commit.
     #[must_use]
     pub fn start(files: PortableFiles) -> Self {
         let (asks, asked) = mpsc::unbounded_channel();
@@ -41,11 +41,11 @@ impl Projector {
         Self { asks, task }
     }
 
-    /// Resolves when the files have all that was committed before, or cannot have it now.
+    /// Resolves when the files contain everything committed before the call, or cannot be written now.
     pub async fn flush(&self) {
         let (done, told) = oneshot::channel();
         if self.asks.send(done).is_ok() {
-            // Dropped without an answer, it has ended.
+            // The sender was dropped: the projector has ended.
             let _ = told.await;
         }
     }
@@ -87,13 +87,13 @@ async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot
         left = known.project(&files, jobs).await;
         is_behind |= std::mem::take(&mut known.again);
         if let Some(answer) = answer {
-            // Whoever asked may have gone.
+            // The requester may be gone.
             let _ = answer.send(());
         }
     }
 }
 
-/// What a start does: files first, then what they lack.
+/// Startup: files first, then the rows that they lack.
 async fn begin(files: &PortableFiles, known: &mut Known) -> Result<(), StoreError> {
     for report in files.migrate(false).await? {
         tell(&report);
@@ -112,20 +112,20 @@ fn tell(report: &FileReport) {
     );
 }
 
-/// How much of which job the files have.
+/// How much of each job the files contain.
 #[derive(Debug, Default)]
 struct Known {
     record: Arc<str>,
     jobs: HashMap<JobId, (Option<PlanId>, Mark)>,
-    /// What a file's last failure was, so that it is told once.
+    /// Each file's last error, so that it is logged once.
     told: HashMap<Option<PlanId>, String>,
-    /// Files that are damaged. The next thing to be written there makes them anew: the database has it all.
+    /// Corrupt files. The next write recreates them: the database has everything.
     damaged: BTreeSet<Option<PlanId>>,
-    /// One was found to be damaged while it was written: all are to be looked through again.
+    /// A file turned out to be corrupt while it was written: compare all files again.
     again: bool,
 }
 
-/// What is to be done to a file.
+/// Pending changes to a file.
 #[derive(Debug, Default)]
 struct Work {
     parts: Vec<Part>,
@@ -133,7 +133,7 @@ struct Work {
 }
 
 impl Known {
-    /// Reads what the files have, takes out what is no longer theirs, and writes what they lack.
+    /// Reads what the files contain, deletes what no longer belongs there, and writes what is missing.
     async fn catch_up(&mut self, files: &PortableFiles) -> Result<(), StoreError> {
         self.record = files.store.identity().await?.into();
         self.jobs.clear();
@@ -158,7 +158,8 @@ impl Known {
         }
     }
 
-    /// Jobs of a file that the record has in this plan are known; others of this record go.
+    /// Jobs that belong to this plan are up to date as far as the file goes; other jobs of this database are
+    /// deleted from the file.
     async fn compare(
         &mut self,
         files: &PortableFiles,
@@ -175,10 +176,10 @@ impl Known {
                     Some(now) if now.plan == plan && is_own => {
                         self.jobs.insert(index.job.clone(), (plan, Mark::of(index)));
                     }
-                    // What another record has written of it is written anew.
+                    // Written by another database: rewrite it.
                     Some(now) if now.plan == plan => {}
                     Some(_) => gone.push(index.job.clone()),
-                    // A job of another record that was not taken in stays where it is.
+                    // A job of another database that was not imported stays in the file.
                     None if is_own => gone.push(index.job.clone()),
                     None => {}
                 }
@@ -191,7 +192,7 @@ impl Known {
         Ok(())
     }
 
-    /// Brings jobs' files up to date. Gives the jobs that it could not do.
+    /// Brings the files of these jobs up to date. Returns the jobs that failed.
     async fn project(&mut self, files: &PortableFiles, jobs: Vec<JobId>) -> BTreeSet<JobId> {
         let mut left = BTreeSet::new();
         for group in jobs.chunks(GROUP) {
@@ -228,14 +229,14 @@ impl Known {
                 moves.entry(was).or_default().gone.push(job.clone());
             }
         }
-        // Written where they go before they are taken from where they were: at any moment they are somewhere.
+        // Write to the new file before deleting from the old one: the job is in some file at any moment.
         for (plan, work) in writes.into_iter().chain(moves) {
             left.extend(self.write(files, plan, work).await);
         }
         Ok(())
     }
 
-    /// Works on a file. Gives the jobs of the work where it fails.
+    /// Applies changes to a file. Returns their jobs on failure.
     async fn write(&mut self, files: &PortableFiles, plan: Option<PlanId>, work: Work) -> Vec<JobId> {
         let (path, record) = (path_of(&files.dir, plan), Arc::clone(&self.record));
         let work = Arc::new(work);
@@ -264,7 +265,7 @@ impl Known {
         }
         self.told.remove(&plan);
         for job in &work.gone {
-            // Unless it stands in another file by now.
+            // Unless the job has moved to another file.
             if self.jobs.get(job).is_some_and(|(of, _)| *of == plan) {
                 self.jobs.remove(job);
             }
@@ -284,7 +285,7 @@ impl Known {
     }
 }
 
-/// What a file is found to hold.
+/// A file's contents.
 enum Looked {
     Jobs(Vec<Filed>),
     Damaged(StoreError),
@@ -298,14 +299,14 @@ fn look(path: &Path) -> Result<Looked, StoreError> {
     })
 }
 
-/// What of a job a file lacks.
+/// The part of a job that a file lacks.
 enum Found {
     Same,
     Gone,
     Part(Part),
 }
 
-/// Jobs that have or had a log, by id.
+/// Jobs that have or had a log, by ID.
 async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>, StoreError> {
     let after = after.clone();
     let sql = "SELECT job_id FROM plan_job_index WHERE job_id > $1 AND next_sequence > 1
@@ -345,7 +346,7 @@ async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<Job
 
 type Wanted = (JobId, Option<(Option<PlanId>, Mark)>);
 
-/// What the files lack of each of these jobs, on one snapshot of the record.
+/// The part of each of these jobs that the files lack, on one snapshot.
 async fn parts(files: &PortableFiles, wanted: Vec<Wanted>) -> Result<Vec<Found>, StoreError> {
     let wanted = Arc::new(wanted);
     files
@@ -373,7 +374,7 @@ async fn part(
         return Ok(if known.is_some() { Found::Gone } else { Found::Same });
     };
     if index.next_sequence <= 1 {
-        // It has no log yet.
+        // No log yet.
         return Ok(Found::Same);
     }
     let now = Mark::of(&index);
@@ -386,7 +387,7 @@ async fn part(
     Ok(Found::Part(Part { index, rows, anew: from.is_none() }))
 }
 
-/// Have rows been added since, and none been removed?
+/// Whether rows were only appended since.
 fn adds(before: &Mark, now: &Mark) -> bool {
     now.next >= before.next && now.kept - before.kept == now.next - before.next
 }

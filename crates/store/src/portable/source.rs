@@ -1,4 +1,4 @@
-//! What a file is read from: the file itself or, where nothing may be written next to it, a temporary copy.
+//! How a file is read: in place or, if nothing may be written next to it, from a temporary copy.
 
 use super::file::PortableFile;
 use crate::error::StoreError;
@@ -8,15 +8,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait for somebody who writes to the file.
+/// How long to wait for another process that writes to the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// The first bytes of a SQLite file; the byte behind them names the journal mode
+/// The first bytes of a SQLite file; the byte after the magic string is the journal mode
 /// (<https://sqlite.org/fileformat2.html#the_database_header>).
 const HEADER_BYTES: usize = 19;
-/// The journal mode of a file with a write-ahead log.
+/// The journal mode of a file with a WAL.
 const WAL: u8 = 2;
 
-/// What a file is read from.
+/// The source that a file is read from.
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
@@ -29,8 +29,8 @@ impl Source {
         Self { path: path.to_owned(), copy: None }
     }
 
-    /// A copy of the file, so that opening it leaves no trace: SQLite writes files of its own next to one that it
-    /// reads with a write-ahead log, and to the file itself where an older form is brought up and taken back.
+    /// A copy of the file, so that opening it leaves no trace: SQLite creates files next to a WAL database that
+    /// it reads, and a trial migration writes to the file before it is rolled back.
     pub(super) fn copy(path: &Path) -> Result<Self, StoreError> {
         let copy = match is_at_rest(path)? {
             true => TemporaryCopy::by(path, |to| back_up(path, to))?,
@@ -52,7 +52,7 @@ impl Source {
     }
 }
 
-/// Can the file be read without its log or journal? Then SQLite locks it while it is copied.
+/// Whether the file can be read without a WAL or journal. SQLite then locks it while it is copied.
 fn is_at_rest(path: &Path) -> Result<bool, StoreError> {
     let told = |error: std::io::Error| StoreError::file(path, &error);
     let mut header = Vec::new();

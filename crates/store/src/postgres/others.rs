@@ -1,4 +1,4 @@
-//! Telling other processes of commits, and hearing of theirs: `NOTIFY` and `LISTEN`.
+//! Notifies other processes of commits, and listens for theirs: `NOTIFY` and `LISTEN`.
 
 use super::tls::Way;
 use crate::follow::Hub;
@@ -13,14 +13,14 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio_postgres::AsyncMessage;
 
-/// How long to wait before a connection that broke is made anew.
+/// Delay before a broken connection is reopened.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The tasks behind a store's hub. They end with it.
+/// The background tasks of a store's hub. They end with it.
 #[derive(Debug)]
 pub(super) struct Others {
     way: Way,
-    /// The channel's name. A schema is a record of its own, and so has one of its own.
+    /// The channel's name. Each schema is a database of its own and has its own channel.
     channel: String,
     tasks: Mutex<Tasks>,
 }
@@ -32,19 +32,19 @@ struct Tasks {
 }
 
 impl Others {
-    /// For the record in this schema. Nothing is told or heard yet.
+    /// For the database in this schema. Starts no task yet.
     pub(super) fn new(way: Way, schema: &str) -> Self {
         Self { way, channel: format!("papertape_{schema}"), tasks: Mutex::default() }
     }
 
-    /// Tells others of the hub's commits from now on.
+    /// Publishes the hub's commits to other processes from now on.
     pub(super) fn tell(&self, runtime: &Handle, pool: Pool, hub: Hub) {
         let channel = self.channel.clone();
         let telling = runtime.spawn(async move {
             loop {
                 let jobs = hub.untold().await;
                 if let Err(error) = notify(&pool, &channel, &jobs).await {
-                    // They ask now and then all the same: see whoever follows.
+                    // Followers in other processes also poll, so a lost notification is only a delay.
                     tracing::debug!(error = %error, "other processes could not be told of a commit");
                 }
             }
@@ -55,7 +55,7 @@ impl Others {
         }
     }
 
-    /// Wakes the hub's followers when another process has committed, from now on; once is enough.
+    /// Wakes the hub's followers when another process commits, from now on. Calling it again has no effect.
     pub(super) fn listen(&self, runtime: &Handle, hub: &Hub) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if tasks.hearing.is_some() {
@@ -91,7 +91,7 @@ async fn notify(pool: &Pool, channel: &str, jobs: &[JobId]) -> Result<(), String
     client.query(&statement, &[&channel, &jobs]).await.map(drop).map_err(|error| error.to_string())
 }
 
-/// Hears until the connection ends.
+/// Listens until the connection ends.
 async fn hear(way: &Way, channel: &str, hub: &Hub) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = way.config.connect(way.tls.clone()).await?;
     let hearing = pin!(async move {
@@ -105,7 +105,7 @@ async fn hear(way: &Way, channel: &str, hub: &Hub) -> Result<(), tokio_postgres:
     });
     let asking = pin!(async {
         client.batch_execute(&format!("LISTEN {channel}")).await?;
-        // Of what was committed meanwhile nobody has told.
+        // Commits made before `LISTEN` were not announced.
         hub.wake_all();
         std::future::pending::<Result<(), tokio_postgres::Error>>().await
     });

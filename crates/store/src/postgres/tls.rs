@@ -1,7 +1,7 @@
-//! TLS to PostgreSQL, by rustls; and what of a URL says that it is to be used.
+//! TLS to PostgreSQL, with rustls, and the URL parameters that configure it.
 //!
-//! The certificate is always checked, with the name of the host: `require` is as strict here as
-//! `verify-full`, since encryption towards whoever answers keeps nobody out.
+//! The certificate and the host name are always verified: `require` is as strict here as `verify-full`, because
+//! encryption without verification does not stop an attacker who impersonates the server.
 
 use crate::error::StoreError;
 use rustls::pki_types::pem::PemObject as _;
@@ -17,7 +17,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Where a record is, and how it is reached.
+/// How to connect to a database.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) config: tokio_postgres::Config,
@@ -25,8 +25,8 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Reads a URL or `key=value` words, with the parameters `sslmode` (`disable` where it is absent, `prefer`,
-    /// `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a PEM file; absent: the system's).
+    /// Parses a URL or `key=value` string, including the parameters `sslmode` (default `disable`; `prefer`,
+    /// `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a PEM file; default: the system's roots).
     pub(super) fn of(url: &str) -> Result<Self, StoreError> {
         let mode = without(url, "sslmode").1;
         let roots_file = without(url, "sslrootcert").1;
@@ -50,14 +50,14 @@ impl Way {
     }
 }
 
-/// What the library knows of a URL.
+/// Parses the part of a URL that the library understands.
 pub(super) fn config_of(url: &str) -> Result<tokio_postgres::Config, StoreError> {
     let rest = without(&without(url, "sslmode").0, "sslrootcert").0;
-    // The URL may hold a password: what is wrong with it is told without it.
+    // The URL may contain a password, so the error does not quote it.
     rest.parse().map_err(|_| StoreError::BadInput("the PostgreSQL URL cannot be read".to_owned()))
 }
 
-/// The text without a parameter, and its value.
+/// The text without a parameter, and the parameter's value.
 fn without(url: &str, name: &str) -> (String, Option<String>) {
     let is_url = ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
     let (head, tail, between) = match url.split_once('?') {
@@ -83,7 +83,7 @@ fn without(url: &str, name: &str) -> (String, Option<String>) {
     (format!("{head}{}", kept.join(&between.to_string())), value)
 }
 
-/// Makes connections secret; `None`: it is not asked to.
+/// Creates TLS connections; `None`: TLS is off.
 #[derive(Clone)]
 pub(super) struct Tls(Option<Arc<ClientConfig>>);
 
@@ -94,7 +94,7 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Trusts whom the roots of this file stand for, or those of the system.
+    /// Trusts the roots in this file, or the system's.
     fn trusting(file: Option<&Path>) -> Result<Self, StoreError> {
         let found = match file {
             Some(file) => CertificateDer::pem_file_iter(file)
@@ -124,8 +124,7 @@ where
     type TlsConnect = Handshake;
     type Error = io::Error;
 
-    /// Is called for every connection, those that will not be secret included: what is wrong is told when it
-    /// is begun.
+    /// Called for every connection, including plain ones: errors are reported when the handshake starts.
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
         let config = self.0.clone().ok_or("TLS is not set up".to_owned());
         let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("`{host}`: {error}"));
@@ -133,7 +132,7 @@ where
     }
 }
 
-/// What makes one connection secret, or why it cannot be.
+/// Sets up TLS on one connection, or holds the reason why it cannot.
 pub(super) struct Handshake(Result<(TlsConnector, ServerName<'static>), String>);
 
 impl<S> TlsConnect<S> for Handshake
@@ -152,7 +151,7 @@ where
     }
 }
 
-/// A connection that is secret.
+/// A TLS connection.
 pub(super) struct Secret<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secret<S> {

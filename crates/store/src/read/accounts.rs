@@ -1,4 +1,4 @@
-//! Which jobs hold an agent's account: what a new job can continue instead of running the same days again.
+//! Which jobs own an agent's account: what a new job can continue instead of rerunning the same days.
 
 use super::by_key;
 use crate::db::{Db, Statement};
@@ -13,53 +13,53 @@ use papertape_core::time::Date;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An agent's days in a job that has not been replaced for it.
+/// An agent's days in a job that has not been superseded for it.
 #[derive(Clone, Debug)]
 pub struct AccountDays {
     /// The job.
     pub job: JobId,
-    /// Hash of what decides the agent's days there: see `NewDay::agent_hash`.
+    /// Hash of everything that determines the agent's days in this job: see `NewDay::agent_hash`.
     pub agent_hash: ContentHash,
-    /// The last day that counts of the job that it continues; `None` where it begins an account.
+    /// The last day taken over from the job that it continues; `None` if it opens a new account.
     pub continued: Option<Date>,
     /// Its days, oldest first.
     pub days: Vec<AccountDay>,
 }
 
-/// One of them.
+/// One day of `AccountDays`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountDay {
     /// The trading day.
     pub date: Date,
     /// Its status in the job.
     pub status: DayStatus,
-    /// The job and the session in which it is done: the job's own, or another's where it was skipped.
+    /// The job and session that completed the day: this job's own, or another's if the day was skipped.
     pub done: Option<SkippedDay>,
-    /// Did orders expire at its close because its run ended with it?
+    /// Whether orders expired at the close because the run ended there.
     pub has_expired_orders: bool,
 }
 
-/// The newest job that an agent can be continued from.
+/// The newest job from which an agent can be continued.
 #[derive(Clone, Debug)]
 pub struct NewestJob {
     /// The job.
     pub job: JobId,
     /// The agent's last day in it.
     pub date: Date,
-    /// The agent's state after that day, its document as stored (long strings lifted).
+    /// The agent's state after that day, as the stored document (long strings extracted).
     pub state: AgentState,
 }
 
-/// A row of `job_details` (`d`) whose job has not been replaced for its agent.
+/// SQL condition: a row of `job_details` (`d`) whose job has not been superseded for its agent.
 pub(super) const COUNTS: &str = "NOT EXISTS (SELECT 1 FROM job_supersessions x
     WHERE x.superseded_job = d.job_id AND x.agent = d.model)";
 
 impl Store {
-    /// The simulations in which the agent, under this hash, begins on this day and has completed one at least:
-    /// the newest first, replaced ones left out.
+    /// The simulations in which the agent, with this hash, starts on this day and has completed at least one day,
+    /// newest first; superseded ones are left out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn accounts_from(
         &self,
         agent: &AgentName,
@@ -91,11 +91,11 @@ impl Store {
         .await
     }
 
-    /// The simulations that continue the agent's account from this job, the newest first, replaced ones left
+    /// The simulations that continue the agent's account from this job, newest first; superseded ones are left
     /// out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn continuations_of(
         &self,
         job: &JobId,
@@ -124,11 +124,11 @@ impl Store {
         .await
     }
 
-    /// The simulations in which the agent, under this hash, has completed days from `from` to `to`, with the first
-    /// and the last of these; replaced ones left out.
+    /// The simulations in which the agent, with this hash, completed days from `from` to `to`, with the first and
+    /// last of those days; superseded ones are left out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn completed_spans(
         &self,
         agent: &AgentName,
@@ -154,11 +154,12 @@ impl Store {
         .await
     }
 
-    /// The newest simulation that has stopped, has not been replaced for the agent, and in which each of the
-    /// agent's days is done, one at least there; with the agent's state at its end. `None` where there is none.
+    /// The newest stopped simulation that has not been superseded for the agent and in which all of the agent's
+    /// days are done, at least one of them in the job itself; with the agent's final state. `None` if there is
+    /// none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
         let agent = agent.clone();
         self.read(move |db| {
@@ -168,10 +169,10 @@ impl Store {
         .await
     }
 
-    /// The metadata of sessions as JSON, as it stands in the record; those without any are absent.
+    /// Session metadata as stored JSON; sessions without metadata are left out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn metadata_of(
         &self,
         sessions: &[SessionId],
@@ -190,10 +191,10 @@ impl Store {
         .await
     }
 
-    /// Whether (job, agent) pairs have been replaced, and by which job: the newest one of each.
+    /// The agents of a job that were superseded, each with the newest job that did so.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn superseded(&self, job: &JobId) -> Result<BTreeMap<AgentName, JobId>, StoreError> {
         let jobs = [job.clone()];
         self.read(move |db| {
@@ -204,7 +205,7 @@ impl Store {
     }
 }
 
-/// By job, the agents that were replaced in it, each with the newest job that did.
+/// By job, the agents that were superseded in it, each with the newest job that did so.
 pub(super) async fn superseded(
     db: &mut dyn Db,
     jobs: &[JobId],
@@ -215,7 +216,7 @@ pub(super) async fn superseded(
     Ok(found.into_iter().map(|(job, rows)| (job, rows.into_iter().collect())).collect())
 }
 
-/// An agent's days in a job; `None` where it has none.
+/// An agent's days in a job; `None` if it has none.
 async fn account_days(
     db: &mut dyn Db,
     job: JobId,
@@ -245,8 +246,8 @@ fn read_day(row: &mut Row) -> Result<AccountDay, StoreError> {
     Ok(AccountDay { date, status, done, has_expired_orders: row.get()? })
 }
 
-/// Adds the condition that every day of the agent of a row of `job_details` (`d`) is done in its job, which has
-/// stopped (`j`), and one of them in that job itself.
+/// Adds the condition that the job (`j`) of a row of `job_details` (`d`) has stopped and that all of the row's
+/// agent's days are done, at least one of them in that job itself.
 pub(super) fn all_done(statement: &mut Statement) {
     statement.add(
         " AND j.kind = 'simulate' AND j.status NOT IN ('queued', 'running')

@@ -1,5 +1,5 @@
-//! What figures are computed from: a job's closed model-days with as few columns as that takes, for there
-//! may be tens of thousands of them.
+//! The input of the metrics: a job's closed model-days with as few columns as possible, because there may be tens
+//! of thousands of them.
 
 use super::results::{ResultFilter, read_holding};
 use crate::db::{Db, Statement};
@@ -31,26 +31,26 @@ pub struct ClosedDay {
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// The portfolio value before the day.
+    /// The portfolio value at the start of the day.
     pub starting_value: Money,
     /// Cash at the close.
     pub cash: Money,
     /// Value at the close.
     pub portfolio_value: Money,
-    /// What is held at the close, long and short added up.
+    /// Gross exposure at the close: long plus short.
     pub gross_exposure: Money,
-    /// Metadata and provenance as JSON, as they stand in the record.
+    /// Metadata and provenance as stored JSON.
     pub metadata: Option<String>,
     /// Its summary.
     pub session_summary: Option<String>,
     /// Its fills, in order.
     pub fills: Vec<PositionRow>,
-    /// Its orders that were filled, in order.
+    /// Its filled orders, in order.
     pub filled: Vec<OrderRow>,
 }
 
-/// A job that has stopped, as it is: nothing of its sessions changes without another epoch, since a job
-/// must be claimed to be written.
+/// A stopped job at one epoch: its sessions cannot change without a new epoch, because a job must be claimed to
+/// be written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoppedJob {
     job: JobId,
@@ -58,21 +58,21 @@ pub struct StoppedJob {
     created_at: Timestamp,
 }
 
-/// Of a session's start: the rest is skipped, not read.
+/// The needed part of a session's starting position: the rest is skipped.
 #[derive(Deserialize)]
 struct Before {
     portfolio_value: Money,
 }
 
-/// The kinds of rows in `positions` that are fills.
+/// SQL condition: the rows of `positions` that are fills.
 const IS_FILL: &str = "symbol IS NOT NULL
     AND action_type IN ('buy', 'sell', 'short', 'cover', 'stop', 'target', 'liquidation', 'delisting')";
 
 impl Store {
-    /// The closed days of the filter, by agent, day and job, on one snapshot.
+    /// The closed days that match the filter, by agent, day and job, read on one snapshot.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn closed_days(&self, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
         let wanted = Arc::new(filter.clone());
         self.read(move |db| {
@@ -82,10 +82,10 @@ impl Store {
         .await
     }
 
-    /// The job as it is; `None` where there is none, and while it may be written.
+    /// The job, if it has stopped; `None` if it does not exist or may still be written.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn stopped(&self, job: &JobId) -> Result<Option<StoppedJob>, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -138,7 +138,7 @@ async fn closed_days(db: &mut dyn Db, filter: &ResultFilter) -> Result<Vec<Close
     Ok(days)
 }
 
-/// The rows of another table that belong to the filter's sessions, each session's in its order.
+/// Rows of another table that belong to the filter's sessions, ordered within each session.
 async fn belonging(
     db: &mut dyn Db,
     filter: &ResultFilter,
@@ -151,7 +151,7 @@ async fn belonging(
     statement.query(db).await
 }
 
-/// The closed sessions of the filter.
+/// Adds the condition for the filter's closed sessions.
 fn these(statement: &mut Statement, filter: &ResultFilter) {
     statement.add(
         " FROM trading_sessions s WHERE s.completed_at IS NOT NULL AND s.starting_position IS NOT NULL

@@ -1,4 +1,4 @@
-//! How much there is.
+//! Database size: rows and bytes.
 
 use super::figures::schema_bytes;
 use crate::error::StoreError;
@@ -31,12 +31,12 @@ const TABLES: [&str; 22] = [
     "schema_version",
 ];
 
-/// How much the record holds.
+/// Size of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Bytes on disk: of the data file and its log, or of the schema's tables and indexes.
+    /// Bytes on disk: the data file and its WAL (SQLite), or the schema's tables and indexes (PostgreSQL).
     pub bytes: u64,
-    /// Bytes of the texts' bodies.
+    /// Bytes of the stored text bodies.
     pub text_bytes: u64,
     /// Rows by table.
     pub rows: BTreeMap<&'static str, u64>,
@@ -45,10 +45,10 @@ pub struct Counts {
 }
 
 impl Store {
-    /// Counts everything; this reads all of every table's smallest index, and is not for each request.
+    /// Counts everything. This scans the smallest index of every table: do not call it for each request.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn counts(&self) -> Result<Counts, StoreError> {
         let schema = match self.engine() {
             Engine::Sqlite(_) => None,

@@ -1,4 +1,4 @@
-//! What is drawn of a job: as few columns as that takes, for there may be tens of thousands of model-days.
+//! The data of a job's charts: as few columns as possible, because there may be tens of thousands of model-days.
 
 use super::results::read_starting;
 use crate::error::StoreError;
@@ -16,13 +16,13 @@ use papertape_core::time::Date;
 pub struct JobCurves {
     /// The job.
     pub job: JobRow,
-    /// Has somebody asked for it to be cancelled?
+    /// Whether cancellation was requested.
     pub cancel_requested: bool,
-    /// Its model-days, by date and agent, each with the job in which it is done where it was skipped.
+    /// Its model-days, by date and agent; a skipped day has the job that completed it.
     pub days: Vec<(Date, AgentName, DayStatus, Option<JobId>)>,
-    /// What each agent had before the first of its days that is closed.
+    /// Each agent's portfolio value before its first closed day.
     pub starts: Vec<(AgentName, Money)>,
-    /// The closes, in no order.
+    /// The closes, unordered.
     pub closes: Vec<Close>,
 }
 
@@ -33,13 +33,13 @@ pub struct Close {
     pub agent: AgentName,
     /// The trading day.
     pub date: Date,
-    /// Cash and holdings.
+    /// Cash plus holdings.
     pub portfolio_value: Money,
-    /// The session's metadata as JSON, as it stands in the record.
+    /// The session's metadata as stored JSON.
     pub metadata: String,
 }
 
-/// The closed sessions of a job, those included in which its skipped days are done.
+/// SQL: a job's closed sessions, including those of other jobs that completed its skipped days.
 const CLOSED: &str = "WITH closed (id, model, date) AS (
     SELECT id, model, date FROM trading_sessions WHERE job_id = $1 AND completed_at IS NOT NULL
     UNION ALL
@@ -47,10 +47,10 @@ const CLOSED: &str = "WITH closed (id, model, date) AS (
     WHERE job_id = $1 AND skipped_session IS NOT NULL)";
 
 impl Store {
-    /// What is drawn of a job; `None` where there is none.
+    /// The data of a job's charts; `None` if there is no such job.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn job_curves(&self, job: &JobId) -> Result<Option<JobCurves>, StoreError> {
         let id = job.clone();
         self.read(move |db| {

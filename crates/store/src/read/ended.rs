@@ -1,4 +1,4 @@
-//! Sessions by their ids, for those who tell of each once it has ended.
+//! Sessions by ID, for consumers that report each one when it ends.
 
 use super::by_key;
 use crate::db::Db;
@@ -14,10 +14,10 @@ use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use std::sync::Arc;
 
-/// A session, without what was said and done in it.
+/// A session without its transcript and actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionBrief {
-    /// Its id.
+    /// Its ID.
     pub id: SessionId,
     /// Its job.
     pub job: JobId,
@@ -33,19 +33,19 @@ pub struct SessionBrief {
     pub started_at: Timestamp,
     /// When it was closed.
     pub completed_at: Option<Timestamp>,
-    /// What it has used, summaries left out.
+    /// Its usage, without summaries.
     pub used: Used,
-    /// What its agent is, where its job names its days.
+    /// The agent's hash, if the job names its model-days.
     pub agent_hash: Option<ContentHash>,
-    /// The conversation that it answers in.
+    /// The chat session that it replies in.
     pub chat: Option<ChatId>,
 }
 
 impl Store {
-    /// Ids of sessions above `after`, in their order, at most `limit`.
+    /// Session IDs above `after`, ascending, at most `limit`.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn sessions_after(&self, after: SessionId, limit: u32) -> Result<Vec<SessionId>, StoreError> {
         self.read(move |db| {
             async move {
@@ -58,10 +58,10 @@ impl Store {
         .await
     }
 
-    /// The highest id of a session, and the ids of those that are open; `None` where there is no session.
+    /// The highest session ID and the IDs of open sessions; `None` if there are no sessions.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn newest_and_open_sessions(&self) -> Result<Option<(SessionId, Vec<SessionId>)>, StoreError> {
         self.read(move |db| {
             async move {
@@ -82,10 +82,10 @@ impl Store {
         .await
     }
 
-    /// Those of these sessions that have ended, by id.
+    /// Those of the given sessions that have ended, by ID.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn ended_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionId>, StoreError> {
         let sessions = Arc::new(sessions);
         self.read(move |db| {
@@ -102,10 +102,10 @@ impl Store {
         .await
     }
 
-    /// A session in brief; `None` where there is none.
+    /// A session in brief; `None` if there is none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn session_brief(&self, session: SessionId) -> Result<Option<SessionBrief>, StoreError> {
         self.read(move |db| async move { brief(db, session).await }.boxed()).await
     }

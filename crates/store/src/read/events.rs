@@ -1,4 +1,4 @@
-//! A job's events: the stream, as rows.
+//! A job's events: the live stream as stored rows.
 
 use crate::action;
 use crate::db::Db;
@@ -13,27 +13,27 @@ use papertape_core::time::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The events of the action log.
+/// Event kind for rows of the action log.
 const LOG_ENTRY: &str = "log_entry";
-/// The most events of one answer.
+/// Max events per page.
 const MOST: u32 = 1000;
 
 /// A row of `job_events`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobEvent {
-    /// Its number, from 1, without gaps.
+    /// Sequence number, from 1, without gaps.
     pub n: i64,
     /// `log_entry`, `message`, `order`, `node`, `progress`, `job` or `end`.
     pub kind: String,
-    /// What happened, by reference to the rows.
+    /// What happened, as references to rows.
     pub data: Value,
-    /// When.
+    /// When it was recorded.
     pub at: Timestamp,
-    /// The row of the action log that a `log_entry` tells of; `None` where retention has removed it.
+    /// The action log row that a `log_entry` refers to; `None` if retention has removed it.
     pub log: Option<ActionRow>,
 }
 
-/// Where a job is, and what of its events was asked for: one snapshot.
+/// A job's status and the requested part of its events, on one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobTail {
     /// `simulate`, …
@@ -49,11 +49,10 @@ pub struct JobTail {
 }
 
 impl Store {
-    /// A job with its events after number `after`, at most `limit` and a thousand; `None` where there
-    /// is no such job.
+    /// A job with its events after number `after`, at most `limit` and 1,000; `None` if there is no such job.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn tail(&self, job: &JobId, after: i64, limit: u32) -> Result<Option<JobTail>, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -70,11 +69,11 @@ impl Store {
         .await
     }
 
-    /// A job's events after number `after` (0: from the beginning), at most `limit` and a thousand.
-    /// Numbers become visible in their order, so that nothing is missed by asking on from the last.
+    /// A job's events after number `after` (0: from the beginning), at most `limit` and 1,000. Numbers become
+    /// visible in ascending order, so a reader that continues from the last number misses nothing.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn events(&self, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -97,7 +96,7 @@ async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<
     Ok(events)
 }
 
-/// The rows that events tell of.
+/// Loads the action log rows that the events refer to.
 async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<(), StoreError> {
     let sequence =
         |event: &JobEvent| (event.kind == LOG_ENTRY).then(|| event.data["sequence"].as_i64()).flatten();

@@ -1,4 +1,4 @@
-//! Figures of the whole record for those who watch it: cheap enough to be asked for every few seconds.
+//! Database-wide statistics for monitoring: cheap enough to read every few seconds.
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
@@ -11,18 +11,18 @@ use papertape_core::record::JobStatus;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Figures of the whole record.
+/// Database-wide statistics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// Jobs by status; every status is there.
+    /// Jobs by status; every status is present.
     pub jobs: BTreeMap<&'static str, u64>,
-    /// What all sessions have used, summaries included.
+    /// Usage of all sessions, including summaries.
     pub used: Used,
-    /// Bytes of the schema's tables and indexes; `None` on SQLite, whose files have theirs.
+    /// Bytes of the schema's tables and indexes; `None` on SQLite, where the file sizes are used instead.
     pub bytes: Option<u64>,
 }
 
-/// In which a job can be.
+/// Every job status.
 const STATUSES: [JobStatus; 6] = [
     JobStatus::Queued,
     JobStatus::Running,
@@ -33,10 +33,10 @@ const STATUSES: [JobStatus; 6] = [
 ];
 
 impl Store {
-    /// How many jobs there are by status, what they have used, and how large the database is.
+    /// Counts jobs by status, sums their usage and measures the database.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn figures(&self) -> Result<Figures, StoreError> {
         let schema = match self.engine() {
             Engine::Sqlite(_) => None,
@@ -85,7 +85,7 @@ async fn used(db: &mut dyn Db) -> Result<Used, StoreError> {
         Backend::Postgres => {
             "SELECT coalesce(sum(cost_usd), 0), coalesce(sum(detached_cost_usd), 0) FROM trading_sessions"
         }
-        // SQLite has no exact decimals: they are summed here.
+        // SQLite has no exact decimals: sum them here.
         Backend::Sqlite => {
             "SELECT cost_usd, detached_cost_usd FROM trading_sessions
              WHERE cost_usd <> '0' OR detached_cost_usd <> '0'"

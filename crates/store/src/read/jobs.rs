@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 const JOBS: List = List { name: "jobs", default: 50, most: 200 };
 
-/// Which jobs; all conditions hold together.
+/// Filter for jobs; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
 pub struct JobFilter {
     /// Of this kind.
@@ -29,32 +29,32 @@ pub struct JobFilter {
     pub status: Option<JobStatus>,
 }
 
-/// How many model-days of a job are in which status.
+/// A job's model-days by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DayCounts {
-    /// Not begun.
+    /// Not started.
     pub queued: u64,
-    /// Under way.
+    /// In progress.
     pub running: u64,
     /// Done.
     pub completed: u64,
-    /// Broken off.
+    /// Ended with an error.
     pub failed: u64,
-    /// Not to be done.
+    /// Not to be run.
     pub skipped: u64,
 }
 
-/// What was used: tokens and USD.
+/// Usage and cost: tokens and USD.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Used {
     /// Tokens.
     #[serde(flatten)]
     pub usage: Usage,
-    /// USD, of the calls whose price is known.
+    /// USD, for calls with a known price.
     pub cost_usd: Decimal,
-    /// Calls whose usage is not known, and is in the sums as an estimate.
+    /// Calls with unknown usage, included in the sums as an estimate.
     pub estimated_calls: u64,
-    /// Calls that used tokens and whose price nobody knows: with any, what was spent is unknown.
+    /// Calls that used tokens at an unknown price; if there are any, the total cost is unknown.
     pub unpriced_calls: u64,
 }
 
@@ -65,9 +65,9 @@ pub struct JobOverview {
     pub job: JobRow,
     /// Its model-days.
     pub days: DayCounts,
-    /// What it has used, summaries included.
+    /// Its usage, including summaries.
     pub used: Used,
-    /// Its agents whose days another job has replaced, with that job.
+    /// Agents whose days another job has superseded, with that job.
     pub superseded: BTreeMap<AgentName, JobId>,
 }
 
@@ -84,7 +84,7 @@ pub struct DayRow {
     pub status: DayStatus,
     /// Why it failed or was skipped.
     pub error: Option<String>,
-    /// Where a skipped day is done; unknown of jobs that older versions stitched together.
+    /// Where a skipped day was completed; unknown for jobs that older versions assembled from several runs.
     pub skipped: Option<SkippedDay>,
     /// When its session was opened.
     pub started_at: Option<Timestamp>,
@@ -97,24 +97,24 @@ pub struct DayRow {
 pub struct JobDetails {
     /// The job.
     pub job: JobRow,
-    /// Has somebody asked for it to be cancelled?
+    /// Whether cancellation was requested.
     pub cancel_requested: bool,
     /// Its model-days, by date and agent.
     pub days: Vec<DayRow>,
-    /// What its sessions have used.
+    /// Usage of its sessions.
     pub used: Used,
-    /// What its summaries have used.
+    /// Usage of its summaries.
     pub used_by_summaries: Used,
-    /// Its agents whose days another job has replaced, with that job.
+    /// Agents whose days another job has superseded, with that job.
     pub superseded: BTreeMap<AgentName, JobId>,
 }
 
 impl Store {
-    /// The jobs whose ID begins or ends with this text, by ID; three at most, which is enough to say that it is
+    /// The jobs whose ID begins or ends with this text, by ID; at most three, enough to report that the text is
     /// ambiguous.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn jobs_by_short_id(&self, part: &str) -> Result<Vec<JobId>, StoreError> {
         let part = part.to_owned();
         self.read(move |db| {
@@ -135,7 +135,7 @@ impl Store {
     /// Jobs, newest first.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn jobs(
         &self,
         filter: &JobFilter,
@@ -149,10 +149,10 @@ impl Store {
         .await
     }
 
-    /// A job with all its model-days; `None` where there is none.
+    /// A job with all its model-days; `None` if there is none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn job_details(&self, job: &JobId) -> Result<Option<JobDetails>, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -162,10 +162,10 @@ impl Store {
         .await
     }
 
-    /// One job as a list has it; `None` where there is none.
+    /// One job in its list form; `None` if there is none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn job_overview(&self, job: &JobId) -> Result<Option<JobOverview>, StoreError> {
         let id = job.clone();
         self.read(move |db| {
@@ -214,12 +214,12 @@ async fn jobs(
     Ok(page)
 }
 
-/// A job whose days, costs and successors are filled in later.
+/// An overview whose days, costs and successors are filled in later.
 fn overview(job: JobRow) -> JobOverview {
     JobOverview { job, days: DayCounts::default(), used: Used::default(), superseded: BTreeMap::new() }
 }
 
-/// How far the jobs are, what they have used, and what replaced them.
+/// Fills in the jobs' progress, usage and successors.
 async fn fill_in(db: &mut dyn Db, jobs: &mut [JobOverview]) -> Result<(), StoreError> {
     let ids: Vec<JobId> = jobs.iter().map(|item| item.job.id.clone()).collect();
     let sql = "SELECT job_id, status, count(*) FROM job_details WHERE job_id IN (?) GROUP BY job_id, status";
@@ -250,7 +250,7 @@ fn day_counts(rows: Vec<(DayStatus, u64)>) -> DayCounts {
 }
 
 impl Used {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut usage = self.usage;
@@ -264,9 +264,9 @@ impl Used {
     }
 }
 
-/// What the jobs' sessions have used, and their summaries. Summed here: SQLite has no exact decimals.
+/// Usage of the jobs' sessions and of their summaries. Summed here: SQLite has no exact decimals.
 async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, Used)>, StoreError> {
-    // Sessions of the same cost together: of house models that is all of them.
+    // Group sessions of equal cost: with house models, that is all of them.
     let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
             sum(estimated_calls), sum(unpriced_calls),
             sum(detached_input_tokens), sum(detached_cached_tokens), sum(detached_output_tokens),

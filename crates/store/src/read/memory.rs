@@ -1,5 +1,4 @@
-//! The trader's memory, for those who look at it: rounds, open positions, reflections, and what a session
-//! was given.
+//! Read access to the trader's memory: rounds, open positions, reflections, and what each session recalled.
 
 use super::page::{List, Page, PageRequest, number};
 use crate::db::{Backend, Db, Statement};
@@ -26,10 +25,10 @@ const OPEN: List = List { name: "open_positions", default: 50, most: 500 };
 const TRADES: List = List { name: "trades", default: 50, most: 500 };
 const ARCHIVES: List = List { name: "archives", default: 50, most: 500 };
 
-/// A memory with the session that it was made in.
+/// A stored memory with the session that wrote it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remembered<T> {
-    /// Its row's id, in the order of commits.
+    /// Row ID, in commit order.
     pub id: i64,
     /// The job.
     pub job: JobId,
@@ -39,11 +38,11 @@ pub struct Remembered<T> {
     pub session: SessionId,
     /// When it was written.
     pub created_at: Timestamp,
-    /// What is remembered.
+    /// The memory.
     pub row: T,
 }
 
-/// Whose memories.
+/// Filter by owner of the memories.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFilter {
     /// Of this job.
@@ -52,12 +51,12 @@ pub struct MemoryFilter {
     pub agent: Option<AgentName>,
 }
 
-/// Which reflections.
+/// Filter for reflections; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
 pub struct TradeFilter {
     /// Of this job and agent.
     pub of: MemoryFilter,
-    /// With all of these words.
+    /// Containing all of these words.
     pub query: Option<String>,
     /// On this instrument.
     pub symbol: Option<Symbol>,
@@ -65,30 +64,30 @@ pub struct TradeFilter {
     pub side: Option<Direction>,
     /// With this tag.
     pub tag: Option<ErrorTag>,
-    /// With at least this result.
+    /// With at least this PnL.
     pub min_pnl: Option<Decimal>,
-    /// With at most this result.
+    /// With at most this PnL.
     pub max_pnl: Option<Decimal>,
-    /// Closed at or after.
+    /// Closed at or after this instant.
     pub from: Option<Timestamp>,
-    /// Closed before.
+    /// Closed before this instant.
     pub before: Option<Timestamp>,
-    /// Known at this instant: what a simulation may see then.
+    /// Known by this instant: what a simulation may see at that time.
     pub known_by: Option<Timestamp>,
 }
 
-/// What a step of a session gave its trader.
+/// The memory that a step recalled for its trader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenMemory {
     /// The step.
     pub path: StepPath,
-    /// The whole block, as it stands in the prompt.
+    /// The whole block, as it appears in the prompt.
     pub text: String,
-    /// What stands in it, with its text.
+    /// The recalled items, each with its text.
     pub items: Vec<(GivenRow, String)>,
 }
 
-/// Reflections of a period, folded.
+/// Compacted reflections of a period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArchiveRow {
     /// The job.
@@ -101,15 +100,15 @@ pub struct ArchiveRow {
     pub period: String,
     /// The instrument.
     pub symbol: Symbol,
-    /// What they come to.
+    /// Their aggregate.
     pub body: serde_json::Value,
 }
 
 impl Store {
-    /// Rounds that are kept, the newest first.
+    /// Stored rounds, newest first.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn memory_rounds(
         &self,
         filter: &MemoryFilter,
@@ -123,10 +122,10 @@ impl Store {
         .await
     }
 
-    /// Contexts of positions that are open, the newest first.
+    /// Contexts of open positions, newest first.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn memory_open(
         &self,
         filter: &MemoryFilter,
@@ -140,10 +139,10 @@ impl Store {
         .await
     }
 
-    /// Reflections, the newest exit first.
+    /// Reflections, newest exit first.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn memory_trades(
         &self,
         filter: &TradeFilter,
@@ -157,19 +156,19 @@ impl Store {
         .await
     }
 
-    /// What a session's traders were given of their memory, in the order of the steps.
+    /// The memory that a session's traders recalled, in step order.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn session_memory(&self, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {
         self.read(move |db| given(db, session).boxed()).await
     }
 
-    /// The ids of the reflections that a job's sessions of one agent were given, each once, with the job
-    /// that it was taken over from.
+    /// The distinct IDs of the reflections that a job's sessions recalled for an agent, each with the job from
+    /// which it was taken over.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn lessons_given(
         &self,
         job: &JobId,
@@ -190,11 +189,10 @@ impl Store {
         .await
     }
 
-    /// Stores folded reflections in the place of all those of these jobs, agents and lengths, in one
-    /// transaction.
+    /// Replaces all compacted reflections of these jobs, agents and lengths in one transaction.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn keep_archives(
         &self,
         replaced: Vec<(JobId, AgentName, String)>,
@@ -223,10 +221,10 @@ impl Store {
         .await
     }
 
-    /// Folded reflections, in the order in which they were first made.
+    /// Compacted reflections, in the order in which they were first created.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn memory_archives(
         &self,
         filter: &MemoryFilter,
@@ -267,7 +265,7 @@ async fn open(
     newest(db, statement, OPEN, page, read_context).await
 }
 
-/// A page of rows by their ids, the newest first.
+/// A page of rows by ID, newest first.
 async fn newest<T>(
     db: &mut dyn Db,
     mut statement: Statement,
@@ -332,7 +330,7 @@ async fn trades(
     Ok(TRADES.page(page, items, |item| vec![to_micros(item.row.exit_time).into(), item.id.into()]))
 }
 
-/// Adds the filter's conditions, all but that of its words.
+/// Adds the filter's conditions, except full text search.
 pub(crate) fn narrow(statement: &mut Statement, backend: Backend, filter: &TradeFilter) {
     of(statement, &filter.of);
     if let Some(symbol) = &filter.symbol {
@@ -342,7 +340,7 @@ pub(crate) fn narrow(statement: &mut Statement, backend: Backend, filter: &Trade
         statement.add(" AND side = ?", [side(wanted).into()]);
     }
     if let Some(tag) = filter.tag {
-        // The list is canonical JSON of words that hold no quotes.
+        // The list is canonical JSON, and tags contain no quotes.
         let word = format!("\"{tag}\"");
         let find = match backend {
             Backend::Sqlite => " AND instr(error_tags, ?) > 0",

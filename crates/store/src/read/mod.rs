@@ -1,4 +1,4 @@
-//! What readers ask the record for. Each question is one statement or a few, on one snapshot.
+//! Queries over the record. Each one is a statement or a few, on one snapshot.
 
 mod accounts;
 mod closed;
@@ -41,10 +41,10 @@ use crate::error::StoreError;
 use crate::value::{FromValue, Row, Value};
 use std::collections::BTreeMap;
 
-/// Rows are asked for by so many keys at a time.
+/// Number of keys per statement.
 const GROUP: usize = 32;
 
-/// Rows that belong to several others, by these: `sql` has a `?` where the keys go, and selects the key
+/// Rows that belong to several parents, by their keys: `sql` has a `?` where the keys go, and selects the key
 /// first.
 async fn by_key<K, T>(
     db: &mut dyn Db,
@@ -58,7 +58,7 @@ where
 {
     let mut found: BTreeMap<K, Vec<T>> = BTreeMap::new();
     for group in keys.chunks(GROUP) {
-        // One statement for every size of group: the last key fills up.
+        // One statement for every group size: the last key is repeated as padding.
         let filled = (0..GROUP).map(|at| Value::from(&group[at.min(group.len() - 1)]));
         let mut statement = Statement::default();
         statement.add(&sql.replace('?', &vec!["?"; GROUP].join(", ")), filled);

@@ -1,4 +1,4 @@
-//! What the assistant's jobs came to.
+//! Outcomes of the assistant's jobs.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -8,11 +8,11 @@ use papertape_core::id::JobId;
 use serde_json::Value;
 
 impl Store {
-    /// What a job of the assistant's came to, as it was kept when its session ended; `None` before, and for
-    /// every other job.
+    /// The outcome of an assistant job as recorded when its session ended; `None` before that, and for other
+    /// jobs.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn outcome(&self, job: &JobId) -> Result<Option<Value>, StoreError> {
         let job = job.clone();
         self.read(move |db| {

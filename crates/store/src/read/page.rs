@@ -1,11 +1,11 @@
-//! Pages of a list. A cursor holds the sort key of the last row that was given, and keys never change:
-//! whatever is added meanwhile, a row that was there when the first page was read comes exactly once.
+//! Cursor pagination. A cursor holds the sort key of the last row returned, and keys never change: a row that
+//! existed when the first page was read is returned exactly once, whatever is added meanwhile.
 
 use crate::error::StoreError;
 pub(crate) use papertape_core::page::{Page, PageRequest};
 use serde_json::Value;
 
-/// A list's name, default and bound.
+/// A list's name, default page size and limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) name: &'static str,
@@ -14,13 +14,13 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// How many rows to give.
+    /// The page size.
     pub(crate) fn limit(self, request: &PageRequest) -> usize {
         let limit = if request.limit == 0 { self.default } else { request.limit.min(self.most) };
         limit as usize
     }
 
-    /// The last row's key, where the request has a cursor.
+    /// The last row's key, if the request has a cursor.
     pub(crate) fn key<const N: usize>(self, request: &PageRequest) -> Result<Option<[Value; N]>, StoreError> {
         let Some(cursor) = &request.cursor else {
             return Ok(None);
@@ -35,7 +35,7 @@ impl List {
         read().map(Some).ok_or(StoreError::BadCursor)
     }
 
-    /// A page of rows, of which one more than the limit was read.
+    /// A page of rows, given one row more than the limit.
     pub(crate) fn page<T>(
         self,
         request: &PageRequest,
@@ -54,12 +54,12 @@ impl List {
     }
 }
 
-/// A number of a cursor.
+/// A number from a cursor.
 pub(crate) fn number(value: &Value) -> Result<i64, StoreError> {
     value.as_i64().ok_or(StoreError::BadCursor)
 }
 
-/// A text of a cursor.
+/// A string from a cursor.
 pub(crate) fn word(value: &Value) -> Result<String, StoreError> {
     value.as_str().map(str::to_owned).ok_or(StoreError::BadCursor)
 }

@@ -1,4 +1,4 @@
-//! Where on the tape a session's actions and orders stand.
+//! Where a session's actions and orders are on the tape.
 
 use crate::db::Statement;
 use crate::error::StoreError;
@@ -10,17 +10,17 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 
-/// Where a session's actions and orders stand.
+/// The steps of a session's actions and orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// The steps of its actions, by their numbers. One that was imported has none.
+    /// The steps of its actions, by action number. Imported actions have none.
     pub actions: BTreeMap<u64, StepPath>,
-    /// Where the orders that it knows of were given, by their ids: here, or in an earlier session of the
-    /// agent in the same job.
+    /// Where each order in the session was placed, by order ID: in this session, or in an earlier one of the same
+    /// agent and job.
     pub orders: BTreeMap<String, OrderPlace>,
 }
 
-/// Where an order was given.
+/// Where an order was placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderPlace {
     /// The session.
@@ -32,10 +32,10 @@ pub struct OrderPlace {
 }
 
 impl Store {
-    /// Where a session's actions and orders stand on the tape.
+    /// Returns where a session's actions and orders are on the tape.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn placed(&self, session: SessionId) -> Result<Placed, StoreError> {
         self.read(move |db| {
             async move {
@@ -45,7 +45,7 @@ impl Store {
                 for mut row in db.query(sql, params![session]).await? {
                     placed.actions.insert(row.get()?, row.get()?);
                 }
-                // An order that has waited is told of twice; the first time is where it was given.
+                // A pending order is recorded twice; the first row is where it was placed.
                 let mut statement = Statement::new(
                     "SELECT o.order_id, t.id, t.date, s.path FROM trading_sessions here
                      JOIN trading_sessions t ON t.job_id = here.job_id AND t.model = here.model
@@ -69,10 +69,10 @@ impl Store {
         .await
     }
 
-    /// The sessions of the same agent in the same job on the trading days before and after, with their days.
+    /// The same agent's sessions in the same job on the previous and next trading days, with their dates.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn neighbours(&self, session: SessionId) -> Result<[Option<(SessionId, Date)>; 2], StoreError> {
         self.read(move |db| {
             async move {

@@ -1,4 +1,4 @@
-//! Model-days that failed or are degraded, and what became of sessions' orders.
+//! Failed and degraded model-days, and order counts by session.
 
 use super::by_key;
 use crate::db::{Backend, Db};
@@ -19,37 +19,37 @@ pub struct DegradedDay {
     pub date: Date,
     /// The agent.
     pub agent: AgentName,
-    /// How it ended, or stopped.
+    /// Its final or current status.
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// Metadata and provenance; `None` of a session that is open.
+    /// Metadata and provenance; `None` while the session is open.
     pub metadata: Option<serde_json::Value>,
 }
 
 /// How many model-days of a job failed or are degraded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DegradedDays {
-    /// Those that failed.
+    /// Failed days.
     pub failed: u64,
-    /// Those that did not, and are degraded.
+    /// Days that completed but are degraded.
     pub degraded: u64,
-    /// The first of both, by day and agent.
+    /// The first failed or degraded day, by day and agent.
     pub first: Option<DegradedDay>,
 }
 
-/// What became of a session's orders.
+/// A session's order counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderCounts {
-    /// Orders that were given or ended in the session.
+    /// Orders placed or ended in the session.
     pub orders: u64,
-    /// Of these, the ones that were rejected.
+    /// Rejected ones among them.
     pub rejected: u64,
 }
 
 const DAY: &str = "s.date, s.model, s.status, s.error, s.metadata";
 
-/// The condition of the index `degraded_sessions`, in its words.
+/// SQL condition of the index `degraded_sessions`; must match its text.
 fn is_degraded(backend: Backend, table: &str) -> String {
     match backend {
         Backend::Sqlite => format!(
@@ -64,11 +64,11 @@ fn is_degraded(backend: Backend, table: &str) -> String {
 }
 
 impl Store {
-    /// How many model-days of each job failed or are degraded, with the first of them. Jobs without any are
-    /// left out.
+    /// The number of failed or degraded model-days of each job, and the first of them. Jobs without any are left
+    /// out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn degraded_counts(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>, StoreError> {
         let jobs: Arc<[JobId]> = jobs.into();
         self.read(move |db| {
@@ -78,10 +78,10 @@ impl Store {
         .await
     }
 
-    /// The model-days of a job that failed or are degraded, by day and agent.
+    /// A job's failed or degraded model-days, by day and agent.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn degraded_days(&self, job: &JobId) -> Result<Vec<DegradedDay>, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -100,10 +100,10 @@ impl Store {
         .await
     }
 
-    /// What became of the orders of these sessions. Sessions without orders are left out.
+    /// Order counts of these sessions. Sessions without orders are left out.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn order_counts(
         &self,
         sessions: &[SessionId],

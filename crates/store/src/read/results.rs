@@ -1,4 +1,4 @@
-//! What sessions came to.
+//! Session results.
 
 use super::accounts::all_done;
 use super::by_key;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 const RESULTS: List = List { name: "results", default: 50, most: 200 };
 
-/// Which sessions; all conditions hold together.
+/// Filter for sessions; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
 pub struct ResultFilter {
     /// On this day or later.
@@ -32,7 +32,7 @@ pub struct ResultFilter {
     pub job: Option<JobId>,
 }
 
-/// Which analysis of an instrument by a desk; all conditions hold together.
+/// Filter for a desk's analyses of an instrument; conditions are ANDed.
 #[derive(Clone, Debug)]
 pub struct AnalysisFilter {
     /// The instrument.
@@ -45,7 +45,7 @@ pub struct AnalysisFilter {
     pub agent: Option<AgentName>,
 }
 
-/// What a session came to. What its close writes is `None` until it is closed.
+/// A session's result. Fields written at the close are `None` until then.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionResult {
     /// The session.
@@ -62,9 +62,9 @@ pub struct SessionResult {
     pub error: Option<String>,
     /// The agent's session before this one in the same job.
     pub previous_date: Option<Date>,
-    /// What was held before the day.
+    /// The position at the start of the day.
     pub starting: Option<StartingPosition>,
-    /// What is held at the close, by symbol.
+    /// Holdings at the close, by symbol.
     pub holdings: Vec<HoldingRow>,
     /// Cash at the close.
     pub cash: Option<Money>,
@@ -72,7 +72,7 @@ pub struct SessionResult {
     pub portfolio_value: Option<Money>,
     /// Its actions.
     pub positions: Vec<PositionRow>,
-    /// What became of its orders, rejections among them.
+    /// Its orders with their outcomes, including rejections.
     pub orders: Vec<OrderRow>,
     /// Every open position at the close, by symbol.
     pub snapshots: Vec<SnapshotRow>,
@@ -95,17 +95,17 @@ pub struct DailyValue {
     pub cash: Money,
     /// Value at the close.
     pub portfolio_value: Money,
-    /// Value before the day.
+    /// Value at the start of the day.
     pub starting_value: Money,
     /// Metadata and provenance.
     pub metadata: serde_json::Value,
 }
 
 impl Store {
-    /// Sessions with what they came to, by day, agent and id.
+    /// Sessions with their results, by day, agent and ID.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn results(
         &self,
         filter: &ResultFilter,
@@ -119,10 +119,10 @@ impl Store {
         .await
     }
 
-    /// What one session came to; `None` where there is none.
+    /// One session's result; `None` if there is none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn result(&self, session: SessionId) -> Result<Option<SessionResult>, StoreError> {
         self.read(move |db| {
             async move {
@@ -138,10 +138,10 @@ impl Store {
         .await
     }
 
-    /// When a session was closed; `None` while it is not, or where there is none.
+    /// When a session was closed; `None` if it is open or does not exist.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn closed_at(&self, session: SessionId) -> Result<Option<Timestamp>, StoreError> {
         self.read(move |db| {
             async move {
@@ -153,11 +153,11 @@ impl Store {
         .await
     }
 
-    /// The newest session in which a desk has analysed the instrument, or was about to when its job
-    /// stopped. `None` where there is none.
+    /// The newest session in which a desk analyzed the instrument, or was about to when its job stopped. `None`
+    /// if there is none.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn newest_analysis(&self, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
         let wanted = Arc::new(filter.clone());
         self.read(move |db| {
@@ -167,12 +167,12 @@ impl Store {
         .await
     }
 
-    /// Of each agent, the newest simulation that has stopped, has not been replaced for it, and in which each of
-    /// its days is done, one at least there and one at least in the filter's days; by agent. The filter's `job` is
-    /// not used.
+    /// For each agent, the newest stopped simulation that has not been superseded for it and in which all of its
+    /// days are done, at least one of them in the job itself and at least one within the filter's days; by agent.
+    /// The filter's `job` is ignored.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn newest_results(&self, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>, StoreError> {
         let wanted = Arc::new(filter.clone());
         self.read(move |db| {
@@ -182,11 +182,10 @@ impl Store {
         .await
     }
 
-    /// The accounts at the closes of a job's sessions, by agent and day: as many rows as the job has
-    /// closed model-days.
+    /// The account values at the closes of a job's sessions, by agent and day: one row per closed model-day.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn daily_values(
         &self,
         job: &JobId,
@@ -242,7 +241,7 @@ const SESSIONS: &str = "SELECT s.id, s.job_id, s.date, s.model, s.status, s.erro
     FROM trading_sessions s WHERE 1 = 1";
 
 async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
-    // Of a session that is closed, its own words; of one that a stopped job has left, what it was to do.
+    // A closed session records what it analyzed; for one left open by a stopped job, use the job's config.
     let (analysed, left) = match db.backend() {
         Backend::Sqlite => (
             "EXISTS (SELECT 1 FROM json_each(s.metadata, '$.by_symbol') WHERE key = ?)",
@@ -312,7 +311,7 @@ async fn results(
     Ok(page)
 }
 
-/// The rows that belong to the sessions.
+/// Loads the rows that belong to the sessions.
 async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<(), StoreError> {
     let ids: Vec<SessionId> = sessions.iter().map(|item| item.id).collect();
     let sql =

@@ -1,4 +1,4 @@
-//! Sessions with what was said and done in them.
+//! Sessions with their transcripts and actions.
 
 use super::by_key;
 use super::page::{List, Page, PageRequest, number};
@@ -18,15 +18,15 @@ use papertape_core::time::{Date, Timestamp, to_micros};
 use std::sync::Arc;
 
 const SESSIONS: List = List { name: "sessions", default: 50, most: 200 };
-/// With their conversations.
+/// Sessions with their transcripts.
 const WHOLE: List = List { name: "sessions", default: 10, most: 50 };
 
 const MESSAGES: List = List { name: "messages", default: 200, most: 1000 };
-/// With what its nodes were told.
+/// SQL: the system prompts of a session's nodes.
 const INSTRUCTIONS: &str = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
     JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
 
-/// Which sessions; all conditions hold together.
+/// Filter for sessions; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
     /// Of this job.
@@ -35,19 +35,19 @@ pub struct SessionFilter {
     pub date: Option<Date>,
     /// Of this agent.
     pub agent: Option<AgentName>,
-    /// That concern this instrument: in their positions, their orders or their steps.
+    /// That involve this instrument: in positions, orders or steps.
     pub symbol: Option<Symbol>,
-    /// In which this node speaks, with its round (`Bull Researcher#1`) or in any (`Bull Researcher`).
-    /// The conversation is the node's alone.
+    /// In which this node speaks, with its round (`Bull Researcher#1`) or in any round (`Bull Researcher`). The
+    /// conversation is then limited to this node.
     pub node: Option<String>,
-    /// In which one message has all these words.
+    /// In which one message contains all these words.
     pub q: Option<String>,
 }
 
-/// A session, as `GET /reasoning` shows it.
+/// A session, as `GET /reasoning` returns it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionView {
-    /// Its id.
+    /// Its ID.
     pub id: SessionId,
     /// Its job.
     pub job: JobId,
@@ -63,23 +63,23 @@ pub struct SessionView {
     pub metadata: Option<serde_json::Value>,
     /// Its summary.
     pub session_summary: Option<String>,
-    /// Why it has none.
+    /// Why there is no summary.
     pub summary_error: Option<String>,
     /// When it was opened.
     pub started_at: Timestamp,
     /// When it was closed.
     pub completed_at: Option<Timestamp>,
-    /// How many messages it had at its close.
+    /// Number of messages at its close.
     pub total_messages: Option<u32>,
     /// Its actions.
     pub positions: Vec<PositionRow>,
-    /// What its nodes were told, by node; with the conversation alone.
+    /// System prompts by node; only with the conversation.
     pub instructions: Vec<Instructions>,
-    /// What was said, where it was asked for.
+    /// The transcript, if requested.
     pub conversation: Option<Vec<MessageView>>,
 }
 
-/// What a node was told before its conversation.
+/// A node's system prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instructions {
     /// The node's scope.
@@ -93,45 +93,45 @@ pub struct Instructions {
 pub struct MessageView {
     /// From 0 in a session, in the order of commits.
     pub message_index: u32,
-    /// Who speaks.
+    /// Author of the message.
     pub role: Role,
-    /// What is said.
+    /// Text of the message.
     pub content: String,
     /// Its summary.
     pub summary: Option<String>,
-    /// Why it has none.
+    /// Why there is no summary.
     pub summary_error: Option<String>,
-    /// The tool that answers.
+    /// The tool whose result this is.
     pub tool_name: Option<String>,
-    /// What it was asked.
+    /// The tool's arguments.
     pub tool_input: Option<serde_json::Value>,
-    /// When it was kept.
+    /// When it was recorded.
     pub timestamp: Timestamp,
     /// Its step.
     pub path: StepPath,
     /// Its node with the round.
     pub node: String,
-    /// Its event.
+    /// Number of its event.
     pub n: i64,
 }
 
-/// A part of what was said in a session.
+/// A page of a session's transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Talk {
-    /// How many messages there are in all.
+    /// Total number of messages.
     pub total: u32,
-    /// What the nodes were told, by node; with the first page alone.
+    /// System prompts by node; only with the first page.
     pub instructions: Option<Vec<Instructions>>,
     /// The messages.
     pub messages: Page<MessageView>,
 }
 
 impl Store {
-    /// What was said in a session, of all nodes or of one (as in [`SessionFilter`]), from the message of this
-    /// number on, by number; `None` where there is no such session.
+    /// A session's transcript from this message number on, for all nodes or for one (as in [`SessionFilter`]), by
+    /// number; `None` if there is no such session.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn talk(
         &self,
         session: SessionId,
@@ -147,11 +147,11 @@ impl Store {
         .await
     }
 
-    /// Sessions in the order in which they were opened, with their actions and, where
-    /// `conversation`, with all that was said. A page of whole conversations has at most 50.
+    /// Sessions by the time they were opened, with their actions and, if `conversation`, their transcripts. A
+    /// page with transcripts has at most 50 sessions.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn sessions(
         &self,
         filter: &SessionFilter,
@@ -190,7 +190,7 @@ async fn sessions(
         let key = [number(&started_at)?.into(), number(&id)?.into()];
         statement.add(" AND (s.started_at, s.id) > (?, ?)", key);
     }
-    // Where the sessions are known, they are sorted: not looked for along the index of starts.
+    // A rare word yields few sessions: sort those instead of walking the index of starts.
     let is_rare = question.as_ref().is_some_and(Question::is_rare);
     let order = if is_rare { " ORDER BY +s.started_at, s.id" } else { " ORDER BY s.started_at, s.id" };
     statement.add(&format!("{order} LIMIT ?"), [Value::from(list.limit(page) + 1)]);
@@ -227,7 +227,7 @@ fn conditions(filter: &SessionFilter, question: Option<&Question>, statement: &m
         statement.add(" AND s.model = ?", [agent.into()]);
     }
     if let Some(symbol) = &filter.symbol {
-        // A path begins with the instrument's scope, spelled as the tape spells it.
+        // A path begins with the instrument's scope, spelled as on the tape.
         let scope = format!("{}/", Key::Symbol(symbol.as_str().to_owned()));
         statement.add(
             " AND (EXISTS (SELECT 1 FROM positions p WHERE p.session_id = s.id AND p.symbol = ?)
@@ -319,7 +319,7 @@ async fn talk(
     Ok(Some(Talk { total, instructions, messages }))
 }
 
-/// All messages of a session, or from the one of a number on at most so many.
+/// All messages of a session, or a page of them starting at a message number.
 async fn messages(
     db: &mut dyn Db,
     session: SessionId,

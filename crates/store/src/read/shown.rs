@@ -1,4 +1,4 @@
-//! From something that was shown to the sessions that were shown it.
+//! From a datum to the sessions that saw it.
 
 use super::by_key;
 use super::page::{List, Page, PageRequest, number};
@@ -17,21 +17,21 @@ use std::fmt;
 use std::sync::Arc;
 
 const SHOWN: List = List { name: "shown", default: 50, most: 200 };
-/// Of one session so many reads are told at the most; the rest is counted.
+/// Max reads listed per session; the rest is only counted.
 const MOST_READS: usize = 20;
 
-/// Which rows of the exposure record show what is asked for.
+/// Filter for rows of the exposure record.
 #[derive(Clone)]
 pub struct ShownFilter {
     /// The dataset's content hash.
     pub dataset: ContentHash,
-    /// The series in which it stands.
+    /// The series that contain it.
     pub series: Vec<String>,
-    /// The read's rows begin on this day or earlier…
+    /// The read's rows begin on or before this day…
     pub to: Date,
-    /// …and end on this day or later.
+    /// …and end on or after it.
     pub from: Date,
-    /// The newest of them became known at this instant or later.
+    /// The newest of them became known at or after this instant.
     pub known_from: Option<Timestamp>,
     /// The newest of them became known before this instant.
     pub known_before: Option<Timestamp>,
@@ -39,19 +39,19 @@ pub struct ShownFilter {
     pub job: Option<JobId>,
     /// Of sessions of this agent.
     pub agent: Option<AgentName>,
-    /// What days and instants cannot tell: does the read show it?
+    /// Predicate for what days and instants cannot decide: whether the read contains the datum.
     pub shows: Option<Shows>,
 }
 
-/// Does a read show what is asked for?
+/// Whether a read contains the datum.
 pub type Shows = Arc<dyn Fn(&ExposureRow) -> bool + Send + Sync>;
 
-/// Which memory.
+/// Filter for sessions that recalled one memory.
 #[derive(Clone, Debug)]
 pub struct GivenFilter {
     /// What kind.
     pub kind: GivenKind,
-    /// The round's, the position's or the trade's id.
+    /// ID of the round, position or trade.
     pub memory_id: String,
     /// The job whose memory it is.
     pub job: JobId,
@@ -59,7 +59,7 @@ pub struct GivenFilter {
     pub agent: AgentName,
 }
 
-/// A session that was shown something.
+/// A session that saw a datum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownSession {
     /// The session.
@@ -70,36 +70,36 @@ pub struct ShownSession {
     pub date: Date,
     /// Its agent.
     pub agent: AgentName,
-    /// How it stands.
+    /// Its status.
     pub status: DayStatus,
-    /// Where it was shown, in the order of commits: the first ones.
+    /// The first reads of the datum, in commit order.
     pub reads: Vec<ShownRead>,
-    /// How often it was shown.
+    /// Number of reads of the datum.
     pub read_count: usize,
 }
 
-/// One time that something was shown.
+/// One read of a datum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownRead {
     /// The step that read.
     pub path: StepPath,
-    /// The message in which it was told: the tool's answer, or the prompt.
+    /// The message that contains it: the tool's result, or the prompt.
     pub message_index: Option<u32>,
     /// The tool that read.
     pub tool: Option<String>,
     /// The row of the exposure record; `None` for a memory.
     pub shown: Option<ExposureRow>,
-    /// When the newest of what was read became known, or the memory.
+    /// When the newest row read, or the memory, became known.
     pub known_at: Option<Timestamp>,
 }
 
 impl Store {
-    /// The sessions in which an agent was shown it, those that were opened last first. What only the books
-    /// or the sizing of orders have read was shown to nobody. A page may be short, or empty, where `shows`
-    /// leaves sessions out; there is more as long as it has a cursor.
+    /// The sessions whose agent saw the datum, most recently opened first. Data read only for bookkeeping or
+    /// order sizing was not seen by an agent. A page may be short or empty if `shows` filters sessions out; there
+    /// are more pages as long as there is a cursor.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn shown_to(
         &self,
         filter: &ShownFilter,
@@ -113,11 +113,11 @@ impl Store {
         .await
     }
 
-    /// The sessions whose trader was given this memory, those that were opened last first: of the job
-    /// itself, and of those that have taken its memory over.
+    /// The sessions whose trader recalled this memory, most recently opened first: those of its own job, and of
+    /// jobs that took its memory over.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn given_to(
         &self,
         filter: &GivenFilter,
@@ -132,14 +132,14 @@ impl Store {
     }
 }
 
-/// The columns that [`read`] reads, behind the session.
+/// The columns that [`read`] reads, after the session.
 const READ: &str = "s.path,
     (SELECT min(m.message_index) FROM reasoning_log_rows m
         WHERE m.session_id = e.session_id AND m.step_id = e.step_id),
     (SELECT min(m.tool_name) FROM reasoning_log_rows m
         WHERE m.session_id = e.session_id AND m.step_id = e.step_id)";
 
-/// Steps that read for themselves, and tell no agent.
+/// Excludes steps whose reads reach no agent.
 const TOLD: &str = "s.kind NOT IN ('book', 'sizing')";
 
 async fn shown_to(
@@ -149,7 +149,7 @@ async fn shown_to(
 ) -> Result<Page<ShownSession>, StoreError> {
     let before = SHOWN.key(page)?.map(|[id]| number(&id)).transpose()?;
     let wanted = SHOWN.limit(page) + 1;
-    // One walk down the index for each series, so that it can stop at the page's end.
+    // One index scan per series, so that each can stop at the end of the page.
     let mut ids: BTreeSet<SessionId> = BTreeSet::new();
     for series in &filter.series {
         let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM exposures e WHERE 1 = 1");
@@ -175,7 +175,7 @@ async fn shown_to(
     Ok(Page { items: sessions(db, &ids, reads).await?, next })
 }
 
-/// The filter's conditions on a row `e` of a series.
+/// The filter's conditions on a row `e` of the exposure record.
 fn conditions(statement: &mut Statement, filter: &ShownFilter) {
     statement.add(" AND e.first_date <= ? AND e.last_date >= ?", [filter.to.into(), filter.from.into()]);
     if let Some(from) = filter.known_from {
@@ -262,7 +262,7 @@ async fn given_to(
         statement.add(" ORDER BY e.id", []);
         for mut row in statement.query(db).await? {
             let (path, known_at): (StepPath, Option<Timestamp>) = (row.get()?, row.get()?);
-            // It stands in the first prompt of its scope.
+            // A memory is in the first prompt of its scope.
             let mut told = prompts.get(session).into_iter().flatten();
             let message_index = told.find(|(told, _)| told.scope() == path.scope()).map(|(_, index)| *index);
             let read = ShownRead { path, message_index, tool: None, shown: None, known_at };
@@ -276,7 +276,7 @@ fn read_prompt(row: &mut Row) -> Result<(StepPath, u32), StoreError> {
     Ok((row.get()?, row.get()?))
 }
 
-/// The sessions that have reads, in the order of the ids.
+/// The sessions that have reads, in the order of the IDs.
 async fn sessions(
     db: &mut dyn Db,
     ids: &[SessionId],

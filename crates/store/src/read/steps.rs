@@ -1,4 +1,4 @@
-//! The tape and the exposure record, for those who look at them.
+//! Read access to the tape and the exposure record.
 
 use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
@@ -18,42 +18,42 @@ use rust_decimal::Decimal;
 const STEPS: List = List { name: "steps", default: 100, most: 1000 };
 const EXPOSURES: List = List { name: "exposures", default: 100, most: 1000 };
 
-/// A step, as readers see it.
+/// A step, as returned to readers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepView {
-    /// Its id, in the order in which steps were begun.
+    /// Its ID, in the order in which steps were started.
     pub id: i64,
-    /// Where it stands.
+    /// Its path on the tape.
     pub path: StepPath,
-    /// Is it of the summaries' own tape?
+    /// Whether it is on the separate tape of the summaries.
     pub detached: bool,
-    /// Which link of the session's chain it is; `None` while it is open.
+    /// Its link number in the session's chain; `None` while it is open.
     pub seq: Option<i64>,
     /// Its class.
     pub class: Class,
     /// Its digest.
     pub digest: ContentHash,
-    /// Hash of the document that says what was asked.
+    /// Hash of the request's document.
     pub request_ref: Option<ContentHash>,
     /// Its state.
     pub state: State,
     /// Hash of the outcome's document.
     pub outcome_ref: Option<ContentHash>,
-    /// The step that it was copied from: `job/agent/date/path`; of rules version 1 `job/session/path`.
+    /// The step from which it was copied: `job/agent/date/path`; in rules version 1, `job/session/path`.
     pub reused_from: Option<String>,
-    /// What all its attempts have used.
+    /// Usage of all its attempts.
     pub usage: Usage,
-    /// What that cost in USD; `None` where no price is known.
+    /// Their cost in USD; `None` if no price is known.
     pub cost_usd: Option<Decimal>,
-    /// How many of its attempts are in these sums by an estimate, as their usage is not known.
+    /// Attempts with unknown usage, included in the sums as an estimate.
     pub estimated_calls: u64,
-    /// When it was begun.
+    /// When it was started.
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// How many attempts were sent.
+    /// Number of attempts sent.
     pub attempts: u32,
-    /// How many of these a crash or a stop has cut off.
+    /// Attempts interrupted by a crash or a stop.
     pub interrupted: u32,
     /// Its link's hash.
     pub hash: Option<ContentHash>,
@@ -62,19 +62,19 @@ pub struct StepView {
 /// A row of the exposure record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExposureView {
-    /// The row's id, in the order of commits.
+    /// Row ID, in commit order.
     pub id: i64,
     /// The step that read.
     pub path: StepPath,
-    /// What it was shown.
+    /// The data read.
     pub shown: ExposureRow,
 }
 
 impl Store {
-    /// Is there such a session?
+    /// Whether the session exists.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn has_session(&self, session: SessionId) -> Result<bool, StoreError> {
         self.read(move |db| {
             async move {
@@ -86,10 +86,10 @@ impl Store {
         .await
     }
 
-    /// A session's steps in the order in which they were begun, summaries' among them.
+    /// A session's steps in the order in which they were started, including those of summaries.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn steps(&self, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
         let page = page.clone();
         self.read(move |db| {
@@ -99,10 +99,10 @@ impl Store {
         .await
     }
 
-    /// What a session was shown of the market, in the order of commits.
+    /// The market data that a session read, in commit order.
     ///
     /// # Errors
-    /// A bad cursor, or a database that fails.
+    /// Returns an error if the cursor is invalid or the database fails.
     pub async fn exposures(
         &self,
         session: SessionId,
@@ -116,10 +116,10 @@ impl Store {
         .await
     }
 
-    /// How many attempts of a job were cut off and had to be made again.
+    /// The number of a job's attempts that were interrupted and had to be repeated.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn interrupted_attempts(&self, job: &JobId) -> Result<u64, StoreError> {
         let job = job.clone();
         self.read(move |db| {
@@ -187,7 +187,7 @@ fn step(mut row: Row) -> Result<StepView, StoreError> {
     })
 }
 
-/// A step's origin as readers get it.
+/// A step's origin in the form that readers get.
 fn origin(stored: String) -> String {
     match serde_json::from_str::<ReusedFrom>(&stored) {
         Ok(origin) => origin.to_string(),

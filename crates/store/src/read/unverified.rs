@@ -1,4 +1,4 @@
-//! Sessions that could see more than the market view.
+//! Sessions that could see beyond the market view.
 
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
@@ -9,15 +9,15 @@ use papertape_core::time::Date;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// As canonical metadata spell it.
+/// The mark as canonical metadata spell it.
 const MARK: &str = "%\"point_in_time\":\"unverified\"%";
 
 impl Store {
-    /// The day and the metadata of an agent's newest session in a job up to a day that is unverified; `None`
-    /// where all are verified.
+    /// The day and metadata of an agent's newest session in a job, up to a day, whose point-in-time access is
+    /// unverified; `None` if all are verified.
     ///
     /// # Errors
-    /// A database that fails.
+    /// Returns an error if the database fails.
     pub async fn newest_unverified(
         &self,
         job: &JobId,

@@ -1,14 +1,14 @@
-//! The session's chain of hashes, in the order of commits. Every step that is done, every intent that
-//! its guard has abandoned, and the session's close are a link:
+//! The session's hash chain, in commit order. Each finished step, each intent abandoned by its guard, and the
+//! session's close is a link:
 //!
 //! `hash = blake3(previous hash || canonical JSON of the link)`
 //!
-//! and the first one's previous hash is the anchor, which says whose session it is. Outcomes that came
-//! after their guard had closed are no links: they are costs of attempts and nothing else.
+//! The first link's previous hash is the anchor, which identifies the session. Outcomes that arrive after their
+//! guard has closed are not links: they only add to the cost of attempts.
 //!
-//! From rules version 2 on, instructions are links too, a step's link says more of it, and the summaries' steps
-//! and texts have a chain of their own. Above the sessions stand each agent's chain of days, which begins at
-//! what the job was to do, and the job's head: see `crate::head`.
+//! Since rules version 2, instructions are links too, a step's link covers more fields, and the summaries' steps
+//! and texts have a chain of their own. Above the sessions are each agent's chain of days, which begins at the
+//! job's anchor, and the job's head: see `crate::head`.
 
 use super::implied::DailyFigures;
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -18,26 +18,26 @@ use papertape_core::tape::{Class, OutcomeKind, StepPath};
 use papertape_core::time::Date;
 use serde_json::{Value, json};
 
-/// What stands before a session's first link.
+/// The start hash of a session's chain.
 pub(crate) fn anchor(job: &JobId, agent: &AgentName, date: Date) -> ContentHash {
     json::hash(&json!({ "job": job, "agent": agent, "date": date }))
 }
 
-/// What stands before the first link of a session's summaries.
+/// The start hash of the chain of a session's summaries.
 pub(crate) fn detached_anchor(job: &JobId, agent: &AgentName, date: Date) -> ContentHash {
     json::hash(&json!({ "job": job, "agent": agent, "date": date, "detached": true }))
 }
 
-/// What stands before an agent's first day.
+/// The start hash of an agent's chain of days.
 pub(crate) fn agent_anchor(job_anchor: ContentHash, agent: &AgentName) -> ContentHash {
     json::hash(&json!({ "anchor": job_anchor, "agent": agent }))
 }
 
-/// A closed day as a link of its agent's chain.
+/// A closed day, as a link of its agent's chain.
 #[derive(Debug)]
 pub(crate) struct DayLink<'a> {
     pub(crate) date: Date,
-    /// The newest link of the session, which is its close, and how many it has.
+    /// Hash of the session's newest link, which is its close; `links` is how many it has.
     pub(crate) session: ContentHash,
     pub(crate) links: i64,
     pub(crate) status: &'a str,
@@ -56,17 +56,17 @@ impl DayLink<'_> {
     }
 }
 
-/// A day that another job did as a link of its agent's chain.
+/// A day completed in another job, as a link of its agent's chain.
 pub(crate) fn skipped_link(date: Date, skipped: &Value) -> Value {
     json!({ "date": date, "skipped": skipped })
 }
 
-/// Instructions as a link.
+/// A node's system prompt, as a link.
 pub(crate) fn instructions_link(node: &str, hash: ContentHash) -> Value {
     json!({ "instructions": node, "text": hash })
 }
 
-/// A message's or (`path` absent) a session's summary as a link, or why there is none.
+/// The summary of a message or (without `path`) of a session, or the reason why it has none, as a link.
 pub(crate) fn summary_link(path: Option<&StepPath>, text: Option<&str>, error: Option<&str>) -> Value {
     json!({ "summary": path, "text": text, "error": error })
 }
@@ -78,7 +78,7 @@ pub(crate) fn follow(previous: ContentHash, link: &Value) -> ContentHash {
     ContentHash::of(&bytes)
 }
 
-/// A step as a link.
+/// A step, as a link.
 #[derive(Debug)]
 pub(crate) struct StepLink<'a> {
     pub(crate) path: &'a StepPath,
@@ -88,12 +88,12 @@ pub(crate) struct StepLink<'a> {
     /// `None`: abandoned.
     pub(crate) outcome: Option<(OutcomeKind, ContentHash)>,
     pub(crate) implied_hash: ContentHash,
-    /// Of rules version 1: is it in the session's chain though it belongs to the summaries?
+    /// Rules version 1: whether the step is in the session's chain although it belongs to the summaries.
     pub(crate) detached: bool,
-    /// The attempts that the link covers, each with why it failed. Not the last one of an abandoned step: how
-    /// that ended may be told later. Since rules version 2.
+    /// The attempts that the link covers, each with its error. Excludes the last attempt of an abandoned step,
+    /// whose outcome may be recorded later. Since rules version 2.
     pub(crate) attempts: &'a [(u32, Option<String>)],
-    /// Where it was copied from. Since rules version 2.
+    /// The step from which it was copied. Since rules version 2.
     pub(crate) reused_from: Option<&'a ReusedFrom>,
 }
 
@@ -122,7 +122,7 @@ impl StepLink<'_> {
     }
 }
 
-/// A session's close as a link.
+/// A session's close, as a link.
 #[derive(Debug)]
 pub(crate) struct CloseLink<'a> {
     pub(crate) status: &'a str,
@@ -130,11 +130,11 @@ pub(crate) struct CloseLink<'a> {
     pub(crate) metadata: &'a Value,
     pub(crate) starting: &'a StartingPosition,
     pub(crate) state: ContentHash,
-    /// In the order of their symbols.
+    /// By symbol.
     pub(crate) holdings: &'a [HoldingRow],
     pub(crate) cash: papertape_core::money::Money,
     pub(crate) portfolio_value: papertape_core::money::Money,
-    /// As the session's last row of `positions` has them; absent where it has no such row.
+    /// As on the session's last row of `positions`; empty if there is no such row.
     pub(crate) daily: &'a DailyFigures,
 }
 

@@ -1,4 +1,4 @@
-//! The end of a session: what it leaves, and the link that holds it.
+//! Closing a session: its final rows, and the link that commits to them.
 
 use super::chain::{self, CloseLink, DayLink};
 use super::commit::Applying;
@@ -106,7 +106,7 @@ impl Applying<'_> {
         self.fence.event(self.db, "progress", &event, at).await.map(drop)
     }
 
-    /// The session stays open, and its model-day is failed until it is resumed.
+    /// The session stays open, and its model-day is marked as failed until the job is resumed.
     pub(super) async fn fail_day(&mut self, error: &str) -> Result<(), StoreError> {
         let (job, agent, date) = (self.head.job.clone(), self.head.agent.clone(), self.head.date);
         let status = DayStatus::Failed;
@@ -122,7 +122,7 @@ impl Applying<'_> {
         self.fence.event(self.db, "progress", &event, self.commit.at).await.map(drop)
     }
 
-    /// Puts the day's figures on the session's last row of `positions`, where there is one.
+    /// Writes the day's profit and return to the session's last row of `positions`, if there is one.
     async fn daily_figures(&mut self, close: &CloseSession) -> Result<DailyFigures, StoreError> {
         let (mut profit, mut return_pct) = (close.daily_profit, close.daily_return_pct);
         implied::unsign(&mut profit.0);

@@ -19,7 +19,7 @@ use papertape_core::tape::{Class, StepPath};
 use rust_decimal::Decimal;
 use serde_json::json;
 
-/// Applies the commit; the transaction around it is the caller's.
+/// Applies the commit; the caller owns the transaction.
 pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreError> {
     let events = commit.writes.iter().map(events).sum();
     let is_progress = commit.writes.iter().any(is_progress);
@@ -34,7 +34,7 @@ pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreE
     fence.settle(db).await
 }
 
-/// Does it bring the job on? That a step is begun, or was cut off, does not.
+/// Whether the write is progress of the job. Starting a step or interrupting one is not.
 const fn is_progress(write: &Write) -> bool {
     matches!(
         write,
@@ -46,7 +46,7 @@ const fn is_progress(write: &Write) -> bool {
     )
 }
 
-/// The most events that a write can be.
+/// Max events that a write produces.
 fn events(write: &Write) -> usize {
     match write {
         Write::End(end) => {
@@ -74,7 +74,7 @@ fn text(write: &Write) -> Option<&Text> {
     }
 }
 
-/// A commit on its way into the tables.
+/// A commit while it is being applied.
 pub(super) struct Applying<'a> {
     pub(super) db: &'a mut dyn Db,
     pub(super) commit: &'a Commit,
@@ -82,7 +82,7 @@ pub(super) struct Applying<'a> {
     pub(super) head: Head,
 }
 
-/// A step that is there.
+/// An existing step.
 struct Found {
     id: i64,
     is_open: bool,
@@ -94,7 +94,7 @@ struct Found {
 impl Applying<'_> {
     async fn write(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
-            // All texts are there already.
+            // All texts were stored beforehand.
             Write::Text(_) => Ok(()),
             Write::Intent(intent) => self.intent(intent).await,
             Write::Attempt { path, ended, next } => self.attempt(path, ended, *next).await,
@@ -178,7 +178,7 @@ impl Applying<'_> {
         }
     }
 
-    /// Ends an attempt, and counts what it used for the step and the session.
+    /// Ends an attempt, and adds its usage to the step and the session.
     async fn end_attempt(&mut self, step: &Found, ended: &AttemptEnd) -> Result<(), StoreError> {
         let usage = ended.usage;
         let values = params![
@@ -235,7 +235,7 @@ impl Applying<'_> {
                 self.end_attempt(step, attempt).await?;
             }
             if step.class == Class::External && end.class == Class::External && !step.is_open {
-                // Its guard closed before: a cost, and nothing else.
+                // Its guard closed earlier: this only adds to the cost.
                 return Ok(());
             }
             if !step.is_open {
@@ -331,7 +331,7 @@ impl Applying<'_> {
         self.fence.event(self.db, "node", &event, self.commit.at).await
     }
 
-    /// Adds a step that a branch's parent abandoned.
+    /// Adds a step that was abandoned in the parent of a branch.
     async fn abandoned(&mut self, step: &Intent, reused_from: &ReusedFrom) -> Result<(), StoreError> {
         self.must_be_open(&step.path)?;
         let commit = self.commit;
@@ -379,7 +379,7 @@ impl Applying<'_> {
         if added == 0 { Err(there_already(&step.path)) } else { Ok(()) }
     }
 
-    /// Abandons what is open at or below the scope, in path order.
+    /// Abandons all open steps in the scope, in path order.
     async fn close_scope(&mut self, scope: &str) -> Result<(), StoreError> {
         let commit = self.commit;
         let rows = self
@@ -406,7 +406,7 @@ impl Applying<'_> {
             let mut attempts = Vec::new();
             if row.get::<u32>()? > 1 {
                 attempts = attempts_of(self.db, id).await?;
-                // How it ends may be told after its guard has closed.
+                // Its outcome may be recorded after its guard has closed.
                 attempts.pop();
             }
             let link = self.head.link(
@@ -455,7 +455,7 @@ impl Applying<'_> {
         row.map(read).transpose()
     }
 
-    /// The day's own tape ends with its session; the summaries' does not.
+    /// No steps of the day's own tape are accepted after the session's close; the summaries' tape stays open.
     fn must_be_open(&self, path: &StepPath) -> Result<(), StoreError> {
         if self.head.closed && !self.commit.detached {
             return Err(StoreError::inconsistent(format!("the step {path} comes after its session's close")));
@@ -471,7 +471,7 @@ async fn attempts_of(db: &mut dyn Db, step: i64) -> Result<Vec<(u32, Option<Stri
     rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
 }
 
-/// A step's origin as its column has it.
+/// A step's origin as stored in its column.
 fn stored_origin(origin: &ReusedFrom) -> String {
     json::canonical(&json::to_value(origin))
 }

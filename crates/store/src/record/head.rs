@@ -1,5 +1,5 @@
-//! What a session's row counts: its messages, its chain or its summaries' chain, what it has used. Read at the beginning of a
-//! transaction, written back at its end.
+//! The counters in a session's row: its messages, its chain or its summaries' chain, its usage. Read at the start
+//! of a transaction and written back at its end.
 
 use super::chain;
 use crate::db::Db;
@@ -12,7 +12,7 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-/// A session's counters, which this transaction has to itself.
+/// A session's counters, to which this transaction has exclusive access.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) id: SessionId,
@@ -31,7 +31,7 @@ pub(super) struct Head {
     changed: bool,
 }
 
-/// A link that has been added to the chain.
+/// A link added to the chain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) seq: i64,
@@ -40,7 +40,7 @@ pub(super) struct Link {
 }
 
 impl Head {
-    /// Reads the session's row. What is used is counted for the summaries' line where `detached`.
+    /// Reads the session's row. If `detached`, usage is added to the summaries' columns.
     pub(super) async fn load(
         db: &mut dyn Db,
         id: SessionId,
@@ -105,7 +105,7 @@ impl Head {
         self.next_message - 1
     }
 
-    /// Counts what an attempt has used.
+    /// Adds an attempt's usage.
     pub(super) fn spend(&mut self, attempt: &AttemptEnd) {
         let estimate = attempt.estimate.filter(|_| attempt.usage.is_none());
         if let Some(usage) = attempt.usage.or(estimate.map(|estimate| estimate.usage)) {

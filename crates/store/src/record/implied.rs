@@ -1,4 +1,4 @@
-//! Rows that exist because of a step: written with it, and read back as what they were made of.
+//! Rows derived from a step: written with it, and read back in the form from which they were made.
 
 use super::head::Head;
 use super::memory;
@@ -18,7 +18,7 @@ use rust_decimal::Decimal;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The step that rows belong to.
+/// The step that derived rows belong to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin<'a> {
     pub(super) step_id: i64,
@@ -26,14 +26,13 @@ pub(super) struct Origin<'a> {
     pub(super) at: Timestamp,
 }
 
-/// How many events a row is.
+/// Number of events that a row produces.
 pub(super) fn events(implied: &Implied) -> usize {
     usize::from(matches!(implied, Implied::Message(_) | Implied::Order(_)))
 }
 
-/// The rows as both databases can hold them, so that their hash is the same when they are read back:
-/// instants are whole
-/// microseconds, and PostgreSQL knows neither a zero below zero nor a NUL.
+/// The rows in a form that both databases can store, so that their hash is the same when they are read back:
+/// instants are whole microseconds, and PostgreSQL has neither a negative zero nor NUL.
 pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
@@ -49,7 +48,7 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 row.price.iter_mut().for_each(|price| unsign(&mut price.0));
                 unsign(&mut row.cash.0);
                 unsign(&mut row.portfolio_value.0);
-                // The day's figures come with the session's close.
+                // Set by the session's close.
                 row.daily_profit = None;
                 row.daily_return_pct = None;
                 row.symbol.iter_mut().for_each(clean_symbol);
@@ -297,17 +296,16 @@ async fn insert_order(
     .map(drop)
 }
 
-/// Rows of a session by their step, each with the table that it stands in, in the order in which the
-/// step had them.
+/// A session's derived rows by step, in the step's order, each with its table.
 pub(crate) type BySteps = BTreeMap<i64, BTreeMap<i64, Implied>>;
 
-/// Reads all implied rows of a session back.
+/// Reads all derived rows of a session back.
 pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<BySteps, StoreError> {
     let mut found = BySteps::new();
     let mut collect = |rows: Vec<Row>, read: fn(&mut Row) -> Result<Implied, StoreError>| {
         for mut row in rows {
             let (step, ord): (Option<i64>, Option<i64>) = (row.get()?, row.get()?);
-            // Rows without a step were imported with their session, and are no part of a chain.
+            // Rows without a step were imported with their session and are not part of a chain.
             if let (Some(step), Some(ord)) = (step, ord) {
                 let implied = read(&mut row)?;
                 if found.entry(step).or_default().insert(ord, implied).is_some() {
@@ -333,7 +331,7 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
     collect(exposures, |row| Ok(Implied::Exposure(read_exposure(row)?)))?;
     let positions = db.query(&select(POSITION, "positions"), session).await?;
     collect(positions, |row| {
-        // The day's figures are put on the last row by the session's close, and chained there.
+        // The session's close writes the day's profit and return to the last row, and chains them there.
         let row = read_position(row)?;
         Ok(Implied::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
     })?;
@@ -356,14 +354,14 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
     Ok(found)
 }
 
-/// The day's figures on a session's last row of `positions`.
+/// Profit and return of the day, from the session's last row of `positions`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct DailyFigures {
     pub(crate) profit: Option<Money>,
     pub(crate) return_pct: Option<Decimal>,
 }
 
-/// Reads the day's figures. Any other row than the last must have none.
+/// Reads the day's profit and return. Only the last row may have them.
 pub(crate) async fn daily_figures(db: &mut dyn Db, session: SessionId) -> Result<DailyFigures, StoreError> {
     let sql = "SELECT daily_profit, daily_return_pct FROM positions WHERE session_id = $1 ORDER BY action_id";
     let mut last = DailyFigures::default();

@@ -1,4 +1,4 @@
-//! The rows of the trader's memory: written with their step, and read back as what they were made of.
+//! The rows of the trader's memory: written with their step, and read back in the form from which they were made.
 
 use super::head::Head;
 use super::implied::{Origin, unsign};
@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The row as both databases can hold it.
+/// Converts the row to a form that both databases can store.
 pub(super) fn storable_round(row: &mut RoundRow) {
     scrub(row);
     whole(&mut row.known_at);
@@ -66,7 +66,7 @@ pub(super) fn storable_given(row: &mut GivenRow) {
     whole(&mut row.known_at);
 }
 
-/// PostgreSQL knows no NUL in a text.
+/// PostgreSQL text cannot hold a NUL.
 fn scrub<T: Serialize + DeserializeOwned>(row: &mut T) {
     let value = json::to_value(row);
     if json::canonical(&value).contains("\\u0000")
@@ -260,7 +260,7 @@ pub(super) async fn insert_given(
     .map(drop)
 }
 
-/// What a reflection is found by.
+/// The text under which search finds a reflection.
 pub(crate) fn search_text(row: &ReflectionRow) -> String {
     let mut text = vec![row.symbol.to_string(), side(row.side).to_owned(), row.cause.clone()];
     text.extend(row.error_tags.iter().map(ToString::to_string));

@@ -1,4 +1,4 @@
-//! The record as a running job needs it: `papertape_core::ports::Record`.
+//! The record as a running job uses it: `papertape_core::ports::Record`.
 
 pub(crate) mod chain;
 mod close;
@@ -126,7 +126,7 @@ impl Record for Store {
     }
 }
 
-/// A future of the store as one of the ports.
+/// Converts a future of the store to one of the port.
 pub(crate) fn port<T: Send + 'static>(
     work: BoxFuture<'static, Result<T, StoreError>>,
 ) -> BoxFuture<'static, Result<T, RecordError>> {
@@ -137,7 +137,7 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
     let mut fence = Fence::take(db, lease, 1).await?;
     if let Some(found) = find_session(db, &lease.job, &new.agent, new.date).await? {
         if found.ended.is_none() {
-            // It may have stopped on something that had to be fixed.
+            // It may have stopped on an error that has since been fixed.
             let sql = "UPDATE trading_sessions SET status = 'running', error = NULL
                 WHERE id = $1 AND status <> 'running'";
             db.execute(sql, params![found.id]).await?;
@@ -163,7 +163,7 @@ async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Resul
     Ok(OpenedSession { id, ended: None })
 }
 
-/// Marks the model-day as running; `false` where it was already.
+/// Marks the model-day as running; returns `false` if it already was.
 async fn day_runs(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<bool, StoreError> {
     let changed = db
         .execute(
@@ -259,7 +259,7 @@ async fn implied_by_path(
     Ok(by_path)
 }
 
-/// A step's state of its two columns.
+/// Reads a step's state from its two columns.
 pub(crate) fn read_state(state: &str, kind: Option<OutcomeKind>) -> Result<State, StoreError> {
     match (state, kind) {
         ("intent", None) => Ok(State::Intent),

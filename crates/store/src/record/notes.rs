@@ -1,4 +1,4 @@
-//! What a session says beside its steps: the instructions of its nodes, and its summaries.
+//! A session's text outside its steps: the system prompts of its nodes, and its summaries.
 
 use super::chain;
 use super::commit::Applying;

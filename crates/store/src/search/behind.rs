@@ -1,8 +1,8 @@
-//! On SQLite the index of words follows behind the commits: it costs as much as all the rest of a message, and
-//! many texts at a time cost it far less than each by itself. Until it has come to a text, a search looks at the
-//! text itself, so that what is found does not depend on how far the index is.
+//! On SQLite the full text index lags behind the commits: indexing costs as much as all the rest of a message,
+//! and far less per text when texts are indexed in batches. A search reads texts that are not indexed yet
+//! directly, so results do not depend on the index lag.
 //!
-//! PostgreSQL keeps such a list by itself (the `fastupdate` of its GIN indexes).
+//! PostgreSQL maintains such a list itself (the `fastupdate` of its GIN indexes).
 
 use super::index;
 use super::words::{Word, has_all, indexed};
@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::texts;
 use crate::value::params;
 
-/// Makes the text findable, and leaves the index for later.
+/// Queues the text for indexing; searches find it immediately.
 pub(crate) async fn later(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
     match db.backend() {
         Backend::Sqlite => {
@@ -22,7 +22,7 @@ pub(crate) async fn later(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
     }
 }
 
-/// Brings the index on by this many texts at most; how many it were.
+/// Indexes at most this many texts; returns how many it indexed.
 pub(crate) async fn catch_up(db: &mut dyn Db, most: usize) -> Result<usize, StoreError> {
     let sql = "SELECT text_id FROM texts_to_index ORDER BY text_id LIMIT $1";
     let rows = db.query(sql, params![most]).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn catch_up(db: &mut dyn Db, most: usize) -> Result<usize, Stor
     Ok(count)
 }
 
-/// The texts that have all of these words, of those that the index has not come to.
+/// The texts that contain all of these words, among those not indexed yet.
 pub(super) async fn matching(db: &mut dyn Db, asked: &[Word]) -> Result<Vec<i64>, StoreError> {
     let mut found = Vec::new();
     if db.backend() == Backend::Postgres {

@@ -1,11 +1,10 @@
-//! Full-text search of what was said. Both databases keep an index of words, and both get the words
-//! from here: what a word is does not depend on the database, and what a reader types is never a
-//! query's syntax.
+//! Full text search of transcripts. Both databases maintain an index, and both get their words from here:
+//! tokenization does not depend on the database, and user input is never parsed as query syntax.
 //!
-//! A word is a run of letters and digits in lower case, at most 64 of them. Where a script puts no
-//! spaces between words (Chinese, Japanese, Korean, Thai and its neighbours), every two neighbouring
-//! characters are a word, and the last one alone: so any part of such a text is found, down to a
-//! single character. A text matches if it has all words of the question, in any order.
+//! A word is a run of letters and digits in lower case, at most 64 of them. In scripts without spaces between
+//! words (Chinese, Japanese, Korean, Thai and its neighbors), every two adjacent characters are a word, and so is
+//! the last character on its own: any part of such a text can be found, down to a single character. A text
+//! matches if it contains all words of the query, in any order.
 
 pub(crate) mod behind;
 mod words;
@@ -16,7 +15,7 @@ use crate::texts;
 use crate::value::{Row, Value, params};
 use words::{Word, asked};
 
-/// Makes the text findable, unless it is already.
+/// Indexes the text, unless it already is.
 pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
     let (known, add) = match db.backend() {
         Backend::Sqlite => (
@@ -44,50 +43,50 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Takes a text that is about to go out of SQLite's index. PostgreSQL's goes by itself.
+/// Removes a text that is about to be deleted from SQLite's index. PostgreSQL's index needs no such step.
 pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<(), StoreError> {
     db.execute("DELETE FROM texts_to_index WHERE text_id = $1", params![text_id]).await?;
     let known = db.row("SELECT rowid FROM text_search WHERE rowid = $1", params![text_id]).await?;
     if known.is_some() {
-        // An index without content of its own has to be told what it had.
+        // A contentless index must be given the values to delete.
         let sql = "INSERT INTO text_search (text_search, rowid, words) VALUES ('delete', $1, $2)";
         db.execute(sql, params![text_id, words::indexed(body).join(" ")]).await?;
     }
     Ok(())
 }
 
-/// So many matching texts are rare, or one of so many where there are fewer in all; but some always are.
+/// Thresholds for "rare": this many matching texts, or this fraction of all texts if that is fewer; below
+/// `RARE_ANYWAY`, always.
 const RARE: i64 = 20_000;
 const RARE_OF: i64 = 50;
 const RARE_ANYWAY: i64 = 2_000;
-/// One of so many texts, or more, is everywhere.
+/// At least one match per this many texts is "everywhere".
 const EVERYWHERE_OF: i64 = 10;
 
-/// A question put to the index.
+/// A search query.
 #[derive(Debug)]
 pub(crate) struct Question {
     backend: Backend,
     words: Value,
     frequency: Frequency,
-    /// Texts that match and that the index does not have yet.
+    /// Matching texts that are not indexed yet.
     newest: Vec<i64>,
 }
 
-/// How many texts match, and so how they are best come by on SQLite, whose planner does not know. What
-/// is found is the same.
+/// How many texts match, which decides how to look them up on SQLite, whose planner does not know. Results do not
+/// depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frequency {
-    /// So few that one goes from them to whatever holds them, and not the other way round.
+    /// Few: start from the matches and look up the rows that reference them.
     Rare,
-    /// So many that whatever holds them is looked through in its order, beside a list of them.
+    /// More: scan those rows in their order, and check each against a list of matches.
     Often,
-    /// So many that a list would be long and the first ones are met at once: asked one by one.
+    /// So many that a list would be long and a scan soon finds the first ones: query the index for each row.
     Everywhere,
 }
 
 impl Question {
-    /// Reads a question and asks how often its words are. `None` where it has no word, and so matches
-    /// nothing.
+    /// Parses a query and estimates how frequent its words are. `None` if it has no words and so matches nothing.
     pub(crate) async fn ask(db: &mut dyn Db, question: &str) -> Result<Option<Self>, StoreError> {
         let backend = db.backend();
         let asked = asked(question);
@@ -98,18 +97,18 @@ impl Question {
         let words = quoted(backend, &asked);
         let frequency = match backend {
             Backend::Sqlite => frequency(db, &words).await?,
-            // Its planner knows how often a word is.
+            // Its planner knows word frequencies.
             Backend::Postgres => Frequency::Often,
         };
         Ok(Some(Self { backend, words, frequency, newest }))
     }
 
-    /// Is it best to begin with the matching texts?
+    /// Whether to start from the matching texts.
     pub(crate) fn is_rare(&self) -> bool {
         self.frequency == Frequency::Rare
     }
 
-    /// A condition that holds for the ids of the matching texts: SQL with one `?`, and its value.
+    /// A condition on the IDs of the matching texts: SQL with one `?`, and its value.
     pub(crate) fn condition(&self, column: &str) -> (String, Value) {
         let newest = self.newest.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         let sql = match self.backend {
@@ -117,7 +116,7 @@ impl Question {
                 "(EXISTS (SELECT 1 FROM text_search
                   WHERE text_search.rowid = {column} AND text_search MATCH ?) OR {column} IN ({newest}))"
             ),
-            // In the one list, so that it can still be what one begins with.
+            // In a single list, so that the planner can still start from it.
             Backend::Sqlite if !newest.is_empty() => format!(
                 "{column} IN (SELECT rowid FROM text_search WHERE text_search MATCH ?
                  UNION ALL SELECT value FROM json_each('[{newest}]'))"
@@ -128,8 +127,7 @@ impl Question {
     }
 }
 
-/// Counts the first matches, which come in the order of their ids: where they end says how dense they
-/// are.
+/// Counts the first matches, which come in ID order: the last ID shows how dense they are.
 async fn frequency(db: &mut dyn Db, words: &Value) -> Result<Frequency, StoreError> {
     let newest = "SELECT coalesce(max(id), 0) FROM texts";
     let all: i64 = db.row(newest, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
@@ -148,7 +146,7 @@ async fn frequency(db: &mut dyn Db, words: &Value) -> Result<Frequency, StoreErr
     })
 }
 
-/// Words in the database's own form. They are letters and digits alone, so that quotes cannot end early.
+/// Words in the database's query syntax. They are only letters and digits, so they cannot end the quotes.
 fn quoted(backend: Backend, words: &[Word]) -> Value {
     let (quote, prefix, and) = match backend {
         Backend::Sqlite => ('"', "*", " AND "),
@@ -159,7 +157,7 @@ fn quoted(backend: Backend, words: &[Word]) -> Value {
     Value::Text(words.iter().map(quoted).collect::<Vec<_>>().join(and))
 }
 
-/// SQL with one `?` for the words, which holds for the ids of the matching texts.
+/// SQL with one `?` for the words: a condition on the IDs of the matching texts.
 fn listed(backend: Backend, column: &str) -> String {
     match backend {
         Backend::Sqlite => format!("{column} IN (SELECT rowid FROM text_search WHERE text_search MATCH ?)"),
@@ -170,14 +168,14 @@ fn listed(backend: Backend, column: &str) -> String {
     }
 }
 
-/// A condition that holds for the ids of the matching texts: SQL with one `?`, and its value. `None`
-/// where the question has no word, and so matches nothing.
+/// A condition on the IDs of the matching texts: SQL with one `?`, and its value. `None` if the query has no
+/// words and so matches nothing.
 pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Option<(String, Value)> {
     let words = asked(question);
     (!words.is_empty()).then(|| (listed(backend, column), quoted(backend, &words)))
 }
 
-/// A condition for each word of the question by itself, as [`condition`] has one for all of them.
+/// One condition for each word of the query, in the form that [`condition`] has for all of them.
 pub(crate) fn conditions(backend: Backend, column: &str, question: &str) -> Vec<(String, Value)> {
     let words = asked(question);
     words.iter().map(|word| (listed(backend, column), quoted(backend, std::slice::from_ref(word)))).collect()

@@ -1,15 +1,15 @@
-//! What a word is.
+//! Tokenizer.
 
 use std::collections::BTreeSet;
 
-/// Longer words are cut, in texts and in questions alike.
+/// Longer words are truncated, in texts and queries alike.
 const WORD_CHARS: usize = 64;
-/// Only so many bytes of different words of one text are indexed: PostgreSQL's bound is a megabyte.
+/// Max bytes of distinct words indexed per text: PostgreSQL's limit is 1 MB.
 const TEXT_BYTES: usize = 400_000;
-/// A question has no more words than this; the rest is not looked at.
+/// Max words per query; the rest is ignored.
 const QUESTION_WORDS: usize = 32;
 
-/// The words by which a text is found, in their order.
+/// The words under which a text is indexed, in order.
 pub(super) fn indexed(text: &str) -> Vec<String> {
     let mut bytes = 0;
     words(text, true)
@@ -22,12 +22,12 @@ pub(super) fn indexed(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words of a question that are looked for.
+/// The words of a query.
 pub(super) fn asked(question: &str) -> Vec<Word> {
     words(question, false).into_iter().take(QUESTION_WORDS).collect()
 }
 
-/// Does a text of these [`indexed`] words have all of those that are asked for?
+/// Whether a text with these [`indexed`] words contains all words of the query.
 pub(super) fn has_all(indexed: &[String], asked: &[Word]) -> bool {
     asked.iter().all(|word| {
         let from = indexed.partition_point(|had| *had < word.text);
@@ -38,11 +38,11 @@ pub(super) fn has_all(indexed: &[String], asked: &[Word]) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// Only the word's beginning is known: a single character that may be followed by another.
+    /// Matches any word with this prefix: a single character that may be followed by another.
     pub(super) prefix: bool,
 }
 
-/// The words of a text that is to be found (`indexed`), or of a question.
+/// The words of a text to be indexed (`indexed`), or of a query.
 fn words(text: &str, indexed: bool) -> BTreeSet<Word> {
     let mut words = BTreeSet::new();
     let mut plain = String::new();
@@ -79,12 +79,12 @@ fn add_run(run: &mut Vec<char>, indexed: bool, words: &mut BTreeSet<Word>) {
     run.clear();
 }
 
-/// Scripts whose words have no spaces between them, or mean something in parts.
+/// Scripts without spaces between words, or whose parts of words carry meaning.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0e00..=0x0eff      // Thai, Lao
         | 0x1000..=0x109f    // Burmese
-        | 0x1100..=0x11ff    // Hangul parts
+        | 0x1100..=0x11ff    // Hangul Jamo
         | 0x1780..=0x17ff    // Khmer
         | 0x3005..=0x3007
         | 0x3040..=0x30ff    // Hiragana, Katakana

@@ -13,30 +13,30 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
-/// What has a meaning of its own in SQLite's file URIs.
+/// Characters with a special meaning in SQLite's file URIs.
 const URI_PATH: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
-/// Statements kept prepared on each connection: more than the record has.
+/// Prepared statements cached per connection: more than the store uses.
 const CACHED_STATEMENTS: usize = 192;
-/// How long to wait for another process's lock: a reader's, or a copying tool's.
+/// How long to wait for another process's lock, such as a reader or a backup tool.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Names of parameters, so that none is put together for each statement.
+/// Parameter names, so that none has to be formatted per statement.
 const NAMES: [&str; 40] = [
     "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$16",
     "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29", "$30", "$31",
     "$32", "$33", "$34", "$35", "$36", "$37", "$38", "$39", "$40",
 ];
 
-/// The file's path with something added to its name.
+/// The file's path with a suffix appended.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Nobody but the owner reads what agents said and did.
+/// Only the owner may read what agents said and did.
 pub(super) fn private(options: &mut OpenOptions) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -44,8 +44,8 @@ pub(super) fn private(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Makes the file, if it is not there, for its owner alone. SQLite gives the same mode to the files
-/// that it puts beside it.
+/// Creates the file, if it does not exist, for its owner only. SQLite gives the same mode to the files that it
+/// creates next to it.
 pub(crate) fn create(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -53,18 +53,18 @@ pub(crate) fn create(path: &Path) -> Result<(), StoreError> {
     options.open(path).map(drop).map_err(|error| StoreError::file(path, &error))
 }
 
-/// Opens a connection that may write.
+/// Opens a read-write connection.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection)?;
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    // A commit that was acknowledged survives a loss of power.
+    // An acknowledged commit survives a power loss.
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
     Ok(connection)
 }
 
-/// Opens a connection that may not.
+/// Opens a read-only connection.
 pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     let connection =
         Connection::open_with_flags(path, READ_ONLY).map_err(|error| StoreError::file(path, &error))?;
@@ -72,7 +72,7 @@ pub(super) fn open_read_only(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens a file that nobody changes, without its log and without files of SQLite's next to it.
+/// Opens a file that nobody changes, ignoring its WAL and creating no files next to it.
 pub(super) fn open_immutable(path: &Path) -> Result<Connection, StoreError> {
     let path_in_uri = percent_encoding::percent_encode(path.as_os_str().as_encoded_bytes(), URI_PATH);
     let uri = format!("file:{path_in_uri}?immutable=1");
@@ -82,19 +82,19 @@ pub(super) fn open_immutable(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// The application id in a file's header; 0 where none was set.
+/// The application ID in a file's header; 0 if unset.
 pub(super) fn application_id(path: &Path) -> Result<i64, StoreError> {
     Ok(open_read_only(path)?.query_row("PRAGMA application_id", [], |row| row.get(0))?)
 }
 
-/// Sets it.
+/// Sets the application ID.
 pub(super) fn set_application_id(path: &Path, id: i64) -> Result<(), StoreError> {
     Ok(open(path)?.pragma_update(None, "application_id", id)?)
 }
 
-/// Removes the file, and what SQLite puts beside it.
+/// Removes the file and SQLite's files next to it.
 pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
-    // The log first: a log without its file is nothing, a file without its log may be half of it.
+    // The WAL first: a WAL without its file is harmless, a file without its WAL may lack commits.
     for file in [beside(path, "-wal"), beside(path, "-shm"), path.to_owned()] {
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -124,7 +124,7 @@ pub(crate) fn copy(connection: &Connection, to: &Path) -> Result<(), StoreError>
     Ok(())
 }
 
-/// A connection inside of a transaction.
+/// A connection inside a transaction.
 pub(crate) struct SqliteDb<'c> {
     connection: &'c mut Connection,
 }
@@ -205,7 +205,7 @@ fn from_sqlite(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::I64(number),
-        // No statement of ours reads a REAL but for a reader's own arithmetic.
+        // Our statements never read a REAL, except for a reader's own arithmetic.
         ValueRef::Real(number) => Value::Text(number.to_string()),
         ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),

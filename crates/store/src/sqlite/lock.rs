@@ -1,5 +1,5 @@
-//! One process owns a data file: an advisory lock on a file beside it, which the system lets go when
-//! the process ends, however it ends.
+//! One process owns a data file: an advisory lock on a file next to it, which the OS releases when the process
+//! ends, however it ends.
 
 use super::connection::beside;
 use crate::error::StoreError;
@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 
-/// The right to write to a data file, until it is dropped.
+/// Exclusive write access to a data file, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
@@ -15,16 +15,16 @@ pub(super) struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing is not enough: a child process that is just being started has a copy of the file
-        // until it runs its program, and would keep the lock as long.
+        // Closing is not enough: a child process that is being spawned holds a copy of the descriptor until it
+        // executes its program, and would keep the lock for as long.
         let _ = self.file.unlock();
     }
 }
 
-/// Who holds the lock of the data file at `path`, without taking it.
+/// ID of the process that holds the lock of the data file at `path`; does not acquire it.
 pub(crate) fn holder(path: &Path) -> Option<u32> {
     let mut file = File::open(beside(path, ".lock")).ok()?;
-    // Shared, so that those who look do not look like owners to each other.
+    // Shared, so that concurrent checks do not mistake each other for owners.
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
@@ -36,7 +36,7 @@ pub(crate) fn holder(path: &Path) -> Option<u32> {
 }
 
 impl Lock {
-    /// Takes the lock of the data file at `path`.
+    /// Acquires the lock of the data file at `path`.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
         let lock_path = beside(path, ".lock");
         let failed = |error: std::io::Error| StoreError::file(&lock_path, &error);
@@ -48,7 +48,7 @@ impl Lock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // Who it is is told as far as it is known.
+                // Report the owner if it is known.
                 let _ = file.read_to_string(&mut holder);
                 return Err(StoreError::InUse { path: path.to_owned(), pid: holder.trim().parse().ok() });
             }

@@ -1,4 +1,4 @@
-//! SQLite: one writer thread that commits in groups, a few readers, one process.
+//! SQLite: one writer thread with group commit, a few readers, one process.
 
 mod connection;
 mod lock;
@@ -24,26 +24,26 @@ use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
 use writer::Writer;
 
-/// A data file that is open.
+/// An open data file.
 #[derive(Debug)]
 pub(crate) struct Engine {
     path: PathBuf,
-    // In this order they are dropped: the writer is the last to close the file and so empties its
-    // log, and the lock goes when nothing writes any more.
+    // Drop order matters: the writer closes the file last and thereby truncates the WAL, and the lock is released
+    // when nothing writes anymore.
     readers: Readers,
     writer: Option<Writer>,
     _lock: Option<Lock>,
-    // Goes after the readers: it may be a copy that is removed with it.
+    // Dropped after the readers: it may be a copy that is removed with it.
     _source: ReadSource,
 }
 
 impl Engine {
-    /// Opens or makes the file, brings it to the newest schema, and owns it from then on.
+    /// Opens or creates the file, migrates it to the newest schema, and owns it from then on.
     pub(crate) fn open(path: &Path, migrations: &[migrate::Migration]) -> Result<Self, StoreError> {
         Self::start(path, Lock::take(path)?, migrations)
     }
 
-    /// The same for data that may be thrown away: see `dev.rs`.
+    /// Like `open`, for dev mode data: see `dev.rs`.
     pub(crate) fn open_dev(
         path: &Path,
         wipe: bool,
@@ -73,7 +73,7 @@ impl Engine {
         Ok(Self { path: path.to_owned(), writer, readers, _lock: Some(lock), _source: source })
     }
 
-    /// Opens a file that is there for reading, next to the process that owns it.
+    /// Opens an existing file for reading, alongside the process that owns it.
     pub(crate) fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let source = ReadSource::of(path)?;
         migrate::check_sqlite(&mut source.connect()?)?;
@@ -81,8 +81,8 @@ impl Engine {
         Ok(Self { path: path.to_owned(), writer: None, readers, _lock: None, _source: source })
     }
 
-    /// Runs the work in the writer's next transaction. It is under way when this returns; the future
-    /// resolves when it is durable.
+    /// Runs the work in the writer's next transaction. It is queued when this returns; the future resolves when
+    /// it is durable.
     pub(crate) fn write<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -96,7 +96,7 @@ impl Engine {
         answered(receiver)
     }
 
-    /// Runs the work on a reader, on one snapshot of the record.
+    /// Runs the work on a reader, on one snapshot of the database.
     pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'static, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -110,13 +110,13 @@ impl Engine {
         })
     }
 
-    /// Copies the whole database as it is now into a new file.
+    /// Copies the whole database as of now into a new file.
     pub(crate) fn backup(&self, to: &Path) -> BoxFuture<'static, Result<(), StoreError>> {
         let to = to.to_owned();
         self.on_connection(move |connection| connection::copy(connection, &to))
     }
 
-    /// Bytes on disk: the data file and its log.
+    /// Bytes on disk: the data file and its WAL.
     pub(crate) fn bytes(&self) -> u64 {
         let wal = connection::beside(&self.path, "-wal");
         [&self.path, &wal].into_iter().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
@@ -134,7 +134,7 @@ impl Engine {
     }
 }
 
-/// Reads every page of a file that nobody writes to: see <https://sqlite.org/pragma.html#pragma_integrity_check>.
+/// Reads every page of a file without a writer: see <https://sqlite.org/pragma.html#pragma_integrity_check>.
 pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
     let mut connection = connection::open_immutable(path)?;
     migrate::check_sqlite(&mut connection)?;
@@ -146,10 +146,10 @@ pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Work for the writer, and whom to tell.
+/// Work for the writer, and where to send its result.
 struct Work<T, F> {
     work: F,
-    /// `None`: not done, or it panicked.
+    /// `None`: not run, or it panicked.
     result: Option<Result<T, StoreError>>,
     sender: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -174,7 +174,7 @@ where
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => return,
         };
-        // Nobody listening is no reason not to write.
+        // Nobody may be waiting for the result.
         let _ = self.sender.send(answer);
     }
 }
@@ -188,7 +188,7 @@ fn answered<T: Send + 'static>(
     .boxed()
 }
 
-/// The result of work whose statements are all ready at once.
+/// The result of work whose statements all resolve immediately.
 fn ready<T>(work: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
     work.now_or_never().unwrap_or_else(|| {
         Err(StoreError::Inconsistent("work on SQLite waits for something else".to_owned()))

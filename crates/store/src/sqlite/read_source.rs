@@ -1,12 +1,13 @@
-//! What readers open: the data file itself or, where SQLite cannot put its shared memory next to it (a read-only
-//! directory, a read-only disk), the file as one that nobody changes, or a copy.
+//! What readers open: the data file itself or, if SQLite cannot create its shared memory next to it (a read-only
+//! directory or disk), the file as immutable, or a copy.
 
 use super::connection::{beside, open_immutable, open_read_only};
 use crate::error::StoreError;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
-/// A WAL file holds frames only behind its header of 32 bytes (<https://sqlite.org/fileformat2.html#the_wal_file>).
+/// A WAL file contains frames only if it is longer than its 32-byte header
+/// (<https://sqlite.org/fileformat2.html#the_wal_file>).
 const WAL_HEADER_BYTES: u64 = 32;
 
 /// What readers open.
@@ -14,9 +15,9 @@ const WAL_HEADER_BYTES: u64 = 32;
 pub(super) enum ReadSource {
     /// The file, which its owner may be writing to.
     Shared(PathBuf),
-    /// The file, which nobody can be writing to.
+    /// The file, which nobody can write to.
     Immutable(PathBuf),
-    /// A copy of the file and its log, removed when this is dropped.
+    /// A copy of the file and its WAL, removed on drop.
     Copy(TemporaryCopy),
 }
 
@@ -25,10 +26,10 @@ impl ReadSource {
         Self::Shared(path.to_owned())
     }
 
-    /// Finds out how the file can be read.
+    /// Determines how the file can be read.
     ///
     /// # Errors
-    /// A file that is not there, is empty, or is not a database; a copy that cannot be made.
+    /// Returns an error if the file does not exist, is empty or is not a database, or if a copy cannot be made.
     pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
         let meta = path.metadata().map_err(|error| StoreError::file(path, &error))?;
         if meta.len() == 0 {
@@ -60,7 +61,7 @@ fn probe(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
-/// Could SQLite not make or map the files that it keeps next to the data?
+/// Whether SQLite failed to create or map the files that it keeps next to the data.
 fn is_unwritable(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, ReadOnly, SystemIoFailure};
     matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly | SystemIoFailure))
@@ -70,7 +71,7 @@ fn has_frames(path: &Path) -> bool {
     beside(path, "-wal").metadata().is_ok_and(|wal| wal.len() > WAL_HEADER_BYTES)
 }
 
-/// A copy of a data file and its log in the system's directory for temporary files, for its owner only.
+/// A copy of a data file and its WAL in the system's temporary directory, for its owner only.
 #[derive(Debug)]
 pub(crate) struct TemporaryCopy {
     dir: PathBuf,
@@ -78,7 +79,7 @@ pub(crate) struct TemporaryCopy {
 }
 
 impl TemporaryCopy {
-    /// A copy of a data file with what SQLite keeps next to it.
+    /// Copies a data file with the files that SQLite keeps next to it.
     pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
         Self::by(path, |file| {
             std::fs::copy(path, file).map_err(|error| StoreError::file(path, &error))?;
@@ -95,13 +96,13 @@ impl TemporaryCopy {
         })
     }
 
-    /// A copy that `copy` writes to the path that it is given.
+    /// Makes a copy with `copy`, which writes to the given path.
     pub(crate) fn by(
         path: &Path,
         copy: impl FnOnce(&Path) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
         let dir = private_dir()?;
-        // From here on the directory is removed, also where copying fails.
+        // From here on, drop removes the directory, even if copying fails.
         let made = Self { file: dir.join("record.db"), dir };
         copy(&made.file)?;
         tracing::debug!(file = %path.display(), "reading a temporary copy");
@@ -120,7 +121,7 @@ impl Drop for TemporaryCopy {
     }
 }
 
-/// A new directory that only its owner can enter.
+/// Creates a directory that only its owner can enter.
 fn private_dir() -> Result<PathBuf, StoreError> {
     let above = std::env::temp_dir();
     let mut builder = std::fs::DirBuilder::new();

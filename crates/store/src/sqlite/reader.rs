@@ -1,4 +1,4 @@
-//! A few connections that read, each with a thread of its own.
+//! A few read connections, each with its own thread.
 
 use super::read_source::ReadSource;
 use crate::error::StoreError;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// How many read at a time.
+/// Number of readers.
 const READERS: usize = 4;
 
 /// Work for a reader.
@@ -64,7 +64,7 @@ fn run(mut connection: Connection, queue: &Mutex<Receiver<Task>>) {
             tracing::error!("a read of the record panicked");
         }
         if !connection.is_autocommit() {
-            // A snapshot that is not let go keeps the log from being emptied.
+            // A snapshot left open would keep the WAL from being truncated.
             let _ = connection.execute_batch("ROLLBACK");
         }
     }

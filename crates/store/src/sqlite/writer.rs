@@ -1,5 +1,5 @@
-//! The only thread that writes. What has queued up while a transaction was made durable goes into the
-//! next one: many commits, one wait for the disk.
+//! The only thread that writes. Tasks that queue up while a transaction is being made durable are committed
+//! together in the next one: many commits, one fsync.
 
 use super::connection::SqliteDb;
 use crate::db::Db;
@@ -11,31 +11,31 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The most tasks of one transaction, so that the first does not wait for ever.
+/// Max tasks per transaction, so that the first one does not wait too long.
 const GROUP: usize = 256;
-/// How long nothing may come before the index of words is brought up to date.
+/// How long the queue must be idle before the full text index catches up.
 const IDLE: Duration = Duration::from_millis(200);
-/// The index falls behind by so many rows at most, of whatever tables: some hundred messages. What it has not
-/// come to, each search has to read.
+/// Max lag of the full text index in rows of all tables: a few hundred messages. Every search has to read what is
+/// not indexed yet.
 const BEHIND: u64 = 4096;
-/// So many texts are indexed in one transaction: a task that comes meanwhile waits for no more.
+/// Texts indexed per transaction: a task that arrives meanwhile waits no longer than that.
 const TEXTS: usize = 64;
 
-/// Work to be done in a transaction.
+/// Work to be done inside a transaction.
 pub(super) trait Task: Send {
-    /// Does the work. `false`: it has failed, and its changes are to be taken back. It may be done
-    /// again, after its changes were taken back.
+    /// Does the work. Returns `false` if it failed and its changes must be rolled back. It may be called again
+    /// after a rollback.
     fn run(&mut self, db: &mut dyn Db) -> bool;
 
-    /// Lets the work have failed.
+    /// Marks the work as failed.
     fn fail(&mut self, error: StoreError);
 
-    /// Tells whoever waits for it how it ended, the transaction around it having ended like this. Work
-    /// that panicked tells nothing: its receiver learns that nobody will.
+    /// Sends the result to the waiter, given how the surrounding transaction ended. Work that panicked sends
+    /// nothing: its receiver sees the sender dropped.
     fn answer(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
-/// The writer's handle. Dropping it waits until everything that was sent is durable.
+/// The writer's handle. Dropping it waits until all tasks sent are durable.
 #[derive(Debug)]
 pub(super) struct Writer {
     tasks: Option<Sender<Box<dyn Task>>>,
@@ -52,8 +52,8 @@ impl Writer {
         Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
-    /// Queues a task. Should the thread be gone, the task is dropped, and with it its answer's sender:
-    /// whoever waits is told.
+    /// Queues a task. If the thread is gone, the task is dropped together with its sender, which notifies the
+    /// waiter.
     pub(super) fn send(&self, task: Box<dyn Task>) {
         if let Some(tasks) = &self.tasks {
             let _ = tasks.send(task);
@@ -71,7 +71,7 @@ impl Drop for Writer {
 }
 
 fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
-    // What an earlier process has left for later is done first.
+    // Process the backlog left by an earlier process first.
     let mut is_behind = true;
     let mut up_to_date_at = connection.total_changes();
     let mut patience = IDLE;
@@ -106,8 +106,8 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
     let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-/// Brings the index of words up to date by one batch. `false`: that is all for now. A failure is logged once, until
-/// the index has moved on again.
+/// Indexes one batch of texts. Returns `false` if nothing is left for now. A failure is logged once, until the
+/// index makes progress again.
 fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
     let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
         let done = super::ready(Box::pin(behind::catch_up(&mut SqliteDb::new(connection), TEXTS)));
@@ -125,7 +125,7 @@ fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
             count == TEXTS
         }
         Err(error) => {
-            // Searches read the texts themselves meanwhile.
+            // Until then, searches read the texts themselves.
             if !std::mem::replace(lags, true) {
                 tracing::warn!(error = %error, "the text index lags behind the record; searches read the texts instead");
             }
@@ -144,9 +144,9 @@ fn transact(connection: &mut Connection, mut group: Vec<Box<dyn Task>>) {
     }
 }
 
-/// Runs all tasks as one, which is much cheaper than a savepoint for each: with those, the full-text
-/// index is written once a task instead of once a transaction. `None` where one of several has failed,
-/// which hardly ever happens: then nothing was done.
+/// Runs all tasks without savepoints, which is much cheaper: with savepoints, the full text index is written once
+/// per task instead of once per transaction. Returns `None` if one of several tasks failed, which is rare:
+/// everything was then rolled back.
 fn together(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Option<Result<(), StoreError>> {
     if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
         return Some(Err(error));
@@ -161,7 +161,7 @@ fn together(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Option<
     Some(commit(connection))
 }
 
-/// Runs each task in a savepoint of its own; one that fails is taken back alone.
+/// Runs each task in its own savepoint; only a failed task is rolled back.
 fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Result<(), StoreError> {
     run(connection, "BEGIN IMMEDIATE")?;
     for task in group {
@@ -180,7 +180,7 @@ fn in_savepoint(connection: &mut Connection, task: &mut dyn Task) -> Result<(), 
     run(connection, "RELEASE task")
 }
 
-/// A task that panics is a bug of its own, and must not take the writer with it.
+/// A panic is a bug in that task and must not take down the writer.
 fn guarded(connection: &mut Connection, task: &mut dyn Task) -> bool {
     let ran = catch_unwind(AssertUnwindSafe(|| task.run(&mut SqliteDb::new(connection))));
     ran.unwrap_or_else(|_| {

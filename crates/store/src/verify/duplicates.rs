@@ -1,4 +1,4 @@
-//! What stands in the record twice, and is hashed once at most: each copy against the other.
+//! Checks data that is stored twice but hashed at most once: each copy against the other.
 
 use super::session::Break;
 use crate::db::Db;
@@ -10,8 +10,7 @@ use papertape_core::id::JobId;
 use papertape_core::record::{Implied, SessionId};
 use papertape_core::tape::StepPath;
 
-/// Rows of a session that say of themselves something else than their session or step does; `$1` is the
-/// session. Each statement counts them.
+/// Rows of a session that contradict their session or step; `$1` is the session. Each statement counts them.
 const OF_SESSION: &[(&str, &str, &str)] = &[
     (
         "steps",
@@ -65,7 +64,7 @@ const OF_SESSION: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// As [`OF_SESSION`], of what rules version 2 has fixed.
+/// As [`OF_SESSION`], for what is guaranteed since rules version 2.
 const OF_SESSION_SINCE_2: &[(&str, &str, &str)] = &[
     (
         "trading_sessions",
@@ -79,7 +78,7 @@ const OF_SESSION_SINCE_2: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Rows of a job that are in none of its sessions, or say something else than these do; `$1` is the job.
+/// Rows of a job that are in none of its sessions or contradict them; `$1` is the job.
 const OF_JOB: &[(&str, &str, &str)] = &[
     (
         "positions",
@@ -128,7 +127,7 @@ const OF_JOB: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// As [`OF_JOB`], of what rules version 2 has fixed.
+/// As [`OF_JOB`], for what is guaranteed since rules version 2.
 const OF_JOB_SINCE_2: &[(&str, &str, &str)] = &[(
     "job_details",
     "SELECT count(*) FROM job_details d WHERE d.job_id = $1 AND (
@@ -139,7 +138,7 @@ const OF_JOB_SINCE_2: &[(&str, &str, &str)] = &[(
     "the session of a skipped day is not the one that was written",
 )];
 
-/// What a session's rows say twice.
+/// Checks the duplicated data in a session's rows.
 pub(super) async fn of_session(
     db: &mut dyn Db,
     id: SessionId,
@@ -151,7 +150,7 @@ pub(super) async fn of_session(
             return Ok(Some(Break(None, vec![*table], (*why).to_owned())));
         }
     }
-    // What a path says of a step stands in columns of its own, for those that search by it.
+    // Parts of a step's path are duplicated in columns of their own, for searching.
     let sql = "SELECT path, kind FROM steps WHERE session_id = $1";
     for mut row in db.query(sql, params![id]).await? {
         let path: StepPath = row.get()?;
@@ -170,7 +169,7 @@ pub(super) async fn of_session(
     Ok(None)
 }
 
-/// What a job's rows say twice: the table, and a sentence.
+/// Checks the duplicated data in a job's rows; returns the table and a message.
 pub(super) async fn of_job(
     db: &mut dyn Db,
     job: &JobId,
@@ -185,7 +184,7 @@ pub(super) async fn of_job(
     Ok(None)
 }
 
-/// The words by which a step's reflections are found: a sentence where they are not theirs.
+/// Checks the search text of a step's reflections; returns a message if it does not match them.
 pub(super) async fn of_rows(
     db: &mut dyn Db,
     step: i64,

@@ -1,5 +1,4 @@
-//! The job above its sessions: each expected day, what it was to do, its agents' chains, and a head that was
-//! published.
+//! Checks above the sessions: each expected day, the job's anchor, its agents' chains, and a published head.
 
 use super::texts::Texts;
 use super::{Broken, duplicates};
@@ -12,8 +11,7 @@ use papertape_core::record::{DayStatus, JobHead, JobStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first place above the sessions where the record is not what was written, or does not extend what was
-/// published.
+/// The first place above the sessions where the record was altered, or does not extend the published head.
 pub(super) async fn check(
     db: &mut dyn Db,
     rows: &JobRows,
@@ -38,8 +36,8 @@ pub(super) async fn check(
     Ok(published.and_then(|published| extends(rows, published)))
 }
 
-/// Each expected day is one session, a day that another job did, or among the last ones of an agent that has
-/// not come to them.
+/// Each expected day is a session, a day completed in another job, or one of an agent's last days that has not
+/// been reached yet.
 fn days(rows: &JobRows) -> Option<Broken> {
     let mut by_agent: BTreeMap<&AgentName, Vec<&ExpectedDay>> = BTreeMap::new();
     for day in &rows.days {
@@ -48,7 +46,7 @@ fn days(rows: &JobRows) -> Option<Broken> {
     let none = BTreeMap::new();
     for (agent, days) in &by_agent {
         let sessions = rows.sessions.get(*agent).unwrap_or(&none);
-        // A day that is open, or that nobody has come to: none may follow it.
+        // The first open or unreached day: no session may follow it.
         let mut ends_at = None;
         for day in days {
             let broken = |tables: &[&'static str], why: &str| {
@@ -91,7 +89,7 @@ fn days(rows: &JobRows) -> Option<Broken> {
             return Some(Broken::of_day(agent, date, vec!["trading_sessions", "job_details", "jobs"], why));
         }
     }
-    // The assistant's jobs expect no days, and have a session all the same.
+    // The assistant's jobs have a session but no expected days.
     if rows.days.is_empty() {
         return None;
     }
@@ -108,8 +106,8 @@ fn days(rows: &JobRows) -> Option<Broken> {
     None
 }
 
-/// The documents that the job names outside of its steps: the states that it begins with and leaves, the logs of
-/// an import, its parent's head. Says what is wrong.
+/// Checks the documents that the job references outside its steps: its initial and final states, the logs of an
+/// import, its parent's head. Returns what is wrong.
 async fn documents(db: &mut dyn Db, rows: &JobRows) -> Result<Option<String>, StoreError> {
     let mut checked = Texts::default();
     let mut named: BTreeSet<ContentHash> = rows.parent_head.into_iter().collect();
@@ -128,13 +126,13 @@ async fn documents(db: &mut dyn Db, rows: &JobRows) -> Result<Option<String>, St
     Ok(None)
 }
 
-/// The hashes that are an object's values.
+/// The hashes among an object's values.
 fn hashes(object: Option<&Value>) -> impl Iterator<Item = ContentHash> + '_ {
     let values = object.and_then(Value::as_object).into_iter().flatten();
     values.filter_map(|(_, value)| value.as_str().and_then(ContentHash::from_hex))
 }
 
-/// Does the record go on from what was published? Its sessions are looked at on the way.
+/// Whether the record extends the published head. The sessions themselves are verified separately.
 fn extends(rows: &JobRows, published: &JobHead) -> Option<Broken> {
     if published.job != rows.job {
         let why = format!("the published head is of job {}", published.job);

@@ -1,10 +1,10 @@
-//! Is the record as it was written? Recomputes a job's chains from the rows as they stand now: the steps of
-//! each session, the rows that they imply, the texts that they refer to, its instructions, its close, its
-//! summaries; the days of each agent, and what the job was to do. Beyond the chains it compares what stands in
-//! the record twice, and requires each expected day.
+//! Verifies that the record is unaltered. Recomputes a job's chains from the current rows: each session's steps,
+//! their derived rows, the texts they reference, its instructions, its close and its summaries; each agent's
+//! days, and the job's anchor. Beyond the chains, it compares data that is stored twice and requires every
+//! expected day.
 //!
-//! This shows that something was edited, added or taken away afterwards. It cannot show that a whole
-//! job was made up with chains of its own, unless its head was published before: see [`crate::head`].
+//! This detects later edits, insertions and deletions. It cannot detect a whole job fabricated with its own
+//! chains, unless the job's head was published earlier: see [`crate::head`].
 
 mod duplicates;
 mod job;
@@ -23,18 +23,18 @@ use papertape_core::time::Date;
 use session::Checked;
 use std::sync::Arc;
 
-/// What was found.
+/// Result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainReport {
-    /// The rules that the job was recorded under, which it is verified by.
+    /// The rules version that the job was recorded with and is verified by.
     pub rules_version: u32,
-    /// The newest hash of each session that was looked at and is whole, by day and agent.
+    /// The newest hash of each session verified as intact, by day and agent.
     pub heads: Vec<SessionHead>,
-    /// How many links these have.
+    /// Number of links in these sessions.
     pub links: u64,
-    /// The job's head, where the record is whole.
+    /// The job's head, if the record is intact.
     pub head: Option<JobHead>,
-    /// The first place, by day, agent and commit, where the record is not what was written.
+    /// The first place, by day, agent and commit, where the record was altered.
     pub broken: Option<Broken>,
 }
 
@@ -47,22 +47,22 @@ pub struct SessionHead {
     pub agent: AgentName,
     /// The trading day.
     pub date: Date,
-    /// Its hash: who publishes it can show later that nothing was rewritten.
+    /// Its hash: publishing it proves later that nothing before it was rewritten.
     pub head: ContentHash,
 }
 
-/// A place where the record is not what was written.
+/// A place where the record was altered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The session; `None`: the job itself, or a day that has none.
+    /// The session; `None` for the job itself or a day without a session.
     pub session: Option<SessionId>,
-    /// The agent; `None`: all of them.
+    /// The agent; `None` for all agents.
     pub agent: Option<AgentName>,
-    /// The trading day; `None`: all of them.
+    /// The trading day; `None` for all days.
     pub date: Option<Date>,
-    /// The step; `None`: the session's own row, or the job's.
+    /// The step; `None` for the row of the session or the job.
     pub path: Option<StepPath>,
-    /// The tables of the rows in question.
+    /// The affected tables.
     pub tables: Vec<&'static str>,
     /// What is wrong.
     pub why: String,
@@ -87,31 +87,31 @@ impl std::fmt::Display for Broken {
 }
 
 impl Broken {
-    /// A break of the job as a whole.
+    /// A break that affects the job as a whole.
     fn of_job(tables: Vec<&'static str>, why: impl Into<String>) -> Self {
         Self { session: None, agent: None, date: None, path: None, tables, why: why.into() }
     }
 
-    /// A break of a day that has no session, or of its row.
+    /// A break in a day that has no session, or in its row.
     fn of_day(agent: &AgentName, date: Date, tables: Vec<&'static str>, why: impl Into<String>) -> Self {
         Self { agent: Some(agent.clone()), date: Some(date), ..Self::of_job(tables, why) }
     }
 }
 
 impl Store {
-    /// Verifies a job's record, up to the first break.
+    /// Verifies a job's record, stopping at the first break.
     ///
     /// # Errors
-    /// A database that fails. A row that cannot be read at all is a break.
+    /// Returns an error if the database fails. An unreadable row counts as a break.
     pub async fn verify_chain(&self, job: &JobId) -> Result<ChainReport, StoreError> {
         self.verify_chain_from(job, None).await
     }
 
-    /// As [`Self::verify_chain`], and that the record extends a head that was published: the same job was to
-    /// do the same, and each chain goes on from where it was then.
+    /// Like [`Self::verify_chain`], and also verifies that the record extends a published head: the job's anchor
+    /// is the same, and each chain continues from where it was then.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Self::verify_chain`].
     pub async fn verify_chain_from(
         &self,
         job: &JobId,
@@ -145,7 +145,7 @@ impl Store {
         report.rules_version = rules;
         for session in sessions {
             match self.verify_session(session, rules, published).await? {
-                // It was deleted meanwhile.
+                // It was deleted in the meantime.
                 None => {}
                 Some(Ok((head, links))) => {
                     report.heads.push(head);

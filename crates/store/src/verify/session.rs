@@ -1,4 +1,4 @@
-//! One session: its chain and, since rules version 2, that of its summaries.
+//! Verifies one session: its chain and, since rules version 2, that of its summaries.
 
 use super::texts::Texts;
 use super::{Broken, SessionHead, duplicates};
@@ -18,13 +18,13 @@ use papertape_core::time::Date;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The session's head and how many links its chains have, or where they break.
+/// The session's head and the number of links in its chains, or where they break.
 pub(super) type Checked = Result<(SessionHead, u64), Box<Broken>>;
 
-/// A link that does not hold: which step, which tables, why.
+/// A broken link: step, tables, reason.
 pub(super) struct Break(pub(super) Option<StepPath>, pub(super) Vec<&'static str>, pub(super) String);
 
-/// Verifies a session by the rules that it was written with; `None` where it is gone.
+/// Verifies a session by the rules it was recorded with; `None` if it no longer exists.
 pub(super) async fn verify(
     db: &mut dyn Db,
     id: SessionId,
@@ -101,7 +101,7 @@ async fn check(
     Ok(Ok((head, length + summaries_length)))
 }
 
-/// What a link is made of.
+/// The data of a link.
 enum Link {
     Step(Box<Step>),
     Instructions { node: String, text: ContentHash },
@@ -125,14 +125,14 @@ struct Step {
     reused_from: Option<String>,
 }
 
-/// All links of a session: is it of the summaries' chain, which one, and what it is made of; in order.
+/// All links of a session in order: whether it is in the summaries' chain, its number, and its data.
 async fn links(
     db: &mut dyn Db,
     id: SessionId,
     rules: u32,
     close: Option<i64>,
 ) -> Result<Vec<(bool, i64, Link)>, StoreError> {
-    // Under rules version 1 there is one chain for both, and neither instructions nor texts of summaries are in it.
+    // Rules version 1 has one chain for both, without instructions and summary texts.
     let apart = rules >= 2;
     let mut links: Vec<(bool, i64, Link)> = Vec::new();
     let sql = "SELECT id, seq, path, class, digest, request_ref, outcome_kind, outcome_ref, implied_hash,
@@ -167,7 +167,7 @@ async fn links(
     Ok(links)
 }
 
-/// Follows a session's chains, with what belongs to its steps.
+/// Walks a session's chains, with the data that belongs to its steps.
 struct Walk {
     session: SessionId,
     rules: u32,
@@ -175,7 +175,7 @@ struct Walk {
     messages: Messages,
     attempts: BTreeMap<i64, Vec<(u32, Option<String>)>>,
     texts: Texts,
-    /// The session's chain so far: what stands before it, then each link.
+    /// The session's chain so far: the start hash, then each link.
     hashes: Vec<ContentHash>,
 }
 
@@ -221,7 +221,7 @@ impl Walk {
             hashes.push(at);
             if let Link::Step(step) = &link {
                 if step.previous != Some(previous) || step.hash != Some(at) {
-                    // The close is a link without a row of its own in `steps`.
+                    // The close is a link without its own row in `steps`.
                     let tables: &[&str] = if after_close {
                         &["trading_sessions", "holdings", "positions", "steps"]
                     } else {
@@ -253,7 +253,7 @@ impl Walk {
         }))
     }
 
-    /// A step as a link, of the rows as they stand now.
+    /// The link of a step, from its current rows.
     async fn step(&mut self, db: &mut dyn Db, step: &Step) -> Result<Result<Value, Break>, StoreError> {
         let broken = |tables: Vec<&'static str>, why: &str| {
             Ok(Err(Break(Some(step.path.clone()), tables, why.to_owned())))
@@ -303,7 +303,7 @@ impl Walk {
         Ok(Ok(link.to_json()))
     }
 
-    /// The texts that a step names.
+    /// Checks the texts that a step references.
     async fn texts_of(&mut self, db: &mut dyn Db, step: &Step) -> Result<Option<Break>, StoreError> {
         let rows = self.implied.remove(&step.id).unwrap_or_default();
         let contents = rows.values().filter_map(|row| match row {
@@ -338,7 +338,7 @@ fn step(mut row: Row) -> Result<(i64, Step), StoreError> {
     Ok((seq, step))
 }
 
-/// A session's attempts by their step, oldest first.
+/// A session's attempts by step, oldest first.
 async fn attempts(
     db: &mut dyn Db,
     session: SessionId,
@@ -372,7 +372,7 @@ fn tables<'a>(rows: impl IntoIterator<Item = &'a Implied>) -> Vec<&'static str> 
     tables.into_iter().collect()
 }
 
-/// The messages' indexes: those of commit order, which the chain has too.
+/// Checks message indexes: they follow commit order, as the chain does.
 struct Messages {
     steps: std::vec::IntoIter<i64>,
     sound: bool,

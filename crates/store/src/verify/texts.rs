@@ -9,14 +9,14 @@ use papertape_core::tape::{expand, references};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Texts that have been held against their hashes.
+/// Texts already checked against their hashes.
 #[derive(Default)]
 pub(super) struct Texts {
     sound: BTreeSet<ContentHash>,
 }
 
 impl Texts {
-    /// Is the text of this hash what it was, and all that it refers to? Says what is not.
+    /// Whether the text of this hash is unaltered, and everything that it references. Returns what is wrong.
     pub(super) async fn check(
         &mut self,
         db: &mut dyn Db,
@@ -55,7 +55,7 @@ impl Texts {
     }
 }
 
-/// The documents that a link of a conversation's chain of requests names.
+/// The documents that a link of a conversation's request chain references.
 fn linked(document: &Value) -> Vec<ContentHash> {
     let is_link = document.as_object().is_some_and(|map| {
         map.len() == 3 && ["previous", "head", "added"].iter().all(|key| map.contains_key(*key))

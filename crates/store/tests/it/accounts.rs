@@ -1,4 +1,4 @@
-//! What is replaced, continued and skipped, per job and agent, on both databases.
+//! Superseded, continued and skipped days, per job and agent, on both databases.
 
 use crate::desk::{DAYS, claim, date, new_job, run_day};
 use crate::places::{Place, on_both};
@@ -49,8 +49,8 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(agent, job)| ((*agent).to_owned(), (*job).to_owned())).collect()
 }
 
-/// Goal: an agent is replaced without the others, the job as a whole only with the last one; and counts again where
-/// its successor is gone.
+/// Goal: agents are superseded independently, the job as a whole only with its last agent; an agent is reinstated
+/// when its successor is deleted.
 async fn agents_are_replaced_one_by_one(place: Place) {
     let store = place.store().await;
     run(&store, new_job("both", &["a", "b"], 1), &["a", "b"]).await;
@@ -83,7 +83,8 @@ async fn agents_are_replaced_one_by_one(place: Place) {
     assert_eq!(newest(&store).await, pairs(&[("a", "both"), ("b", "of b")]));
 }
 
-/// Goal: a job that continues a replaced account is replaced for that agent; so are those that continue it.
+/// Goal: a job that continues a superseded account is superseded for that agent, and so are the jobs that
+/// continue it.
 async fn what_continues_a_replaced_account_is_replaced_too(place: Place) {
     let store = place.store().await;
     run(&store, new_job("first", &["a", "b"], 1), &["a", "b"]).await;
@@ -105,7 +106,7 @@ async fn what_continues_a_replaced_account_is_replaced_too(place: Place) {
     assert!(store.continuations_of(&JobId::new("first"), &agent("a")).await.expect("reads").is_empty());
     let newest = store.newest_completed_job(&agent("a")).await.expect("reads").expect("is there");
     assert_eq!(newest.job.as_str(), "newer");
-    // Nothing of a job that would continue it is written; a branch shares its past all the same.
+    // Nothing of a job that would continue it is written; a branch may still share its past.
     let late = NewJob { continues: continues("a", "next"), ..new_job("late", &["a"], 5) };
     let refused = store.enqueue(late.clone()).await;
     assert!(
@@ -116,7 +117,7 @@ async fn what_continues_a_replaced_account_is_replaced_too(place: Place) {
     store.enqueue(NewJob { parent: Some(JobId::new("last")), ..late }).await.expect("queues a branch");
 }
 
-/// Goal: whichever of two comes first, no account that counts continues one that was replaced.
+/// Goal: whichever of two concurrent jobs comes first, no current account continues a superseded one.
 async fn of_a_replacement_and_a_continuation_at_once_the_second_sees_the_first(place: Place) {
     let store = place.store().await;
     for round in 0..12 {
@@ -140,8 +141,8 @@ async fn of_a_replacement_and_a_continuation_at_once_the_second_sees_the_first(p
     }
 }
 
-/// Goal: a skipped day is found where it was done, in the job's details, its curves and its account; a job whose days
-/// were all skipped is no newer result.
+/// Goal: a skipped day refers to the session that completed it, in the job's details, its curves and its account;
+/// a job whose days were all skipped does not count as a newer result.
 async fn skipped_days_name_their_session(place: Place) {
     let store = place.store().await;
     run(&store, new_job("done", &["a"], 1), &["a"]).await;

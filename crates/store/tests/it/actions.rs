@@ -52,8 +52,8 @@ fn numbers(rows: &[ActionRow]) -> Vec<i64> {
     rows.iter().map(|row| row.sequence).collect()
 }
 
-/// Goal: each row gets the next number, comes back as it was written, is an event of the job, and one
-/// under a lease that is lost is not written.
+/// Goal: each row gets the next number, is read back as written, and is an event of the job; a row written under
+/// a lost lease is rejected.
 async fn rows_are_numbered_without_gaps(place: Place) {
     let store = place.store().await;
     let old = running(&store, "job").await;
@@ -85,8 +85,8 @@ async fn rows_are_numbered_without_gaps(place: Place) {
     assert!(events.iter().zip(1..).all(|(event, n)| event.n == n), "events have no gaps");
 }
 
-/// Goal: 64 jobs write 400 rows each, several writers in one job at a time; every row is there, numbered
-/// without a gap.
+/// Goal: 64 jobs write 400 rows each, with several concurrent writers per job; every row is there, numbered
+/// without gaps.
 async fn many_jobs_lose_nothing(place: Place) {
     let store = place.store().await;
     let (jobs, rows) = (64, 400);
@@ -117,8 +117,8 @@ async fn many_jobs_lose_nothing(place: Place) {
     join_all(work).await;
 }
 
-/// Goal: a job that gets its plan in the middle keeps one sequence, and all of its log belongs to the plan,
-/// by which the job is found; its first plan is its plan.
+/// Goal: a job bound to a plan halfway keeps a single sequence, and its whole log belongs to the plan, through
+/// which the job is found; its first plan stays its plan.
 async fn a_plan_can_be_bound_in_mid_job(place: Place) {
     let store = place.store().await;
     let job = JobId::new("job");
@@ -151,8 +151,8 @@ async fn a_plan_can_be_bound_in_mid_job(place: Place) {
     assert_eq!((index.status, index.next_sequence, index.rows_kept), (JobStatus::Partial, 5, 4));
 }
 
-/// Goal: rows older than the instant go and one exactly at it stays; of what is left, a job's newest stay;
-/// a running job keeps everything; the index is counted anew, and a number is never given twice.
+/// Goal: rows older than the instant are removed and one exactly at it stays; of the rest, a job's newest rows
+/// stay; a running job keeps everything; the index is recounted, and numbers are never reused.
 async fn retention_removes_what_is_old_and_nothing_else(place: Place) {
     let store = place.store().await;
     let lease = running(&store, "stopped").await;
@@ -200,8 +200,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     proptest::collection::vec(turn, 1..14)
 }
 
-/// Goal: whoever begins with the newest rows and follows both cursors has, at the end, every row once and
-/// in order, whatever was written between the pages.
+/// Goal: a reader that starts with the newest rows and follows both cursors ends up with every row once and in
+/// order, whatever was written between the pages.
 async fn pages_drop_and_repeat_nothing(place: Place) {
     let cases = if matches!(place.target, papertape_store::Target::Sqlite(_)) { 48 } else { 8 };
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
@@ -225,7 +225,7 @@ async fn check_pages(store: &Store, job: &str, written: u8, limit: u32, turns: &
     let id = JobId::new(job);
     let write = async |count: u8| {
         for _ in 0..count {
-            // All at one instant: the number alone must tell them apart.
+            // All at the same instant: only the number distinguishes them.
             let row = entry("help", ActionStatus::Completed);
             store.append_action_log(&lease, row, at(1)).await.expect("writes");
         }
@@ -257,9 +257,9 @@ async fn check_pages(store: &Store, job: &str, written: u8, limit: u32, turns: &
     assert_eq!(seen, (1..=total).collect::<Vec<i64>>(), "{turns:?}");
 }
 
-/// Goal: a job that is cancelled while nobody has it, because its worker is gone or has given it back, ends the rows
-/// that were open before its stream ends; its old worker can write nothing more; and what is cancelled goes on with
-/// its numbers when it is resumed. A job that somebody has is left to its worker.
+/// Goal: if a job is canceled while it has no worker, because the worker died or released it, its open rows are
+/// closed before its stream ends; the old worker can write nothing more; and numbering continues when the job is
+/// resumed. A job with a worker is left to it.
 async fn a_job_that_nobody_has_is_cancelled_with_its_rows(place: Place) {
     let store = place.store().await;
     let row = |status: ActionStatus, action: &str| {

@@ -1,4 +1,4 @@
-//! What the record takes over from the parent of a branch.
+//! What a branch takes over from its parent's record.
 
 use crate::desk::{claim, export, new_job, run_day, run_day_after};
 use crate::places::{Place, on_both};
@@ -10,8 +10,8 @@ use papertape_store::PageRequest;
 
 on_both!(a_verdicts_body_comes_with_it,);
 
-/// A node whose deadline has passed is not run again in a branch: its verdict comes with the question it was
-/// asked and the call that was cut off, under an unbroken chain, whenever the branch is killed on its way.
+/// A node that timed out is not rerun in a branch: its outcome is copied with its request and the interrupted
+/// call, under an unbroken chain, wherever the branch is killed.
 async fn a_verdicts_body_comes_with_it(place: Place) {
     let store = place.store().await;
     store.enqueue(new_job("parent", &["alpha"], 0)).await.expect("queues");

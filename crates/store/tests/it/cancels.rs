@@ -1,4 +1,4 @@
-//! Cancelling and resuming in every order: the last word counts, whatever the worker has heard of it.
+//! Cancel and resume in every order: the last request wins, whatever the worker has seen of it.
 
 use crate::desk::new_job;
 use crate::places::{Place, on_both};
@@ -17,21 +17,21 @@ const LONG: Duration = Duration::from_secs(60);
 enum Does {
     Cancel,
     Resume,
-    /// Its worker ends it.
+    /// Its worker finishes it.
     Ends(JobStatus),
-    /// Its worker is gone, and another one has it.
+    /// Its worker dies, and another one claims the job.
     Dies,
 }
 
-/// A job's name, what happens to it, and what [`done`] gives.
+/// A job's name, what happens to it, and the expected result of [`done`].
 type Case<'a> = (&'a str, &'a [Does], (JobStatus, Option<bool>));
 
 async fn status(store: &Store, job: &JobId) -> JobStatus {
     store.job(job).await.expect("reads").expect("is there").status
 }
 
-/// Does it all to a new job. Gives its status then, and whether the worker that has it next is to stop it; `None`:
-/// none can have it.
+/// Applies the steps to a new job. Returns its final status and whether its next worker is to stop it; `None` if
+/// no worker can claim it.
 async fn done(store: &Store, name: &str, all: &[Does]) -> (JobStatus, Option<bool>) {
     store.enqueue(new_job(name, &["momentum"], 0)).await.expect("queues");
     let job = JobId::new(name);
@@ -61,8 +61,8 @@ async fn done(store: &Store, name: &str, all: &[Does]) -> (JobStatus, Option<boo
     (now, next)
 }
 
-// Goal: a cancel and a resume never overwrite each other: in whatever order they and the worker's end come, the job
-// is as the last of the two has it, and a worker can take it where it is to run.
+// Goal: cancel and resume never overwrite each other: in whatever order they and the worker's end come, the last
+// request decides, and a worker can claim a job that is to run.
 async fn the_last_word_counts(place: Place) {
     use Does::{Cancel, Dies, Ends, Resume};
     use JobStatus::{Cancelled, Completed, Failed, Queued, Running};
@@ -91,8 +91,8 @@ async fn the_last_word_counts(place: Place) {
     }
 }
 
-// Goal: a job that is left to its worker stays in the queue, and the worker that takes it learns that it is to stop
-// it; resumed before that, it learns nothing.
+// Goal: a job left to its worker stays queued, and the worker that claims it sees the cancellation; if the job
+// was resumed first, it sees none.
 async fn a_job_is_left_to_its_worker(place: Place) {
     let store = place.store().await;
     for (name, resumed) in [("left", false), ("resumed", true)] {

@@ -36,8 +36,8 @@ fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Clean<NewTurn> {
     Clean::of(&Redactor::new(secrets).expect("long enough"), turn)
 }
 
-/// Goal: a question, the place of its answer and the job that answers are there together or not at all; the
-/// answer is put in its place by the job's commit; a conversation survives its job, and a plan binds it.
+/// Goal: a user message, its reply's placeholder and the job that writes the reply are created atomically; the
+/// job's commit fills in the reply; a conversation outlives its job, and a plan binds it.
 async fn a_question_and_its_answer_are_kept(place: Place) {
     let store = place.store().await;
     let chat = ChatId::new("chat");
@@ -109,8 +109,8 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     assert_eq!(sessions.items.len(), 2);
 }
 
-/// Goal: of many who speak at a time in one conversation one is heard, and the next when it is answered;
-/// numbers leave no gap. An answer that is taken up again counts as well.
+/// Goal: of many concurrent messages in one conversation one is accepted, and the next one after the reply;
+/// numbers have no gaps. A requeued reply counts too.
 async fn one_message_is_answered_at_a_time(place: Place) {
     let store = place.store().await;
     let mut heard = Vec::new();
@@ -146,8 +146,8 @@ async fn one_message_is_answered_at_a_time(place: Place) {
     assert_eq!(row.status, JobStatus::Failed, "it is as it was");
 }
 
-/// Goal: a turn that is cancelled before a worker has taken it, or after its worker died, says so in its
-/// answer's place, in the conversation's language; an answer that is there stays.
+/// Goal: a turn canceled before a worker claimed it, or after its worker died, says so in place of the reply, in
+/// the conversation's language; an existing reply stays.
 async fn a_turn_that_never_began_says_so(place: Place) {
     let store = place.store().await;
     let answer =
@@ -179,8 +179,8 @@ async fn a_turn_that_never_began_says_so(place: Place) {
     assert_eq!(answer("three").await.content, "here");
 }
 
-/// Goal: of many who would carry out one plan, or break it down, at a time one is let; the others are told
-/// which it is. A job that is taken up again counts as well.
+/// Goal: of many concurrent jobs that would execute or decompose one plan, one is accepted; the others learn
+/// which one it is. A requeued job counts too.
 async fn a_plan_is_worked_on_by_one_job(place: Place) {
     let store = place.store().await;
     let new =

@@ -1,4 +1,4 @@
-//! How often a job's process has died in a row.
+//! Consecutive crashes of a job's process.
 
 use crate::desk::{claim, new_job, run_job};
 use crate::places::{Place, on_both};
@@ -13,12 +13,12 @@ async fn crashes(store: &Store, job: &str) -> u32 {
     store.job(&JobId::new(job)).await.expect("reads").expect("is there").crashes
 }
 
-// Goal: taking a job from a dead process counts; a lost lease, a shutdown and a resume do not; progress ends the
-// count.
+// Goal: claiming a job from a dead process is counted; a lost lease, a shutdown and a resume are not; progress
+// resets the count.
 async fn deaths_are_counted_until_there_is_progress(place: Place) {
     let store = place.store().await;
     store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
-    // A lease of no time has run out at once, as that of a process that is gone.
+    // A lease of zero duration expires immediately, like that of a dead process.
     let first = claim(&store, "job").await;
     assert_eq!(crashes(&store, "job").await, 0);
     claim(&store, "job").await;

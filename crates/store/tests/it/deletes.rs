@@ -1,4 +1,4 @@
-//! Deleting jobs: nothing of them stays, everything of the others does.
+//! Deleting jobs: nothing of them remains, and everything else does.
 
 use crate::desk::{DAYS, claim, date, export, new_job, run_day, run_job};
 use crate::places::{Place, on_both};
@@ -30,11 +30,11 @@ fn beside(place: &Place) -> Place {
     }
 }
 
-/// What a database holds: how many rows each table has, and which texts there are. Numbers and times differ.
+/// A database's contents: the number of rows per table, and the stored texts. IDs and times may differ.
 async fn contents(place: &Place) -> (Vec<String>, String) {
     let is_sqlite = matches!(place.target, Target::Sqlite(_));
     let tables = match is_sqlite {
-        // Parts of the index of words; how far it is does not depend on the jobs.
+        // Tables of the full text index are left out: its progress does not depend on the jobs.
         true => "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'table'
             AND name NOT LIKE 'text_search%' AND name <> 'texts_to_index' AND name NOT LIKE 'sqlite_%' ORDER BY name)",
         false => "SELECT string_agg(table_name, ',' ORDER BY table_name) FROM information_schema.tables
@@ -58,7 +58,7 @@ async fn contents(place: &Place) -> (Vec<String>, String) {
     (counts, place.text(texts).await)
 }
 
-/// Runs the job `goes`, which brings texts of its own.
+/// Runs the job `goes`, which stores texts of its own.
 async fn run_goes(store: &Store) {
     let leaf = text("its own state");
     let node = text(json!({ "state": leaf.hash.to_hex() }).to_string());
@@ -82,12 +82,12 @@ async fn deleted(store: &Store, job: &str, with_dependents: bool) -> Vec<String>
     }
 }
 
-// Goal: after a deletion every table has as many rows, and the texts are the same, as in a record where the job never
-// ran; the other job verifies and exports as before; and the job can be run again under its id.
+// Goal: after a deletion, tables have as many rows and the same texts as if the job had never run; the other job
+// verifies and exports as before; and the job can be run again under its ID.
 async fn a_deleted_job_leaves_no_trace(place: Place) {
     let other = beside(&place);
     let (store, never) = (place.store().await, other.store().await);
-    // All that it says is its own, and so are the words of it in the index.
+    // All its texts are its own, and so are their entries in the index.
     run_goes(&store).await;
     assert_eq!(deleted(&store, "goes", false).await, ["goes"]);
     assert_eq!(contents(&place).await, contents(&other).await);
@@ -115,8 +115,9 @@ async fn a_deleted_job_leaves_no_trace(place: Place) {
     assert_eq!(contents(&place).await, with);
 }
 
-// Goal: a job that others were built on, in whatever way, is refused with their names, however many steps away, or
-// goes with them; one that has not stopped is refused; a job that another one has replaced counts again when that goes.
+// Goal: deleting a job that others build on, in whatever way and however indirectly, is rejected with their
+// names, or deletes them too; an unfinished job is rejected; a superseded job is reinstated when its successor is
+// deleted.
 async fn what_others_were_built_on_stays(place: Place) {
     let store = place.store().await;
     let agent = AgentName::new("momentum");
@@ -137,7 +138,7 @@ async fn what_others_were_built_on_stays(place: Place) {
     completed(skips).await;
     let config = json!({ "memory": { "from": ["base"] } });
     completed(NewJob { config, ..new_job("named", &["momentum"], 4) }).await;
-    // An id that only begins like it is another one.
+    // A longer ID with the same prefix is a different job.
     let config = json!({ "memory": { "from": ["base-2"] } });
     completed(NewJob { config, ..new_job("apart", &["momentum"], 5) }).await;
     let path = "turn#1/action#1";
@@ -170,8 +171,8 @@ async fn what_others_were_built_on_stays(place: Place) {
     assert_eq!(replaced_by().await, None);
 }
 
-// Goal: a text goes with the last job that uses it, be it a queued one that only its config names it, or through
-// another text.
+// Goal: a text is deleted with the last job that uses it, including a queued job that references it only in its
+// config, or a use through another text.
 async fn texts_of_others_stay(place: Place) {
     let store = place.store().await;
     let leaf = text("the state of an account");
@@ -199,7 +200,7 @@ async fn texts_of_others_stay(place: Place) {
     assert_eq!(there().await, [false, false, false]);
 }
 
-// Goal: a head that was published of a job goes with it, and those of others stay.
+// Goal: a job's published heads are deleted with it, and those of other jobs stay.
 async fn published_heads_go_too(place: Place) {
     let store = place.store().await;
     let mut heads = Vec::new();

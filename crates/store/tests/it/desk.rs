@@ -1,5 +1,5 @@
-//! A small session that uses all that the tape knows, run by core's own `Ctx` over the store, and a
-//! host that can be cut off at any of its transactions.
+//! A small session that uses every feature of the tape, run by core's own `Ctx` over the store, and a host that
+//! can be interrupted at any transaction.
 
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice, Usage};
@@ -61,21 +61,21 @@ pub(crate) fn new_job(id: &str, agents: &[&str], created: i64) -> NewJob {
     }
 }
 
-/// A lease that has run out as soon as it is there: anybody may take the job over.
+/// A lease that expires immediately: anybody may claim the job next.
 pub(crate) async fn claim(store: &Store, job: &str) -> Lease {
     let job = JobId::new(job);
     let claimed = store.claim("worker", Duration::ZERO, Some(&job)).await.expect("claims");
     claimed.expect("there is a job to claim").0
 }
 
-/// A host over the store, good for so many transactions.
+/// A host over the store that allows a limited number of transactions.
 pub(crate) struct Desk {
     store: Store,
     lease: Lease,
     session: SessionId,
     left: AtomicI64,
     clock: AtomicI64,
-    /// A call of the slow node has been sent, and will never be answered.
+    /// Signals that a call of the slow node was sent; it never gets a response.
     hanging: Arc<Notify>,
 }
 
@@ -149,7 +149,7 @@ impl Host for Desk {
     }
 
     fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
-        // No deadline passes but that of the slow node, whose call hangs.
+        // Only the slow node, whose call hangs, reaches its deadline.
         let hanging = Arc::clone(&self.hanging);
         Box::pin(async move { hanging.notified().await })
     }
@@ -162,7 +162,7 @@ impl Host for Desk {
     }
 }
 
-/// The session's tape with its outcomes expanded, as a runtime reads it.
+/// The session's tape with its outcomes inlined, as a runtime reads it.
 pub(crate) async fn tape(store: &Store, session: SessionId) -> Tape {
     Tape::new(rows(store, session).await)
 }
@@ -180,7 +180,7 @@ async fn rows(store: &Store, session: SessionId) -> Vec<TapeRow> {
     rows
 }
 
-/// Runs one agent-day for at most `transactions`, from wherever it stands. `Ok`: it is over.
+/// Runs one agent-day for at most `transactions`, from its current state. `Ok`: it has finished.
 pub(crate) async fn run_day(
     store: &Store,
     lease: &Lease,
@@ -191,7 +191,7 @@ pub(crate) async fn run_day(
     run_day_after(store, lease, agent, day, (transactions, None)).await
 }
 
-/// As [`run_day`], as a branch of another job's session at its end.
+/// Like [`run_day`], as a branch at the end of another job's session.
 pub(crate) async fn run_day_after(
     store: &Store,
     lease: &Lease,
@@ -249,7 +249,7 @@ fn ask(instructions: &str, messages: Vec<Message>) -> ModelRequest {
     }
 }
 
-/// The day: a conversation with a read and an order, two analysts side by side, and a slow one.
+/// The day: a conversation with a read and an order, two concurrent analysts, and a slow one.
 async fn play(root: &mut Ctx, start: &Value, day: usize) -> Result<Vec<Write>, Stop> {
     let shares = start["shares"].as_i64().unwrap_or_default();
     let mut solo = root.child(Key::node("solo"))?;
@@ -421,8 +421,8 @@ fn close(shares: i64, day: usize) -> Vec<Write> {
     writes
 }
 
-/// Runs a whole job; each number says after how many transactions a worker is cut off, and the next one
-/// takes over. The last one is not cut off.
+/// Runs a whole job; each number is the transaction count after which a worker is interrupted and the next one
+/// takes over. The last worker is not interrupted.
 pub(crate) async fn run_job(store: &Store, job: &str, agents: &[&str], cuts: &[i64]) {
     store.enqueue(new_job(job, agents, 0)).await.expect("queues the job");
     let mut cuts = cuts.iter().copied();
@@ -464,7 +464,7 @@ pub(crate) fn commit(lease: &Lease, session: SessionId, writes: Vec<Write>) -> C
     Commit { lease: lease.clone(), session, at: at(50_000), detached: false, writes }
 }
 
-/// A step that only says something.
+/// A step that only adds a message.
 pub(crate) fn said(path: &str, words: &str) -> Vec<Write> {
     let content = text(words);
     let row = papertape_core::record::MessageRow {

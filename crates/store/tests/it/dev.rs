@@ -1,4 +1,4 @@
-//! Dev data go only where they say themselves that they are dev data.
+//! Dev data are written only to a database marked as dev data.
 
 use crate::places::{Place, on_both};
 use papertape_core::id::{ContentHash, JobId};
@@ -46,7 +46,7 @@ async fn marked_data_are_wiped_when_it_is_asked_for_and_then_only(place: Place) 
     assert!(!has_the_job(&store).await);
     add_a_job(&store).await;
     drop(store);
-    // What was made anew carries the mark too.
+    // The recreated database is marked too.
     assert!(!has_the_job(&dev(&place, true).await.expect("wipes it again")).await);
 }
 

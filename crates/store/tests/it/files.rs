@@ -1,4 +1,4 @@
-//! A data file has one owner, is its owner's alone to read, and can be read and copied meanwhile.
+//! A data file has one owner process, is readable only by its owner, and can be read and copied while in use.
 
 use crate::desk::new_job;
 use crate::places::Place;
@@ -56,9 +56,9 @@ async fn a_file_that_is_not_there_is_not_made_by_reading() {
     assert!(matches!(missing, StoreError::File { .. }), "{missing}");
 }
 
-/// Goal: a record in a directory where SQLite can make no files is read, with all that was committed: the file by
-/// itself where its log is empty, a copy where the log holds commits, and nothing is left behind. A directory of the
-/// name stands for the one that cannot be made, also for root.
+/// Goal: a database in a directory where SQLite cannot create files can be read with everything committed: the
+/// file itself if its WAL is empty, a copy if the WAL has commits, and nothing is left behind. A directory with
+/// the file's name makes creation fail, even for root.
 #[tokio::test]
 async fn a_record_in_a_read_only_directory_is_read() {
     let place = Place::sqlite();
@@ -69,7 +69,7 @@ async fn a_record_in_a_read_only_directory_is_read() {
         let dir = tempfile::tempdir().expect("a directory");
         let copy = dir.path().join("tape.db");
         if with_log {
-            // As a process that was killed leaves it.
+            // The state that a killed process leaves.
             std::fs::copy(path, &copy).expect("copies");
             std::fs::copy(path.with_file_name("tape.db-wal"), dir.path().join("tape.db-wal"))
                 .expect("copies");
@@ -88,7 +88,7 @@ async fn a_record_in_a_read_only_directory_is_read() {
     assert_eq!(left, 0, "no copy is left behind");
 }
 
-/// The entries of a directory but for empty files: SQLite may leave an empty log where it can make one.
+/// The entries of a directory, except empty files: SQLite may leave an empty WAL if it can create one.
 fn names(dir: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).expect("is a directory").map(|entry| entry.expect("an entry"));
     let full = entries.filter(|entry| entry.metadata().is_ok_and(|meta| meta.len() > 0));
@@ -97,7 +97,7 @@ fn names(dir: &std::path::Path) -> Vec<String> {
     names
 }
 
-/// Goal: an empty file is no record: whoever reads it is told so, and it stays as it is.
+/// Goal: opening an empty file for reading fails with a clear error and leaves the file unchanged.
 #[tokio::test]
 async fn an_empty_file_is_not_a_record() {
     let place = Place::sqlite();
@@ -112,7 +112,7 @@ async fn an_empty_file_is_not_a_record() {
 async fn an_acknowledged_write_is_in_the_file_after_the_last_handle_went() {
     let place = Place::sqlite();
     let store = place.store().await;
-    // Nobody waits for this one: it was begun, and that is enough.
+    // The future is dropped: the write has been started, and that is enough.
     drop(store.enqueue(new_job("job", &["momentum"], 0)));
     drop(store);
     let store = place.store().await;

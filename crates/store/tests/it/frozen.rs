@@ -1,5 +1,5 @@
-//! A process that stands still in the middle of a transaction, as one does that is suspended: what it holds in
-//! PostgreSQL must become free for others, and what it was about to do must not be lost when it wakes up.
+//! A process that freezes in the middle of a transaction, as when it is suspended: its locks in PostgreSQL must
+//! be released, and its pending work must not be lost when it wakes up.
 
 use crate::desk::new_job;
 use papertape_core::ports::{Queue as _, RecordError};
@@ -14,10 +14,10 @@ use tokio_postgres::config::Host;
 
 const LEASE: Duration = Duration::from_secs(60);
 
-/// What a claim says first.
+/// The start of a claim's SQL.
 const CLAIMS: &str = "lease_epoch = lease_epoch + 1";
 
-/// Stands before the test server: the first connection that claims stands still where it says `word` after that.
+/// A proxy for the test server: the first connection that claims freezes at the next occurrence of `word`.
 struct Ice {
     port: u16,
     frozen: watch::Receiver<bool>,
@@ -41,7 +41,7 @@ impl Ice {
     }
 }
 
-/// Both ways of a connection.
+/// A bidirectional stream.
 trait Both: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Both for T {}
 
@@ -57,7 +57,7 @@ async fn reach(server: &tokio_postgres::Config) -> Box<dyn Both> {
     }
 }
 
-/// The URL of the same database by another port of this machine.
+/// The URL of the same database through another local port.
 fn by(port: u16, url: &str, options: &str) -> String {
     let config: tokio_postgres::Config = url.parse().expect("a URL");
     let user = config.get_user().unwrap_or("papertape");
@@ -65,7 +65,7 @@ fn by(port: u16, url: &str, options: &str) -> String {
     format!("postgres://{user}@127.0.0.1:{port}/{name}?{options}")
 }
 
-/// Where a text stands among bytes.
+/// Position of a text in bytes.
 fn find(bytes: &[u8], text: &str) -> Option<usize> {
     bytes.windows(text.len()).position(|part| part == text.as_bytes())
 }
@@ -81,7 +81,7 @@ async fn between(
     let saying = async {
         let mut words = vec![0; 1 << 16];
         let (mut claims, mut has_frozen) = (false, false);
-        // What was said lately: a word may come in two parts.
+        // Recent bytes: a word may be split across reads.
         let mut heard = Vec::new();
         while let Ok(read @ 1..) = from_client.read(&mut words).await {
             heard.extend_from_slice(&words[..read]);
@@ -100,7 +100,7 @@ async fn between(
         }
     };
     let hearing = async {
-        // Who stands still does not hear that the server has given it up.
+        // A frozen client does not see that the server has closed its connection.
         let mut answers = vec![0; 1 << 16];
         while let Ok(read @ 1..) = from_server.read(&mut answers).await {
             if to_client.write_all(&answers[..read]).await.is_err() {
@@ -112,8 +112,8 @@ async fn between(
     tokio::select! { () = saying => {}, () = hearing => {} }
 }
 
-/// Freezes a claim of the job `held` where it says `word`, cancels the job by another process, and gives how the
-/// claim ends once it goes on.
+/// Freezes a claim of the job `held` at `word`, cancels the job from another process, and returns the result of
+/// the claim after the thaw.
 async fn claim_frozen_at(word: &'static str, options: &str) -> (Result<bool, RecordError>, Store, Store) {
     let place = postgres::place().expect("PostgreSQL");
     let awake = Store::open(Target::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
@@ -133,8 +133,8 @@ async fn claim_frozen_at(word: &'static str, options: &str) -> (Result<bool, Rec
     (claiming.await.expect("no panic"), awake, stands)
 }
 
-/// Goal: what a process holds that stands still between two statements is free after a while; when it wakes up,
-/// its transaction is made anew, on what others have done meanwhile.
+/// Goal: locks of a process frozen between two statements are released after a while; when it wakes up, its
+/// transaction is retried on top of what others have committed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_a_frozen_transaction_is_made_anew() {
     let soon = "options=-c%20idle_in_transaction_session_timeout%3D1s";
@@ -144,8 +144,8 @@ async fn postgres_a_frozen_transaction_is_made_anew() {
     assert!(stands.claim("stands", LEASE, None).await.expect("claims").is_some(), "it goes on");
 }
 
-/// Goal: the same without anything that the user has set; and of a commit that cannot be known to have come the
-/// process is told that it failed, rather than that it was done.
+/// Goal: the same with the default settings; and if it is unknown whether a commit succeeded, the process gets an
+/// error rather than a success.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_a_frozen_commit_fails() {
     let (claimed, awake, stands) = claim_frozen_at("COMMIT", "").await;
@@ -154,8 +154,8 @@ async fn postgres_a_frozen_commit_fails() {
     assert!(stands.claim("stands", LEASE, None).await.expect("claims").is_some(), "it goes on");
 }
 
-/// Goal: a server that is away for a while, as one is that is started again, costs nothing: who writes and who reads
-/// waits until it is there again.
+/// Goal: a temporary outage of the server, such as a restart, loses nothing: writers and readers wait until it is
+/// back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_that_is_away_for_a_while_is_waited_for() {
     let place = postgres::place().expect("PostgreSQL");

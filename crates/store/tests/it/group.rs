@@ -1,4 +1,4 @@
-//! Many writers at a time: nothing is lost, nothing is numbered twice, and one that fails fails alone.
+//! Many concurrent writers: nothing is lost or numbered twice, and a failing one fails on its own.
 
 use crate::desk::{at, claim, commit, date, new_job, said};
 use crate::places::{Place, on_both};
@@ -24,7 +24,7 @@ async fn sixty_four_writers_lose_nothing(place: Place) {
                 let path = format!("node{writer}#1/message#{turn}");
                 let writes = said(&path, &format!("turn {turn}, the same in all nodes"));
                 if (writer + turn) % 5 == 0 {
-                    // Somebody whose lease is long lost, in the same group.
+                    // A writer whose lease was lost long ago, in the same group.
                     let old = Lease { epoch: lease.epoch - 1, ..lease.clone() };
                     let lost = store.commit(commit(&old, session, writes.clone())).await;
                     assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");

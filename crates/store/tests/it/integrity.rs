@@ -1,6 +1,6 @@
-//! What `verify` finds. One value of every column is changed and one row of every table is taken away, as the
-//! database itself lists them: each is found, or stands in [`OUTSIDE`] with its reason. `docs/integrity.md` says
-//! the same for readers.
+//! What `verify` detects. One value of every column is changed and one row of every table is deleted, as listed
+//! by the database itself: each change is detected, or is in [`OUTSIDE`] with its reason. See also
+//! `docs/integrity.md`.
 
 use crate::desk::{DAYS, at, claim, commit, date, new_job, run_day};
 use crate::memory::{context, reflection, round};
@@ -18,7 +18,7 @@ use rusqlite::types::Value;
 use serde_json::json;
 use std::path::Path;
 
-/// What no chain covers, and why: tables (`table`) and columns (`table.column`).
+/// What no chain covers, with reasons: tables (`table`) and columns (`table.column`).
 const OUTSIDE: &[(&str, &str)] = &[
     ("schema_version", "of the database, not of a job"),
     ("record_identity", "of the database, not of a job"),
@@ -105,7 +105,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("session_memory.id", "a number of the database that nothing refers to"),
 ];
 
-/// Which row of a table is changed or taken away, where it is not any one of the job's.
+/// Which row of a table is changed or deleted, if not just any row of the job.
 const ROWS: &[(&str, &str)] = &[
     ("texts", "id = (SELECT content_id FROM reasoning_log_rows ORDER BY id LIMIT 1)"),
     ("steps", "state = 'done' AND class = 'external' AND detached = 0"),
@@ -116,7 +116,7 @@ const ROWS: &[(&str, &str)] = &[
     ("positions", "daily_profit IS NOT NULL"),
 ];
 
-/// Columns that only another row than [`ROWS`] says has a value in.
+/// Columns that have a value only in another row than the one in [`ROWS`].
 const ROWS_OF_COLUMNS: &[(&str, &str)] = &[
     ("job_details.error", "status = 'skipped'"),
     ("job_details.skipped_job", "status = 'skipped'"),
@@ -126,7 +126,7 @@ const ROWS_OF_COLUMNS: &[(&str, &str)] = &[
 
 const JOB: &str = "job";
 
-/// A job that has a row in every table that a simulation writes: days of its own, one that another job did, a
+/// A job with a row in every table that a simulation writes: days of its own, one completed in another job, a
 /// memory, summaries, a parent.
 async fn recorded(store: &Store) -> JobId {
     store.enqueue(new_job("earlier", &["momentum", "skipper"], 0)).await.expect("queues");
@@ -178,7 +178,7 @@ async fn summarise(store: &Store, lease: &Lease, session: SessionId) {
     store.commit(Commit { detached: true, ..commit(lease, session, writes) }).await.expect("sums up");
 }
 
-/// An open session with a call that failed first, and rows of the trader's memory.
+/// An open session with a call that first failed, and rows of the trader's memory.
 async fn remember(store: &Store, lease: &Lease) {
     let new = NewSession { agent: "keeper".into(), date: date(DAYS[0]), at: at(0) };
     let session = store.open_session(lease, new).await.expect("opens").id;
@@ -223,7 +223,7 @@ fn ended(
     })
 }
 
-/// Every table with its columns, generated ones left out: they say what others say.
+/// Every table with its columns, except generated ones: they duplicate others.
 fn schema(db: &Connection) -> Vec<(String, Vec<String>)> {
     let sql =
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
@@ -241,7 +241,7 @@ fn schema(db: &Connection) -> Vec<(String, Vec<String>)> {
     tables.map(|table| table.expect("a name")).map(|table| (table.clone(), columns(&table))).collect()
 }
 
-/// A condition that holds for the rows of the job, and of these for the ones in question.
+/// A condition for the job's rows, restricted to those of interest.
 fn rows(table: &str, column: Option<&str>, columns: &[String]) -> String {
     let has = |name: &str| columns.iter().any(|column| column == name);
     let of_job = if has("job_id") {
@@ -258,12 +258,12 @@ fn rows(table: &str, column: Option<&str>, columns: &[String]) -> String {
         ROWS_OF_COLUMNS.iter().find(|(of, _)| *of == name).map(|(_, rows)| *rows)
     });
     let own = of_column.or_else(|| ROWS.iter().find(|(of, _)| *of == table).map(|(_, rows)| *rows));
-    // A row that has a value there shows more than one that has none.
+    // A row with a value there is a better test than one without.
     let order = column.map_or_else(String::new, |column| format!(" ORDER BY {column} IS NULL"));
     format!("{of_job} AND {}{order} LIMIT 1", own.unwrap_or("1 = 1"))
 }
 
-/// Other values than this one, the likeliest to pass a table's own checks first.
+/// Other values than this one, the most likely to pass the table's constraints first.
 fn others(value: &Value) -> Vec<Value> {
     let words = [
         "failed",
@@ -311,7 +311,7 @@ fn behind(path: &Path) -> Connection {
     db
 }
 
-/// Copies the record, edits the copy, and says what `verify` finds there; `None` where there is nothing to edit.
+/// Edits a copy of the database and returns what `verify` finds there; `None` if there is nothing to edit.
 async fn after(original: &Path, edit: impl FnOnce(&Connection) -> bool) -> Option<Option<Broken>> {
     let dir = tempfile::tempdir().expect("makes a directory");
     let copy = dir.path().join("tape.db");
@@ -361,7 +361,7 @@ async fn every_column_and_every_row_is_found_or_listed() {
                     "UPDATE {table} SET {column} = ?1 WHERE ({key}) IS (SELECT {key} FROM {table} WHERE {one})"
                 );
                 let change = |other| db.execute(&sql, [other]).is_ok_and(|rows| rows == 1);
-                // A value that the table itself allows shows more than one that it does not.
+                // A value that the table's constraints allow is a better test than one that they reject.
                 others(&value).into_iter().any(change) || {
                     db.pragma_update(None, "ignore_check_constraints", true).expect("is set");
                     others(&value).into_iter().any(change)
@@ -387,17 +387,17 @@ async fn broken(store: &Store) -> Option<Broken> {
     store.verify_chain(&JobId::new(JOB)).await.expect("verifies").broken
 }
 
-/// A session of an agent's day, as a condition.
+/// SQL condition for the session of an agent's day.
 fn session(agent: &str, day: usize) -> String {
     format!("job_id = '{JOB}' AND model = '{agent}' AND date = '{}'", DAYS[day])
 }
 
-/// Days can be taken away with all that hangs on them, and changed for each other.
+/// Deleting days with everything that belongs to them, and swapping days, are detected.
 async fn a_day_that_is_gone_or_swapped_is_found(place: Place) {
     let store = place.store().await;
     recorded(&store).await;
     assert_eq!(broken(&store).await, None);
-    // Two sessions of one agent change days.
+    // Two sessions of one agent swap days.
     let swap = |from: &str, to: &str| {
         format!(
             "UPDATE trading_sessions SET date = '{to}' WHERE job_id = '{JOB}' AND model = 'momentum' AND date = '{from}'"
@@ -420,7 +420,7 @@ async fn a_day_that_is_gone_or_swapped_is_found(place: Place) {
     place.edit(&format!("UPDATE trading_sessions SET model = 'momentum' WHERE {back}")).await;
     assert_eq!(broken(&store).await, None);
 
-    // The last day, with its row of `job_details` as if nobody had come to it.
+    // The last day, with its row of `job_details` reset as if it had not started.
     let last = session("momentum", 1);
     place
         .edit(&format!("DELETE FROM agent_states WHERE job_id = '{JOB}' AND after_date = '{}'", DAYS[1]))
@@ -434,7 +434,7 @@ async fn a_day_that_is_gone_or_swapped_is_found(place: Place) {
     place.edit(&format!("UPDATE job_details SET status = 'queued', error = NULL WHERE {last}")).await;
     let found = broken(&store).await.expect("the agent had more days");
     assert_eq!(found.why, "momentum has 1 days, and 2 were written");
-    // A middle day: the other one has gone on from it.
+    // A middle day: the next one continues from it.
     let first = session("momentum", 0);
     place
         .edit(&format!("DELETE FROM agent_states WHERE job_id = '{JOB}' AND after_date = '{}'", DAYS[0]))
@@ -443,7 +443,7 @@ async fn a_day_that_is_gone_or_swapped_is_found(place: Place) {
     assert_eq!(broken(&store).await.expect("is found").date, Some(date(DAYS[0])));
 }
 
-/// The config, the states, the instructions, and whom orders and memories belong to.
+/// The config, the states, the instructions, and the owners of orders and memories.
 async fn what_a_job_was_to_do_is_held(place: Place) {
     let store = place.store().await;
     recorded(&store).await;
@@ -492,8 +492,8 @@ async fn what_a_job_was_to_do_is_held(place: Place) {
     }
 }
 
-/// A published head is extended by what comes after it, and by nothing else: neither by another job, nor by a
-/// record that was rewritten as a whole.
+/// A published head is extended by what comes after it, and by nothing else: neither another job nor a rewritten
+/// record.
 async fn a_head_is_extended_or_not(place: Place) {
     let store = place.store().await;
     let job = JobId::new("grows");
@@ -506,7 +506,7 @@ async fn a_head_is_extended_or_not(place: Place) {
         head
     };
     heads.push(published(&store).await);
-    // Cut off in the middle of its first day, and resumed.
+    // Interrupted in the middle of its first day, and resumed.
     run_day(&store, &lease, "momentum", 0, 6).await.expect_err("is cut off");
     heads.push(published(&store).await);
     assert!(heads[1].agents[&AgentName::new("momentum")].open.is_some());
@@ -521,7 +521,7 @@ async fn a_head_is_extended_or_not(place: Place) {
     for head in &heads {
         assert_eq!(verify(&job, head).await, None, "{head:?}");
     }
-    // What no rewriting of the record could give: other days, another session under way, another plan.
+    // What no rewrite of the record could produce: other days, another open session, another plan.
     let agent = AgentName::new("momentum");
     let forged = |change: &dyn Fn(&mut JobHead)| {
         let mut head = heads[2].clone();

@@ -1,4 +1,4 @@
-//! Equality: a job that was cut off anywhere, and went on, leaves what one that ran through leaves.
+//! Equality: a job that was interrupted anywhere and resumed leaves the same record as an uninterrupted one.
 
 use crate::desk::{export, run_job};
 use crate::places::{Place, on_both};
@@ -11,7 +11,7 @@ async fn a_run_cut_off_anywhere_equals_one_that_ran_through(place: Place) {
     run_job(&store, "whole", &["momentum"], &[]).await;
     let whole = export(&store, "whole").await;
     assert!(whole.lines().count() > 40, "the export is too short:\n{whole}");
-    // Nothing of it may differ from one database to the other.
+    // Nothing in it may differ between the databases.
     let other_place = Place::sqlite();
     let elsewhere = other_place.store().await;
     run_job(&elsewhere, "another name", &["momentum"], &[3]).await;

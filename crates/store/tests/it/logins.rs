@@ -1,12 +1,12 @@
-//! Browsers that are logged in, on both databases.
+//! Browser logins, on both databases.
 
 use crate::desk::at;
 use crate::places::{Place, on_both};
 
 on_both!(a_login_lasts_its_time);
 
-/// Goal: a login is good until its instant and for another process too, ends when it is ended, and however many
-/// there are, only so many are kept: those that end last.
+/// Goal: a login is valid until it expires, for other processes too, and ends when it is ended; the number of
+/// logins is limited, and those that expire last are kept.
 async fn a_login_lasts_its_time(place: Place) {
     let store = place.store().await;
     store.add_login("cookie", "token", (at(0), at(100)), 3).await.expect("writes");

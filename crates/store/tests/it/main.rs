@@ -1,4 +1,4 @@
-//! The record on both databases: what is told in `story` holds on either.
+//! The record on both databases: everything in `story` holds on either.
 
 mod accounts;
 mod actions;

@@ -23,7 +23,7 @@ on_both!(
     what_a_session_was_given_is_told_to_the_letter,
 );
 
-/// Rounds come newest first, page by page; what a later round prunes is no memory any more and stays in the
+/// Rounds are listed newest first, page by page; a round pruned by a later one leaves memory and stays in the
 /// chain.
 async fn rounds_are_kept_read_and_pruned(place: Place) {
     let (store, job) =
@@ -46,7 +46,7 @@ async fn rounds_are_kept_read_and_pruned(place: Place) {
     assert!(export(&store, "job").await.contains("\"row\":\"round\""));
 }
 
-/// The newest row of a position holds; a closed one is open no longer.
+/// The newest row of a position is the current one; a closed position is no longer open.
 async fn a_context_holds_until_its_position_is_closed(place: Place) {
     let row = |id: &str, state| Implied::Context(Box::new(context(id, state)));
     let (store, job) = with_steps(&place, |n| match n {
@@ -62,8 +62,8 @@ async fn a_context_holds_until_its_position_is_closed(place: Place) {
     assert_eq!(store.verify_chain(&job).await.expect("verifies").broken, None);
 }
 
-/// Words in either language, instruments, sides, tags, results and instants all narrow; nothing is given
-/// before it is known; pages repeat and drop nothing.
+/// Words in either language, instruments, sides, tags, results and instants all filter; nothing is returned
+/// before it is known; pages neither repeat nor drop rows.
 async fn reflections_are_found_by_words_and_figures(place: Place) {
     let (store, job) = with_steps(&place, |n| vec![Implied::Reflection(Box::new(reflection(n)))]).await;
     let all = TradeFilter::default();
@@ -99,7 +99,7 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
     assert_eq!(seen, [5, 4, 3, 2, 1]);
     assert_eq!(store.verify_chain(&job).await.expect("verifies").broken, None);
 
-    // Folding twice is folding once, what it takes the place of goes, and the originals stay.
+    // Compacting is idempotent, replaces earlier archives, and keeps the originals.
     let archive = |body: Value| ArchiveRow {
         job: job.clone(),
         agent: "momentum".into(),
@@ -121,7 +121,7 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
     assert_eq!(ids(all).await.len(), 5);
 }
 
-/// Ids come from the rows, texts from the outcome of the step, in the order in which they stood in the prompt.
+/// IDs come from the rows, texts from the step's outcome, in the order in which they appeared in the prompt.
 async fn what_a_session_was_given_is_told_to_the_letter(place: Place) {
     let given = |id: &str, kind| GivenRow {
         kind,
@@ -150,7 +150,7 @@ async fn what_a_session_was_given_is_told_to_the_letter(place: Place) {
     assert_eq!(used, [("7".to_owned(), Some(JobId::new("before")))]);
 }
 
-/// Long enough to be a text of its own.
+/// Long enough to be stored as a text of its own.
 const LONG: &str = "a lesson of more than ninety-six bytes, so that the record keeps it once and by its hash, \
                     wherever it stands in a document";
 
@@ -159,7 +159,7 @@ pub(crate) async fn with_reflections(place: &Place) -> (Store, Lease, SessionId)
     session_of(place, |n| vec![Implied::Reflection(Box::new(reflection(n)))]).await
 }
 
-/// A job with one session of five steps that imply these rows.
+/// A job with one session of five steps from which these rows are derived.
 async fn with_steps(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store, JobId) {
     let (store, lease, _) = session_of(place, rows).await;
     (store, lease.job)
@@ -275,7 +275,7 @@ pub(crate) fn reflection(n: u64) -> ReflectionRow {
 
 #[test]
 fn rows_read_like_their_json() {
-    // Goal: what is hashed of a row is what its JSON says; a change of a name would break old chains.
+    // Goal: a row is hashed by its JSON; renaming a key would break old chains.
     let value = to_value(&Implied::Reflection(Box::new(reflection(3))));
     assert_eq!(value["row"], json!("reflection"));
     assert_eq!(value["error_tags"], json!(["entry_timing", "luck"]));

@@ -33,7 +33,7 @@ struct Lists {
 impl Lists {
     async fn add(&mut self, instant: i64, day: i8) {
         self.count += 1;
-        // Many share an instant, so that the key's second part decides.
+        // Many share an instant, so that the second part of the key decides.
         let job = format!("job-{:03}", (self.count * 37) % 101);
         self.store.enqueue(new_job(&job, &[], instant)).await.expect("queues");
         let agent = AgentName::new(format!("agent-{}", (self.count * 7) % 13 + 13 * (self.count / 13)));
@@ -86,7 +86,7 @@ async fn check(turns: Vec<Turn>) {
         let mut turns = turns.iter().cycle();
         for round in 0.. {
             let turn = turns.next().expect("cycles");
-            // Additions end, or new rows could keep the list going for ever.
+            // Additions stop eventually, or the list would never end.
             for (instant, day) in turn.added.iter().filter(|_| round < 4) {
                 lists.add(*instant, *day).await;
             }
@@ -127,7 +127,7 @@ async fn a_cursor_that_no_page_gave_is_refused() {
     }
     let page = store.jobs(&JobFilter::default(), &PageRequest::first(1)).await.expect("reads");
     let cursor = page.next.expect("there is more");
-    // Another list's cursor is none of this one's.
+    // A cursor of another list is invalid.
     let other = store.sessions(&SessionFilter::default(), false, &PageRequest::after(1, &cursor)).await;
     assert!(matches!(other, Err(StoreError::BadCursor)), "{other:?}");
     for bad in ["", "zz", "00", "é0", "5b5d", &cursor[1..], "5b226a6f6273225d"] {

@@ -1,10 +1,10 @@
-//! A database for each test, and a way to get at it behind the store's back.
+//! A database for each test, with direct access that bypasses the store.
 
 use papertape_store::{Store, Target};
 use papertape_testkit::postgres;
 use tempfile::TempDir;
 
-/// Where a test's record is.
+/// A test's database.
 pub(crate) struct Place {
     pub(crate) target: Target,
     _dir: Option<TempDir>,
@@ -25,7 +25,7 @@ impl Place {
         Store::open(self.target.clone()).await.expect("opens")
     }
 
-    /// Runs a statement as somebody who edits the database by hand. Gives how many rows it changed.
+    /// Runs a statement as someone who edits the database by hand. Returns the number of changed rows.
     pub(crate) async fn edit(&self, sql: &str) -> u64 {
         match &self.target {
             Target::Sqlite(path) => {
@@ -74,7 +74,7 @@ async fn client(url: &str, schema: &str) -> tokio_postgres::Client {
     client
 }
 
-/// Makes a test of an async function of a [`Place`], once for each database.
+/// Defines a test for an async function of a [`Place`], once per database.
 macro_rules! on_both {
     ($($name:ident),* $(,)?) => { $(
         mod $name {

@@ -1,4 +1,4 @@
-//! Plans, their tasks, and the numbers of what actions make, on both databases.
+//! Plans, their tasks, and the IDs of what actions create, on both databases.
 
 use crate::actions::{entry, running};
 use crate::desk::{at, commit, date};
@@ -56,8 +56,8 @@ async fn one(store: &Store, write: PlanWrite, micros: i64) -> (PlanId, Option<Ta
     (written[0].plan, written[0].task)
 }
 
-/// Goal: a plan and its tasks come back as they were written, redacted, in the order of the tree; a task
-/// that is moved takes its subtree along and one that is deleted too; a plan that goes takes all with it.
+/// Goal: a plan and its tasks are read back as written, redacted, in tree order; moving or deleting a task
+/// includes its subtree; deleting a plan deletes everything in it.
 async fn a_plan_and_its_tasks_are_kept(place: Place) {
     let store = place.store().await;
     let (plan, _) = one(&store, new_plan("autumn"), 1).await;
@@ -118,8 +118,8 @@ async fn a_plan_and_its_tasks_are_kept(place: Place) {
     assert_ne!(one(&store, new_plan("next"), 9).await.0, plan, "no number is given twice");
 }
 
-/// Goal: the thing that an action makes has one number, however often it is asked for; the plan, the row
-/// that tells of it and the task are committed together, and doing it again makes nothing.
+/// Goal: what an action creates has one ID, however often it is requested; the plan, its log row and the task are
+/// committed together, and repeating the action creates nothing.
 async fn what_a_job_makes_it_makes_once(place: Place) {
     let store = place.store().await;
     let lease = running(&store, "job").await;
@@ -155,7 +155,7 @@ async fn what_a_job_makes_it_makes_once(place: Place) {
     assert_eq!(store.action_log(&lease.job).await.expect("reads").len(), 2);
 }
 
-/// Goal: where the plan's rules refuse a change, nothing of the commit around it is there.
+/// Goal: if a plan rule rejects a change, its whole commit is rolled back.
 async fn a_refused_change_takes_its_commit_back(place: Place) {
     let store = place.store().await;
     let lease = running(&store, "job").await;
@@ -176,7 +176,8 @@ async fn a_refused_change_takes_its_commit_back(place: Place) {
     assert_eq!(place.number("SELECT count(*) FROM plans").await, 0, "all or nothing");
 }
 
-/// Goal: many who change one tree at a time leave one tree: nobody's task is lost, and positions count up.
+/// Goal: concurrent changes to one tree leave one consistent tree: no task is lost, and positions are
+/// consecutive.
 async fn many_hands_make_one_tree(place: Place) {
     let store = place.store().await;
     let (plan, _) = one(&store, new_plan("busy"), 1).await;
@@ -194,11 +195,11 @@ async fn many_hands_make_one_tree(place: Place) {
     assert_eq!(positions, (0..96).collect::<Vec<_>>());
 }
 
-/// Goal: plans are listed newest first, by pages that repeat and drop none.
+/// Goal: plans are listed newest first, in pages that neither repeat nor drop any.
 async fn plans_are_paged(place: Place) {
     let store = place.store().await;
     for n in 0..7 {
-        // Some at one instant: the number alone tells them apart.
+        // Some at the same instant: only the ID distinguishes them.
         one(&store, new_plan(&format!("{n}")), n / 3).await;
     }
     let mut found = Vec::new();

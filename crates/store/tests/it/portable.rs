@@ -1,5 +1,5 @@
-//! The plans' portable files: equal to the database after the commits and after a kill, and files of older
-//! forms and of other records brought up and taken in.
+//! The plans' portable files: equal to the database after commits and after a kill; files in older formats and
+//! from other databases are migrated and imported.
 
 use crate::actions::{entry, planned, running};
 use crate::desk::{at, claim};
@@ -62,7 +62,7 @@ fn index(path: &Path) -> Vec<(String, String, i64, i64)> {
     rows.map(|row| row.expect("a row")).collect()
 }
 
-/// Every job's rows stand in its plan's file as they stand in the database, and nowhere else.
+/// Every job's rows are in its plan's file as in the database, and nowhere else.
 async fn equal(store: &Store, files: &PortableFiles, jobs: &[&str], plans: &[i64]) {
     let mut wanted = std::collections::BTreeMap::<Option<PlanId>, (Vec<_>, Vec<_>)>::new();
     for job in jobs {
@@ -84,8 +84,8 @@ async fn equal(store: &Store, files: &PortableFiles, jobs: &[&str], plans: &[i64
     }
 }
 
-/// Goal: after a flush the files hold what was committed: rows, statuses, a job that got its plan in the
-/// middle in that plan's file alone, and nothing that retention has removed or that was deleted.
+/// Goal: after a flush, the files contain what was committed: rows, statuses, and a job bound to a plan halfway
+/// only in that plan's file; and nothing that was deleted or removed by retention.
 async fn files_follow_the_commits(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
@@ -117,8 +117,8 @@ async fn files_follow_the_commits(place: Place) {
     projector.stop().await;
 }
 
-/// Goal: whatever was committed while nobody wrote the files, or was half written when somebody was killed,
-/// is there after the next start.
+/// Goal: anything committed while nothing wrote the files, or half written when the process was killed, is there
+/// after the next start.
 async fn what_was_missed_is_caught_up_with(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
@@ -127,14 +127,14 @@ async fn what_was_missed_is_caught_up_with(place: Place) {
     let projector = Projector::start(files.clone());
     projector.stop().await;
     equal(&store, &files, &["one"], &[7]).await;
-    // Nobody writes the files now.
+    // Nothing writes the files now.
     for n in 2..=4 {
         store.append_action_log(&lease, entry("help", ActionStatus::Failed), at(n)).await.expect("writes");
     }
     let other = running(&store, "two").await;
     store.append_action_log(&other, planned(7), at(5)).await.expect("writes");
     assert_eq!(rows(&files.path(None)).len(), 1);
-    // Of a job that was moved, the old place was not yet cleared.
+    // A job was moved, but its old file was not cleaned up yet.
     let copy = Connection::open(files.path(None)).expect("opens");
     copy.execute_batch(
         "INSERT INTO plan_job_index SELECT 'two', NULL, job_type, status, 2, 1, created_at, updated_at, record
@@ -150,7 +150,7 @@ async fn what_was_missed_is_caught_up_with(place: Place) {
     projector.stop().await;
 }
 
-/// A file as the first form has it, with one job of another record.
+/// A file in the first format, with one job from another database.
 fn older(path: &Path, job: &str, time: &str) {
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes it");
     let connection = Connection::open(path).expect("makes the file");
@@ -174,7 +174,7 @@ fn older(path: &Path, job: &str, time: &str) {
             ?4, ?4)";
         connection.execute(sql, (job, status, sequence, time)).expect("writes");
     }
-    // What was removed before stands in free pages.
+    // Previously deleted data is in free pages.
     connection
         .execute_batch(
             "PRAGMA secure_delete = OFF; CREATE TABLE gone (text TEXT);
@@ -186,7 +186,7 @@ fn older(path: &Path, job: &str, time: &str) {
     assert!(holds(path, "removed long ago: correct-horse-battery"), "as older programs left it");
 }
 
-/// Do these words stand anywhere in a file's bytes?
+/// Whether a file's bytes contain these words.
 fn holds(path: &Path, words: &str) -> bool {
     let bytes = std::fs::read(path).expect("reads");
     bytes.windows(words.len()).any(|window| window == words.as_bytes())
@@ -196,15 +196,15 @@ async fn migrated(files: &PortableFiles, dry_run: bool) -> Vec<FileReport> {
     files.migrate(dry_run).await.expect("migrates")
 }
 
-/// Goal: a file of an older form is copied, brought to the present one and taken in, redacted; a dry run
-/// says so and changes nothing; twice is once; new plans get other numbers; a job that was under way
-/// elsewhere is taken up by nobody; and the file goes on as one of this record's.
+/// Goal: a file in an older format is backed up, migrated and imported, redacted; a dry run reports it and
+/// changes nothing; importing is idempotent; new plans get other IDs; a job that was running elsewhere is claimed
+/// by nobody; and the file continues as one of this database.
 async fn older_and_foreign_files_are_taken_in(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
     let path = files.path(Some(PlanId(3)));
     older(&path, "theirs", "2026-01-02T20:00:00+08:00");
-    // As its first users had it: an index, and nothing else.
+    // As its first users had it: only an index.
     let first = files.path(Some(PlanId(4)));
     let connection = Connection::open(&first).expect("makes the file");
     connection
@@ -249,7 +249,7 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
     assert!(!holds(&path, "correct-horse-battery"), "neither in its rows nor in its free pages");
     let again = migrated(&files, false).await;
     assert!(again.iter().all(FileReport::is_current), "{again:?}");
-    // A file of this form, of another record, put into the folder.
+    // A file in the current format from another database, put into the folder.
     let moved = files.path(Some(PlanId(9)));
     std::fs::copy(&path, &moved).expect("copies");
     let connection = Connection::open(&moved).expect("opens");
@@ -271,8 +271,8 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
     projector.stop().await;
 }
 
-/// Goal: where a file in the middle cannot be brought, the others are, it stays as it was to the byte, the
-/// report says why, and once it is mended the next run does the rest.
+/// Goal: if a file in the middle cannot be migrated, the others are, it stays unchanged to the byte, the report
+/// says why, and the next run after a repair does the rest.
 async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
@@ -298,7 +298,7 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
         let found = store.plan_job(&JobId::new(job)).await.expect("reads");
         assert_eq!(found.is_some(), is_there, "{job}");
     }
-    // Nor does it keep the others from being written.
+    // It does not block writing the others either.
     let projector = Projector::start(files.clone());
     let lease = running(&store, "mine").await;
     store.append_action_log(&lease, entry("help", ActionStatus::Completed), at(1)).await.expect("writes");
@@ -314,7 +314,7 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     connection.execute_batch("UPDATE plan_action_logs SET updated_at = created_at").expect("edits");
     drop(connection);
     let told = migrated(&files, false).await;
-    // The system's file has come before them.
+    // The system file comes before them.
     assert_eq!((told[2].error.clone(), told[2].jobs_imported), (None, 1));
     let log = store.list_action_logs(&JobId::new("second"), LogFrom::Newest, 0).await.expect("reads");
     assert_eq!(log.rows.len(), 2);
@@ -325,8 +325,8 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     claim(&store, "stuck").await;
 }
 
-/// Goal: a job that cannot be read is left out and named, at each start; the copy that was made for the others
-/// is made once, and none where there are no others.
+/// Goal: an unreadable job is left out and reported at each start; the file is backed up once for the other jobs,
+/// and not at all if there are no others.
 async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
@@ -334,7 +334,7 @@ async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
     older(&path, "bad", "2026-01-02T12:00:00Z");
     migrated(&files, false).await;
     std::fs::remove_file(format!("{}.v1-backup", path.display())).expect("is there");
-    // It comes anew, of another record, with one time that is none.
+    // It returns, from another database, with one invalid time.
     let connection = Connection::open(&path).expect("opens");
     connection
         .execute_batch(
@@ -353,7 +353,7 @@ async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
         assert!(why.contains("the job unread cannot be read") && why.contains("some day"), "{why}");
         assert_eq!((told[0].jobs_imported, told[0].backup.clone(), copies()), (0, None, 0));
     }
-    // Beside one that can be read.
+    // Alongside a readable one.
     connection
         .execute_batch(
             "INSERT INTO plan_job_index (job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at,
@@ -368,7 +368,7 @@ async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
         assert!(told[0].error.as_ref().is_some_and(|why| why.contains("the job unread")), "{told:?}");
         assert_eq!((told[0].jobs_imported, copies()), (0, 1), "one copy is enough");
     }
-    // An id that would lead somewhere else is none.
+    // An ID with a path traversal is invalid.
     connection
         .execute_batch("UPDATE plan_job_index SET job_id = '../../up' WHERE job_id = 'good'")
         .expect("edits");
@@ -377,8 +377,8 @@ async fn a_job_that_cannot_be_read_is_named_and_copied_once(place: Place) {
     assert!(store.plan_job(&JobId::new("../../up")).await.expect("reads").is_none());
 }
 
-/// Goal: rows of a foreign file whose job its index does not have are told with the file, the job and how many they
-/// are, by a dry run and at each start; they keep nothing else out, and are no rows of a job that is known here.
+/// Goal: rows of a foreign file whose job is not in its index are reported with the file, the job and their
+/// number, by a dry run and at each start; they block nothing else, and are not attributed to a job known here.
 async fn rows_without_an_index_are_told(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
@@ -407,14 +407,13 @@ async fn rows_without_an_index_are_told(place: Place) {
         assert!(!told[0].is_current() && told[0].backup.is_none());
     }
     assert!(store.plan_job(&JobId::new("lost")).await.expect("reads").is_none());
-    // What came of this record's own job is there, whatever the file has of it.
+    // This database's own rows of the job are intact, whatever the file says about it.
     connection.execute_batch("DELETE FROM plan_job_index WHERE job_id = 'foreign'").expect("edits");
     let told = migrated(&files, false).await;
     assert_eq!(told[0].rows_left_out, 4, "{told:?}");
 }
 
-/// Goal: a file of this record's own that is damaged is set aside and made anew with all of its jobs, at the next
-/// start.
+/// Goal: a corrupt file of this database is set aside and recreated with all its jobs at the next start.
 async fn a_damaged_file_is_made_anew(place: Place) {
     let (store, dir) = (place.store().await, tempfile::tempdir().expect("a directory"));
     let files = files(&store, &dir);
@@ -428,7 +427,7 @@ async fn a_damaged_file_is_made_anew(place: Place) {
     projector.stop().await;
     let path = files.path(Some(PlanId(6)));
     let mut bytes = std::fs::read(&path).expect("reads");
-    // The first page says that it is a database.
+    // The first page identifies the file as a database.
     bytes[4096..].fill(0xA5);
     std::fs::write(&path, bytes).expect("writes");
     let projector = Projector::start(files.clone());

@@ -1,4 +1,4 @@
-//! A word that is nearly everywhere is looked for otherwise than a rare one; what is found is the same.
+//! A word that occurs almost everywhere is searched differently from a rare one; results are the same.
 
 use crate::desk::{at, claim, commit, date, new_job, said};
 use crate::places::{Place, on_both};
@@ -9,7 +9,7 @@ use papertape_store::{PageRequest, SessionFilter, Store};
 
 on_both!(frequent_and_rare_words_find_their_sessions);
 
-/// More messages than are gathered before they are looked for the other way round.
+/// More messages than the limit below which the search starts from the matches.
 const MANY: usize = 2_100;
 const SESSIONS: usize = 30;
 
@@ -31,7 +31,7 @@ async fn frequent_and_rare_words_find_their_sessions(place: Place) {
                 if turn == 3 && number % 10 == 4 {
                     words.push_str(" seldom");
                 }
-                // The last session of each ten has the word in one message, and this one in another.
+                // The last session of each ten has one word in one message, and the other word in another.
                 if turn == 4 && number % 10 == 4 {
                     words.push_str(" elsewhere");
                 }
@@ -55,7 +55,7 @@ async fn frequent_and_rare_words_find_their_sessions(place: Place) {
     assert_eq!(found(&store, None, "seldom elsewhere").await, Vec::<usize>::new());
 }
 
-/// The agents of all sessions that are found, page by page, in their order.
+/// The agents of all matching sessions, page by page, in order.
 async fn found(store: &Store, job: Option<&str>, q: &str) -> Vec<usize> {
     let filter =
         SessionFilter { job: job.map(JobId::from), q: Some(q.to_owned()), ..SessionFilter::default() };
@@ -73,11 +73,11 @@ async fn found(store: &Store, job: Option<&str>, q: &str) -> Vec<usize> {
     }
 }
 
-/// What the index has not come to yet, and the row that says so.
+/// Texts that are not indexed yet.
 const TO_INDEX: &str = "SELECT count(*) FROM texts_to_index";
 
-/// Goal: a text is found from its commit on, once, whether the index has come to it, has it waiting, or has it and
-/// finds it waiting all the same; a store that is closed has nothing waiting.
+/// Goal: a text is found exactly once from its commit on, whether it is indexed, queued for indexing, or both;
+/// closing a store empties the queue.
 #[tokio::test]
 async fn what_the_index_has_not_come_to_is_found() {
     let place = Place::sqlite();
@@ -105,7 +105,7 @@ async fn what_the_index_has_not_come_to_is_found() {
     drop(store);
     assert_eq!(place.number(TO_INDEX).await, 0, "it is closed");
 
-    // As an earlier process leaves it that was killed: some that are new, some that are not.
+    // The state that a killed process leaves: some queued texts are new, some are already indexed.
     place.edit("INSERT INTO texts_to_index (text_id) SELECT id FROM texts WHERE id % 2 = 0").await;
     place.edit("DELETE FROM text_search_docsize WHERE id % 4 = 0").await;
     let reading = Store::open_read_only(place.target.clone()).await.expect("opens");

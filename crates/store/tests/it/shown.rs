@@ -1,4 +1,4 @@
-//! From what was shown to the sessions that were shown it, on both databases.
+//! From data to the sessions that saw them, on both databases.
 
 use crate::desk::{DAYS, at, claim, commit, date, new_job};
 use crate::places::{Place, on_both};
@@ -21,8 +21,8 @@ on_both!(
     a_fill_leads_to_where_its_order_was_given,
 );
 
-/// Goal: exactly those sessions come whose agent was shown it, each once, newest first, on pages that neither
-/// drop nor repeat one; what the books alone have read does not count.
+/// Goal: exactly those sessions are returned whose agent saw the bar, each once, newest first, on pages that
+/// neither drop nor repeat one; reads only for bookkeeping do not count.
 async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
     let (store, lease) = with_agents(&place, &["a", "b"]).await;
     let bars = |from: &str, to: &str, known: i64| exposure("AAPL/bars", (from, to), known);
@@ -78,7 +78,8 @@ async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
     assert_eq!(first.reads[0].known_at, Some(at(5)));
     assert_eq!(february.next, None);
 
-    // The first day's own bar: its open at the day, all of it on the next; never what the close has marked.
+    // The first day's own bar: its open on that day, all of it on the next; never what was read for marking at
+    // the close.
     let own = look(&wanted(&["AAPL/bars", "AAPL/open"], DAYS[0])).await;
     assert_eq!(ids(own.clone()), [three, one]);
     assert_eq!(
@@ -119,8 +120,8 @@ async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
     assert!(matches!(bad, Err(StoreError::BadCursor)), "{bad:?}");
 }
 
-/// Goal: a memory leads to the prompts that it stood in, of the job whose it is and of one that has taken it
-/// over, and to no namesake of another job or agent.
+/// Goal: a memory leads to the prompts that contained it, of its own job and of a job that took it over, and not
+/// to a memory of the same name of another job or agent.
 async fn a_memory_leads_to_the_sessions_that_were_given_it(place: Place) {
     let (store, lease) = with_agents(&place, &["a", "b"]).await;
     let given = |id: &str, job: Option<&str>| {
@@ -165,7 +166,7 @@ async fn a_memory_leads_to_the_sessions_that_were_given_it(place: Place) {
     assert!(look("9", "job", "a").await.is_empty());
 }
 
-/// Goal: an order that has waited leads back to the session that gave it; a session knows its neighbours.
+/// Goal: a pending order leads back to the session that placed it; a session knows its neighbors.
 async fn a_fill_leads_to_where_its_order_was_given(place: Place) {
     let (store, lease) = with_agents(&place, &["a", "b"]).await;
     let one = open(&store, &lease, ("a", DAYS[0])).await;

@@ -1,5 +1,4 @@
-//! A conversation of N turns costs bytes in proportion to N, although every request holds all turns
-//! before it.
+//! A conversation of N turns takes O(N) bytes, although every request contains all turns before it.
 
 use crate::desk::{at, claim, commit, date, new_job};
 use crate::places::Place;

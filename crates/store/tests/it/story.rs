@@ -1,4 +1,4 @@
-//! What the record does for a job, from its queueing to its deletion, told once for both databases.
+//! What the record does for a job, from queueing to deletion, as one story for both databases.
 
 use crate::desk::{DAYS, at, claim, commit, date, dec, export, new_job, order, run_day, run_job, said};
 use crate::places::{Place, on_both};
@@ -30,8 +30,8 @@ on_both!(
 
 const LONG: Duration = Duration::from_secs(600);
 
-/// Goal: a worker without room for simulations still gets at the assistant's jobs, the oldest first, and at
-/// nothing else.
+/// Goal: a worker without capacity for simulations still claims the assistant's jobs, oldest first, and nothing
+/// else.
 async fn jobs_of_a_kind_are_claimed_past_older_ones(place: Place) {
     let store = place.store().await;
     for (id, kind, created) in
@@ -60,7 +60,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     let twice = store.enqueue(new_job("one", &["momentum"], 1)).await;
     assert!(matches!(twice, Err(RecordError::Inconsistent(_))), "{twice:?}");
 
-    // The oldest goes first, and what is leased is not given again.
+    // The oldest goes first, and a leased job is not claimed again.
     let (lease, row) = store.claim("w", LONG, None).await.expect("asks").expect("has one");
     assert_eq!((&row.id, row.status, lease.epoch), (&one, JobStatus::Running, 1));
     assert_eq!(row.config, json!({ "seed": 7, "fee": 0.1 }));
@@ -68,7 +68,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     assert!(store.claim("v", LONG, Some(&one)).await.expect("asks").is_none());
     let (other, _) = store.claim("v", Duration::ZERO, None).await.expect("asks").expect("has one");
     assert_eq!(other.job, two);
-    // A lease that has run out is.
+    // An expired lease is.
     let (taken, _) = store.claim("w", LONG, None).await.expect("asks").expect("has one");
     assert_eq!((&taken.job, taken.epoch), (&two, 2));
     let lost = store.renew(&other, LONG).await;
@@ -76,7 +76,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     let lost = store.finish(&other, JobStatus::Failed, None).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "{lost:?}");
 
-    // A running job is asked, its worker learns of it, and it can be resumed.
+    // Canceling a running job notifies its worker, and the job can be resumed.
     assert!(!store.renew(&lease, LONG).await.expect("renews"));
     assert!(!store.requeue(&one).await.expect("asks"), "it has not stopped");
     assert_eq!(store.cancel(&one).await.expect("asks"), Some(JobStatus::Running));
@@ -92,7 +92,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     assert_eq!((&again.job, row.error, row.completed_at), (&one, None, None));
     assert!(!store.renew(&again, LONG).await.expect("renews"), "the old request has gone");
     store.finish(&again, JobStatus::Queued, None).await.expect("gives it back");
-    // A queued one is cancelled at once.
+    // A queued one is canceled immediately.
     assert_eq!(store.cancel(&one).await.expect("asks"), Some(JobStatus::Cancelled));
     assert_eq!(store.cancel(&JobId::new("none")).await.expect("asks"), None);
     assert!(!store.requeue(&JobId::new("none")).await.expect("asks"));
@@ -118,7 +118,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     );
     assert_eq!(store.events(&one, 7, 1).await.expect("reads")[0].n, 8);
 
-    // A job that replaces another leaves it where it is.
+    // A job that supersedes another one does not change it.
     let mut newer = new_job("three", &["momentum"], 3);
     newer.supersedes = vec![Supersession { agent: "momentum".into(), job: one.clone() }];
     newer.days[0].skipped = Some(SkippedDay { job: one.clone(), session: SessionId(1) });
@@ -143,14 +143,14 @@ async fn a_job_runs_and_is_read(place: Place) {
     assert_eq!(details.job.status, JobStatus::Completed);
     assert_eq!(details.days.len(), 4);
     assert!(details.days.iter().all(|day| day.status == DayStatus::Completed), "{:?}", details.days);
-    // Five model calls and one tool call of each of four sessions; two of the first were cut off.
+    // Five model calls and one tool call in each of four sessions; two of the first one were interrupted.
     let calls = 4 * 4 * 10 + 4 * 3;
     assert_eq!(details.used.usage.input_tokens, calls);
     assert_eq!(details.used.cost_usd, dec("0.020"));
     let spent = store.spent(&job).await.expect("reads");
     assert_eq!(spent.iter().map(|spent| spent.usage.input_tokens).sum::<u64>(), calls);
 
-    // The session, its actions and what was said.
+    // The session, its actions and its transcript.
     let filter =
         SessionFilter { agent: Some("momentum".into()), date: Some(date(DAYS[0])), ..Default::default() };
     let page = store.sessions(&filter, true, &PageRequest::first(10)).await.expect("reads");
@@ -204,7 +204,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     assert_eq!(values.len(), 2);
     assert_eq!(values[1].portfolio_value.0, dec("10020.30"));
 
-    // What a next job builds on.
+    // What a later job builds on.
     let newest = store.newest_completed_job(&"momentum".into()).await.expect("reads").expect("is there");
     assert_eq!((newest.job, newest.date), (job.clone(), date(DAYS[1])));
     assert_eq!(newest.state.state["shares"], 20);
@@ -219,11 +219,11 @@ async fn a_job_runs_and_is_read(place: Place) {
     };
     assert_eq!((&account.job, account.days.len()), (&job, 2));
     assert_eq!(account.days[0].done.as_ref().map(|done| done.session), Some(first.id));
-    // Who begins a day later comes to that day from another state.
+    // An agent that starts a day later reaches that day from a different state.
     let later = store.accounts_from(&"momentum".into(), hash, date("2012-03-02")).await.expect("reads");
     assert_eq!(later.len(), 0);
 
-    // The tape and what was seen.
+    // The tape and the data read.
     let all = PageRequest::first(1000);
     let steps = store.steps(first.id, &all).await.expect("reads").items;
     let slow =
@@ -351,7 +351,7 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     writes.push(Write::CloseScope { scope: "AAPL/News#1".to_owned() });
     store.commit(commit(&lease, session, writes)).await.expect("closes");
 
-    // The answer comes after all: it costs, and is not heard.
+    // The response arrives after all: it adds to the cost, and is ignored.
     let content = text("too late");
     let message = Implied::Message(MessageRow {
         role: papertape_core::message::Role::Assistant,
@@ -380,7 +380,7 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     let steps = store.steps(session, &PageRequest::first(10)).await.expect("reads").items;
     assert_eq!(steps[0].cost_usd, Some(dec("0.25")));
 
-    // Another worker takes the job: whatever the first one writes, nothing of it is kept.
+    // Another worker claims the job: writes of the first one are rejected.
     let stolen = claim(&store, "job").await;
     let late = store.commit(commit(&lease, session, said("solo#1/message#1", "still here"))).await;
     assert!(matches!(late, Err(RecordError::LostLease)), "{late:?}");
@@ -391,7 +391,7 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     let wrong = store.commit(commit(&stolen, session, said("solo#1/message#1", "twice"))).await;
     assert!(matches!(wrong, Err(RecordError::Inconsistent(_))), "{wrong:?}");
 
-    // A day that nobody works on is not running, and runs again when it goes on.
+    // A day without a worker is not running, and runs again on resume.
     let day = async || store.job_details(&job).await.expect("reads").expect("is there").days[0].status;
     assert_eq!(day().await, DayStatus::Running);
     store.finish(&stolen, JobStatus::Partial, Some("no budget".to_owned())).await.expect("stops");
@@ -401,7 +401,7 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     assert_eq!(store.open_session(&lease, new()).await.expect("finds it").id, session);
     assert_eq!(day().await, DayStatus::Running);
 
-    // The numbers that a late outcome or a refused commit did not need were given back.
+    // Event numbers not needed by a late outcome or a rejected commit were returned.
     let events = store.events(&job, 0, 100).await.expect("reads");
     assert!(events.iter().zip(1..).all(|(event, n)| event.n == n), "{events:?}");
     let told: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
@@ -424,7 +424,7 @@ async fn words_are_found(place: Place) {
         let new = NewSession { agent: agent.into(), date: date(DAYS[0]), at: at(0) };
         let session = store.open_session(&lease, new).await.expect("opens").id;
         store.commit(commit(&lease, session, said("solo#1/message#1", words))).await.expect("writes");
-        // The same text again is no second entry.
+        // Storing the same text again adds nothing.
         store.commit(commit(&lease, session, said("solo#1/message#2", words))).await.expect("writes");
     }
     let find = async |q: &str| -> Vec<String> {
@@ -444,7 +444,7 @@ async fn words_are_found(place: Place) {
         ("估值太高", vec!["contrarian"]),
         ("台茅", vec![]),
         ("inside", vec!["contrarian"]),
-        // Nothing of this is anybody's syntax.
+        // None of this is parsed as query syntax.
         ("aapl OR nothing", vec![]),
         ("\"strong momentum\"*", vec!["momentum"]),
         ("momentum' & !x:*", vec![]),
@@ -455,7 +455,7 @@ async fn words_are_found(place: Place) {
     ] {
         assert_eq!(find(q).await, expected, "of {q:?}");
     }
-    // A text with a NUL comes back as it was.
+    // A text with a NUL is read back unchanged.
     let filter = SessionFilter { agent: Some("contrarian".into()), ..SessionFilter::default() };
     let page = store.sessions(&filter, true, &PageRequest::first(10)).await.expect("reads");
     assert_eq!(page.items[0].conversation.as_ref().expect("was asked for")[0].content, texts[1].1);
@@ -574,10 +574,10 @@ async fn a_job_goes_with_all_that_hangs_on_it(place: Place) {
     assert_eq!((steps, place.number(attempts).await), (0, 0));
     let left = store.job(&JobId::new("stays")).await.expect("reads").expect("is there");
     assert_eq!(left.parent, None);
-    // The texts that the other job shares are there, and its tape can be read and verified.
+    // Texts shared with the other job are still there, and its tape can be read and verified.
     run_day(&store, &lease, "momentum", 1, i64::MAX).await.expect("runs");
     assert_eq!(store.verify_chain(&left.id).await.expect("verifies").broken, None);
-    // A worker of a job that is gone has lost it.
+    // A worker of a deleted job has lost its lease.
     let session =
         store.find_session(&left.id, &AgentName::new("momentum"), date(DAYS[1])).await.expect("reads");
     let session = session.expect("is there").id;

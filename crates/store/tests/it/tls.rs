@@ -1,4 +1,4 @@
-//! PostgreSQL behind TLS: the test server, with a certificate of the tests' own root before it.
+//! PostgreSQL behind TLS: a proxy in front of the test server, with a certificate signed by the tests' own root.
 
 use crate::desk::at;
 use papertape_store::{Store, Target};
@@ -11,14 +11,14 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio_postgres::config::Host;
 use tokio_rustls::TlsAcceptor;
 
-/// For `localhost` alone, signed by the root below.
+/// For `localhost` only, signed by the root below.
 const CERTIFICATE: &[u8] = include_bytes!("fixtures/tls/server.der");
 const KEY: &[u8] = include_bytes!("fixtures/tls/server.key.der");
 
-/// The packet by which a client asks for TLS: its length and a number that says so.
+/// The PostgreSQL SSLRequest packet: its length and a magic number.
 const ASKS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
-/// Stands before the test server on a port of its own. One that is not `secret` says that it has no TLS.
+/// Starts a proxy for the test server on its own port. If not `secret`, it says that it does not support TLS.
 async fn before(url: &str, secret: bool) -> u16 {
     let config: tokio_postgres::Config = url.parse().expect("a URL");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -42,7 +42,7 @@ async fn before(url: &str, secret: bool) -> u16 {
 
 async fn serve(mut client: TcpStream, secret: bool, tls: TlsAcceptor, server: tokio_postgres::Config) {
     let mut first = [0; 8];
-    // Who does not ask for TLS is let in nowhere.
+    // Clients that do not request TLS are rejected.
     if client.read_exact(&mut first).await.is_err() || first != ASKS {
         return;
     }
@@ -51,7 +51,7 @@ async fn serve(mut client: TcpStream, secret: bool, tls: TlsAcceptor, server: to
         return;
     }
     let Ok(mut client) = tls.accept(client).await else { return };
-    // Either side's end is the connection's.
+    // The connection ends when either side closes it.
     let _ = match &server.get_hosts()[0] {
         Host::Unix(folder) => {
             let mut to = UnixStream::connect(folder.join(".s.PGSQL.5432")).await.expect("connects");
@@ -65,8 +65,8 @@ async fn serve(mut client: TcpStream, secret: bool, tls: TlsAcceptor, server: to
     };
 }
 
-/// Goal: with `sslmode` the record is reached over TLS alone: where the certificate is of a root that is trusted and
-/// of that host, and nowhere else.
+/// Goal: with `sslmode`, the database is reached only over TLS, and only if a trusted root signed the certificate
+/// for that host.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_is_reached_over_tls() {
     let place = postgres::place().expect("PostgreSQL");

@@ -13,8 +13,8 @@ fn vector(reflection: i64, model: &str, bytes: &[u8]) -> VectorFor {
     VectorFor { reflection, model: model.to_owned(), vector: bytes.to_vec() }
 }
 
-/// A vector is kept with its session or by itself, comes back bit for bit, and takes the place of another
-/// model's; one that is none, or of no reflection, is refused with all that came with it; no chain covers them.
+/// A vector is stored with its session or separately, is read back bit for bit, and replaces another model's; an
+/// invalid one, or one of no reflection, is rejected with everything in its batch; no chain covers vectors.
 async fn vectors_are_kept_and_replaced(place: Place) {
     let (store, lease, session) = with_reflections(&place).await;
     let own = VectorRow { trade_id: 2, model: "lab::small".to_owned(), vector: vec![0, 0, 128, 63] };
@@ -31,7 +31,7 @@ async fn vectors_are_kept_and_replaced(place: Place) {
     assert_eq!(told, [(second, &own.vector[..]), (third, &[1; 8][..])]);
     assert_eq!(store.vectors_after("lab::small", found[0].id, 1).await.expect("reads"), found[1..]);
 
-    // Another model takes the place, and has a greater id.
+    // Another model's vector replaces it, with a greater ID.
     store.keep_vectors(vec![vector(second, "lab::large", &[3; 4])]).await.expect("keeps");
     assert_eq!(store.count_vectors("lab::small").await.expect("counts"), 1);
     let large = store.vectors_after("lab::large", 0, 9).await.expect("reads");
@@ -55,8 +55,8 @@ async fn vectors_are_kept_and_replaced(place: Place) {
     assert_eq!(store.verify_chain(&lease.job).await.expect("verifies").broken, None);
 }
 
-/// Whatever is asked, ids are those that the filters leave, the instant among them; each word has its own; and
-/// rows come in the order of the ids that are asked for.
+/// Any query returns only IDs that match the filters, including the instant; each word has its own; and rows are
+/// returned in the order of the requested IDs.
 async fn filters_come_before_the_search(place: Place) {
     let (store, ..) = with_reflections(&place).await;
     let all = store.trade_ids(&TradeFilter::default()).await.expect("reads");
@@ -71,7 +71,7 @@ async fn filters_come_before_the_search(place: Place) {
         assert!(ids.iter().all(known), "by {seconds}");
         assert!(words.iter().flatten().all(known), "by {seconds}");
         assert_eq!(ids.len(), (1..=5).filter(|n| reflection(*n).known_at <= at(seconds)).count());
-        // Words come in their own order.
+        // Words are returned in their own order.
         let counts: Vec<usize> = words.iter().map(Vec::len).collect();
         assert_eq!(counts, [ids.len(), usize::from(seconds >= 390), 0], "by {seconds}");
     }

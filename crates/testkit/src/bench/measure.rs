@@ -1,4 +1,4 @@
-//! What the machine takes: the disk's time for a durable write, processor time, memory.
+//! Machine measurements: the disk's latency for a durable write, CPU time, memory.
 
 use super::report::Series;
 use rustix::time::{ClockId, clock_gettime};
@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often the disk is asked.
+/// Number of timed writes.
 const WRITES: usize = 200;
 
-/// Wall and processor time of something.
+/// Wall and CPU time of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
     wall: Instant,
@@ -18,21 +18,21 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Begins now.
+    /// Starts now.
     #[must_use]
     pub fn start() -> Self {
         Self { wall: Instant::now(), cpu: cpu_time() }
     }
 
-    /// Wall time, and processor time of this process, since the beginning.
+    /// Wall time, and CPU time of this process, since the start.
     #[must_use]
     pub fn end(self) -> (Duration, Duration) {
         (self.wall.elapsed(), cpu_time().saturating_sub(self.cpu))
     }
 }
 
-/// Processor time of this process so far, all threads, user and system: what `getrusage` has, in
-/// nanoseconds. Children are not in it.
+/// CPU time of this process so far, all threads, user and system, in nanosecond resolution from `getrusage`.
+/// Excludes child processes.
 #[must_use]
 pub fn cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ProcessCPUTime);
@@ -40,18 +40,18 @@ pub fn cpu_time() -> Duration {
     Duration::new(secs, u32::try_from(now.tv_nsec).unwrap_or_default())
 }
 
-/// Processor time of another process so far, in steps of 10 ms. `None` where it is not there.
+/// CPU time of another process so far, in steps of 10 ms. `None` if it does not exist.
 #[must_use]
 pub fn cpu_time_of(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // After the name, which may hold anything: state is field 3, user time 14, system time 15.
+    // After the name, which may contain anything: state is field 3, user time 14, system time 15.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     Some(Duration::from_millis(ticks * 10))
 }
 
-/// The most memory that this process has had resident since its start or [`reset_peak`], in bytes.
-/// `None` where the system does not say.
+/// Peak resident memory of this process since its start or [`reset_peak`], in bytes. `None` if the system does
+/// not report it.
 #[must_use]
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -59,16 +59,16 @@ pub fn peak_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Forgets the peak, where the system lets it be forgotten.
+/// Resets the peak, if the system supports it.
 pub fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// What the disk needs to make 4 KiB durable in this directory: written over, then `fdatasync`, as a
-/// database's log is. The median of 200.
+/// Time to make 4 KiB durable in this directory: an overwrite, then `fdatasync`, as for a database's WAL. 200
+/// samples; use the median.
 ///
 /// # Panics
-/// Where the directory cannot be written.
+/// Panics if the directory is not writable.
 #[must_use]
 pub fn fsync_time(dir: &Path) -> Series {
     let path = dir.join("fsync-probe");
@@ -85,10 +85,10 @@ pub fn fsync_time(dir: &Path) -> Series {
     series
 }
 
-/// The median of [`fsync_time`] in milliseconds, printed.
+/// Measures [`fsync_time`] and prints its median in milliseconds.
 ///
 /// # Panics
-/// As [`fsync_time`].
+/// As for [`fsync_time`].
 #[must_use]
 pub fn median_fsync(dir: &Path) -> f64 {
     let times = fsync_time(dir);

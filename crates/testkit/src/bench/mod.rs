@@ -1,8 +1,8 @@
-//! What benchmarks share: rounds taken in turn, medians with their spread, tables that name what they
-//! compare with, what the disk and the processes take, and a model server that costs next to nothing.
+//! Shared code of benchmarks: interleaved rounds, medians with their spread, tables that name the reference, disk
+//! and process costs, and a model server with minimal overhead.
 //!
-//! A benchmark is no test: it passes no judgement by time. It does check that what it has timed was
-//! really done, and panics where it was not.
+//! A benchmark is not a test: it does not fail on timing. It does verify that the timed work was really done, and
+//! panics if not.
 
 mod measure;
 mod report;
@@ -11,22 +11,22 @@ pub mod server;
 pub use measure::{Timed, cpu_time, cpu_time_of, fsync_time, median_fsync, peak_memory, reset_peak};
 pub use report::{Aim, Line, Series, Table, Unit, percentile};
 
-/// How many rounds are taken of everything.
+/// Number of rounds of every measurement.
 pub const ROUNDS: usize = 5;
 
-/// A benchmark by its name.
+/// A named benchmark.
 #[derive(Clone, Copy)]
 pub struct Bench {
-    /// Its name, as `make bench BENCH=name` has it.
+    /// Its name, as in `make bench BENCH=name`.
     pub name: &'static str,
     /// Runs it and prints its tables.
     pub run: fn(),
 }
 
-/// Runs the benchmarks that the command line names, or all of them where it names none.
+/// Runs the benchmarks named on the command line, or all of them if none is named.
 pub fn main(benches: &[Bench]) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // Asked what tests there are, as by a test runner: none.
+    // A test runner lists the tests: there are none.
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }

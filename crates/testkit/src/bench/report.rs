@@ -1,36 +1,36 @@
-//! Figures as tables: measured, what it is compared with, their ratio round by round, and the aim.
+//! Tables of results: the measurement, its reference, their ratio per round, and the target.
 
 use std::time::Duration;
 
-/// Figures of one thing, one a round.
+/// One measurement's values, one per round.
 #[derive(Clone, Debug, Default)]
 pub struct Series(Vec<f64>);
 
 impl Series {
-    /// Adds a round's figure.
+    /// Adds a round's value.
     pub fn push(&mut self, figure: f64) {
         self.0.push(figure);
     }
 
-    /// The figure in the middle.
+    /// The median.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if there are no values.
     #[must_use]
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// The figure below which this part of them is, from 0 to 1.
+    /// The value at this quantile, from 0 to 1.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if there are no values.
     #[must_use]
     pub fn quantile(&self, part: f64) -> f64 {
         percentile(&self.0, part)
     }
 
-    /// The same, each divided by the other's of its round.
+    /// Each value divided by the other series' value of the same round.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(one, other)| one / other).collect())
@@ -49,10 +49,10 @@ impl FromIterator<Duration> for Series {
     }
 }
 
-/// The figure below which this part of them is (0.5: the median), by the nearest rank.
+/// The value at this quantile (0.5: the median), by nearest rank.
 ///
 /// # Panics
-/// Where there is none.
+/// Panics if there are no values.
 #[must_use]
 pub fn percentile(figures: &[f64], part: f64) -> f64 {
     let mut sorted = figures.to_vec();
@@ -63,10 +63,10 @@ pub fn percentile(figures: &[f64], part: f64) -> f64 {
     sorted[at]
 }
 
-/// What a figure counts.
+/// Unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Of something, a second.
+    /// A rate per second.
     PerSecond,
     /// Given in seconds, shown in milliseconds.
     Millis,
@@ -95,35 +95,35 @@ impl Unit {
     }
 }
 
-/// What a line ought to come to.
+/// Target of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Aim {
-    /// This ratio to its reference, or more.
+    /// At least this ratio to its reference.
     RatioFrom(f64),
-    /// This ratio to its reference, or less.
+    /// At most this ratio to its reference.
     RatioTo(f64),
-    /// This figure (in the unit in which figures are given), or less.
+    /// At most this value (in the unit of the measurement).
     To(f64),
-    /// None: it is shown.
+    /// No target: for information.
     Shown,
 }
 
-/// One thing that was measured.
+/// One measurement.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What.
+    /// Its name.
     pub what: String,
-    /// Its figures.
+    /// Its values.
     pub measured: Series,
-    /// What they count.
+    /// Their unit.
     pub unit: Unit,
-    /// What it is compared with, and that one's figures of the same rounds.
+    /// Name of the reference, and its values in the same rounds.
     pub against: Option<(String, Series)>,
-    /// What it ought to come to.
+    /// Its target.
     pub aim: Aim,
 }
 
-/// Lines that are printed together, as a Markdown table.
+/// Lines printed together as a Markdown table.
 #[derive(Clone, Debug, Default)]
 pub struct Table(Vec<Line>);
 
@@ -183,7 +183,7 @@ fn row(line: &Line) -> String {
 mod tests {
     use super::*;
 
-    /// A median of an even number is one of the two in the middle, and the ends are the ends.
+    /// The median of an even number of values is one of the middle two, and the extremes are the extremes.
     #[test]
     fn quantiles_are_figures_that_were_measured() {
         let series: Series = [4.0, 1.0, 3.0, 2.0].into_iter().collect();
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!([at(0.0), at(0.5), at(0.99), at(1.0)], ["1", "2", "4", "4"]);
     }
 
-    /// Ratios are taken round by round, so that what slowed a whole round down does not count.
+    /// Ratios are taken per round, so that a slow round does not affect them.
     #[test]
     fn a_row_judges_the_median_of_the_rounds_ratios() {
         let mut table = Table::default();

@@ -1,10 +1,10 @@
-//! What the server can be told to answer.
+//! Scripted responses of the server.
 
 use papertape_core::message::{FinishReason, ModelReply, ToolCall};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A tool call as it goes over the wire: its arguments are text, and may be no JSON at all.
+/// A tool call as sent: its arguments are text, and may be invalid JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The call's id.
@@ -15,34 +15,34 @@ pub struct Call {
     pub arguments: String,
 }
 
-/// Tokens that the server says were used.
+/// Token usage that the server reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tokens {
-    /// Read, cached ones included.
+    /// Input tokens, including cached ones.
     pub input: u64,
-    /// Of these, cached.
+    /// Cached tokens among them.
     pub cached: u64,
-    /// Written.
+    /// Output tokens.
     pub output: u64,
 }
 
-/// A well-formed answer of a model.
+/// A well-formed model response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Its text.
     pub text: String,
     /// Its reasoning, sent as `reasoning_content`.
     pub reasoning: Option<String>,
-    /// The calls it asks for.
+    /// Its tool calls.
     pub calls: Vec<Call>,
-    /// `stop`, `tool_calls`, `length`, `content_filter`; made from the rest where absent.
+    /// `stop`, `tool_calls`, `length`, `content_filter`; derived from the rest if absent.
     pub finish: Option<String>,
-    /// What it used; none is told where absent.
+    /// Its usage; not reported if absent.
     pub tokens: Option<Tokens>,
 }
 
 impl Reply {
-    /// The reason for which it ended, as the wire spells it.
+    /// The finish reason, as sent.
     #[must_use]
     pub fn finish_reason(&self) -> &str {
         match &self.finish {
@@ -54,7 +54,7 @@ impl Reply {
 }
 
 impl From<&ModelReply> for Reply {
-    /// The same answer on the wire, so that a test can put any `Models` behind HTTP.
+    /// The same response in the wire format, so that a test can put any `Models` behind HTTP.
     fn from(reply: &ModelReply) -> Self {
         let finish = match reply.finish {
             FinishReason::Stop => "stop",
@@ -80,34 +80,34 @@ impl From<&ModelReply> for Reply {
     }
 }
 
-/// How an answer ends.
+/// How a response ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Broken {
-    /// Whole.
+    /// Complete.
     #[default]
     Not,
-    /// The connection is closed in the middle of the answer.
+    /// The connection is closed in the middle of the response.
     Cut,
-    /// The middle of the answer is followed by silence, until released or closed.
+    /// Silence after the first half of the response, until released or closed.
     Stalled,
 }
 
-/// What the body is.
+/// Content of the body.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// An answer in the wire format, streamed if the request asks for it.
+    /// A response in the wire format, streamed if the request asks for it.
     Reply(Reply),
-    /// These very bytes, with this content type.
+    /// Exactly this text, with this content type.
     Raw { content_type: String, text: String },
-    /// These very bytes, in pieces of 64 KiB.
+    /// Exactly these bytes, in chunks of 64 KiB.
     Bytes { content_type: String, bytes: Vec<u8> },
-    /// A beginning, then the same piece again and again until the client goes away.
+    /// `first`, then `again` repeatedly until the client disconnects.
     Endless { content_type: String, first: String, again: String, pause: Duration },
-    /// Text that is no JSON, in the form (streamed or not) that was asked for.
+    /// Text that is not JSON, streamed or not as requested.
     Garbage,
 }
 
-/// One answer of the server.
+/// One response of the server.
 #[derive(Clone, Debug)]
 pub struct ScriptedAnswer {
     pub(super) status: u16,
@@ -119,7 +119,7 @@ pub struct ScriptedAnswer {
 }
 
 impl ScriptedAnswer {
-    /// A well-formed answer.
+    /// A well-formed response.
     #[must_use]
     pub fn reply(reply: impl Into<Reply>) -> Self {
         Self {
@@ -132,14 +132,14 @@ impl ScriptedAnswer {
         }
     }
 
-    /// A well-formed answer of text alone, with ten tokens read and five written.
+    /// A well-formed response with text only, ten input and five output tokens.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         let tokens = Some(Tokens { input: 10, cached: 0, output: 5 });
         Self::reply(Reply { text: text.into(), tokens, ..Reply::default() })
     }
 
-    /// A well-formed answer that calls one tool. The arguments are sent as they are given.
+    /// A well-formed response that calls one tool. The arguments are sent unchanged.
     #[must_use]
     pub fn call(id: &str, name: &str, arguments: &str) -> Self {
         let call = Call { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() };
@@ -147,33 +147,33 @@ impl ScriptedAnswer {
         Self::reply(Reply { calls: vec![call], tokens, ..Reply::default() })
     }
 
-    /// An answer without text and without calls.
+    /// A response without text and calls.
     #[must_use]
     pub fn empty() -> Self {
         Self::text("")
     }
 
-    /// 200 with something that is no JSON.
+    /// Status 200 with a body that is not JSON.
     #[must_use]
     pub fn garbage() -> Self {
         Self { content: Content::Garbage, ..Self::empty() }
     }
 
-    /// These bytes, whatever was asked: for other providers' wire formats.
+    /// Exactly this text, whatever the request: for other providers' wire formats.
     #[must_use]
     pub fn raw(content_type: &str, text: impl Into<String>) -> Self {
         let content = Content::Raw { content_type: content_type.to_owned(), text: text.into() };
         Self { content, ..Self::empty() }
     }
 
-    /// These bytes, whatever was asked.
+    /// Exactly these bytes, whatever the request.
     #[must_use]
     pub fn bytes(content_type: &str, bytes: Vec<u8>) -> Self {
         let content = Content::Bytes { content_type: content_type.to_owned(), bytes };
         Self { content, ..Self::empty() }
     }
 
-    /// A body that never ends: `first`, then `again` as often as the client takes it.
+    /// A body that never ends: `first`, then `again` as often as the client reads it.
     #[must_use]
     pub fn endless(content_type: &str, first: impl Into<String>, again: impl Into<String>) -> Self {
         let (first, again) = (first.into(), again.into());
@@ -184,7 +184,7 @@ impl ScriptedAnswer {
         }
     }
 
-    /// With so long between the pieces of an endless body. For measurements.
+    /// With a delay between the chunks of an endless body. For benchmarks.
     #[must_use]
     pub fn dripping(mut self, every: Duration) -> Self {
         if let Content::Endless { pause, .. } = &mut self.content {
@@ -193,15 +193,15 @@ impl ScriptedAnswer {
         self
     }
 
-    /// A refusal with this status and an error body of this code. The body's message repeats a
-    /// secret-looking text that must never get into an error of ours.
+    /// An error response with this status and an error body with this code. The body's message repeats a
+    /// secret-looking text that must never appear in one of our errors.
     #[must_use]
     pub fn error(status: u16, code: &str) -> Self {
         let body = json!({ "error": { "message": "leak-me-not", "type": code, "code": code } });
         Self { status, ..Self::raw("application/json", body.to_string()) }
     }
 
-    /// With this header, as `retry-after`.
+    /// With this header, such as `retry-after`.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -215,22 +215,21 @@ impl ScriptedAnswer {
         self
     }
 
-    /// Breaking off in the middle, or falling silent there.
+    /// Breaks off or stalls in the middle.
     #[must_use]
     pub fn broken(mut self, broken: Broken) -> Self {
         self.broken = broken;
         self
     }
 
-    /// Held back before its first byte, until [`super::ModelServer::release`] or until the client
-    /// goes away.
+    /// Held back before its first byte, until [`super::ModelServer::release`] or until the client disconnects.
     #[must_use]
     pub fn held(mut self) -> Self {
         self.held = true;
         self
     }
 
-    /// Beginning after so long. For measurements; a test holds and releases.
+    /// Starts after this delay. For benchmarks; tests hold and release.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;

@@ -1,5 +1,4 @@
-//! Reads a request in the wire format back into our own types, so that a test can let our own logic
-//! answer behind HTTP.
+//! Parses a request in the wire format back into our own types, so that a test can serve our own logic over HTTP.
 
 use papertape_core::message::{
     Message, ModelName, ModelRequest, ResponseSchema, Sampling, ToolCall, ToolChoice, ToolSpec,
@@ -7,10 +6,10 @@ use papertape_core::message::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The request that a chat-completions body stands for, put to `model`.
+/// The request in a chat-completions body, addressed to `model`.
 ///
 /// # Errors
-/// What in the body is not of the form.
+/// Returns which part of the body is invalid.
 pub fn read_request(body: &Value, model: ModelName) -> Result<ModelRequest, String> {
     let turns = body["messages"].as_array().ok_or("the body has no messages")?;
     let mut names = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! A model server on loopback that says what a test tells it to, in the wire format of `OpenAI`'s chat
-//! completions, streamed or whole, and that can fail in all the ways real ones do.
+//! A model server on loopback that returns scripted responses in the wire format of `OpenAI`'s chat completions,
+//! streamed or whole, and that can fail in all the ways real ones do.
 //!
-//! Nothing here waits for a fixed time: a test waits for what it means ([`ModelServer::request`],
-//! [`ModelServer::closed`]) and lets a held answer go with [`ModelServer::release`].
+//! Nothing here waits for a fixed time: a test waits for an event ([`ModelServer::request`],
+//! [`ModelServer::closed`]) and releases a held response with [`ModelServer::release`].
 
 mod answer;
 mod convert;
@@ -18,26 +18,26 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// What the server answers when nothing is queued.
+/// Computes the response when nothing is queued.
 type Fallback = Box<dyn Fn(&Value) -> ScriptedAnswer + Send + Sync>;
 
-/// Gives a vector for each text, or the status of its refusal.
+/// Returns a vector for each text, or the status of an error response.
 type Embedder = Box<dyn Fn(&[String]) -> Result<Vec<Vec<f32>>, u16> + Send + Sync>;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// The path and query, `/v1/chat/completions`.
+    /// Path and query, such as `/v1/chat/completions`.
     pub path: String,
     /// Header names in lower case with their values, in the order of arrival.
     pub headers: Vec<(String, String)>,
-    /// The JSON body; null where it was none.
+    /// The JSON body; null if it is not JSON.
     pub body: Value,
-    /// How many requests with an equal body have come, this one included: 1 for the first.
+    /// Number of requests so far with an equal body, including this one: 1 for the first.
     pub occurrence: usize,
-    /// The answer went out whole.
+    /// Whether the response was sent completely.
     pub answered: bool,
-    /// The client went away before the answer was whole.
+    /// Whether the client disconnected before the response was complete.
     pub closed_early: bool,
 }
 
@@ -57,11 +57,10 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// A server that gives these answers in the order in which requests come, then refuses with 400
-    /// and the code `script_exhausted`.
+    /// A server that returns these responses in the order of requests, then 400 with the code `script_exhausted`.
     ///
     /// # Panics
-    /// Where loopback cannot be bound.
+    /// Panics if loopback cannot be bound.
     pub async fn scripted(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
         let server = Self::answering(|_| ScriptedAnswer::error(400, "script_exhausted")).await;
         for answer in answers {
@@ -70,10 +69,10 @@ impl ModelServer {
         server
     }
 
-    /// A server that makes its answer from the request's body.
+    /// A server that computes its response from the request's body.
     ///
     /// # Panics
-    /// Where loopback cannot be bound.
+    /// Panics if loopback cannot be bound.
     pub async fn answering(default: impl Fn(&Value) -> ScriptedAnswer + Send + Sync + 'static) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("loopback can be bound");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -89,23 +88,23 @@ impl ModelServer {
         });
         let router = serve::router(Arc::clone(&shared));
         let task = tokio::spawn(async move {
-            // It only ends with the runtime or by the abort below.
+            // It only ends with the runtime or when it is aborted below.
             let _ = axum::serve(listener, router).await;
         });
         Self { address, shared, task: task.abort_handle() }
     }
 
-    /// Adds an answer, given before the default is asked.
+    /// Queues a response, which takes precedence over the default.
     pub fn push(&self, answer: ScriptedAnswer) {
         lock(&self.shared.queue).push_back(answer);
     }
 
-    /// From now on every answer begins after so long. For measurements; tests need none.
+    /// From now on, every response starts after this delay. For benchmarks; tests need none.
     pub fn set_latency(&self, latency: Duration) {
         *lock(&self.shared.latency) = latency;
     }
 
-    /// From now on `embeddings` answers by this rule; before, there is nothing at that address.
+    /// From now on, `embeddings` responds by this function; before that, the route does not exist.
     pub fn set_embedder(
         &self,
         embedder: impl Fn(&[String]) -> Result<Vec<Vec<f32>>, u16> + Send + Sync + 'static,
@@ -119,49 +118,49 @@ impl ModelServer {
         format!("http://{}/v1/", self.address)
     }
 
-    /// All requests so far, in the order in which they came.
+    /// All requests so far, in the order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         lock(&self.shared.requests).clone()
     }
 
-    /// How many requests have come.
+    /// Number of requests received.
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.shared.requests).len()
     }
 
-    /// How many requests have come whose body equals that of an earlier one.
+    /// Number of requests received whose body equals that of an earlier one.
     #[must_use]
     pub fn repeats(&self) -> usize {
         lock(&self.shared.requests).iter().filter(|request| request.occurrence > 1).count()
     }
 
-    /// Waits until the server has the `nth` request, counted from 1, and gives it.
+    /// Waits until the server has received the `nth` request, counted from 1, and returns it.
     ///
     /// # Panics
-    /// Where `nth` is 0.
+    /// Panics if `nth` is 0.
     pub async fn request(&self, nth: usize) -> Recorded {
         self.when(nth, |_| true).await
     }
 
-    /// Waits until the answer to the `nth` request has gone out whole.
+    /// Waits until the response to the `nth` request has been sent completely.
     ///
     /// # Panics
-    /// Where `nth` is 0.
+    /// Panics if `nth` is 0.
     pub async fn answered(&self, nth: usize) -> Recorded {
         self.when(nth, |request| request.answered).await
     }
 
-    /// Waits until the client has gone away from the `nth` request before its answer was whole.
+    /// Waits until the client has disconnected from the `nth` request before its response was complete.
     ///
     /// # Panics
-    /// Where `nth` is 0.
+    /// Panics if `nth` is 0.
     pub async fn closed(&self, nth: usize) -> Recorded {
         self.when(nth, |request| request.closed_early).await
     }
 
-    /// Lets every answer go that is held back now.
+    /// Releases every response that is held back now.
     pub fn release(&self) {
         self.shared.released.send_modify(|times| *times += 1);
     }
@@ -186,13 +185,13 @@ impl Drop for ModelServer {
     }
 }
 
-/// What the server's tasks share.
+/// State shared by the server's tasks.
 struct Shared {
     queue: Mutex<VecDeque<ScriptedAnswer>>,
     default: Fallback,
     embedder: Mutex<Option<Embedder>>,
     requests: Mutex<Vec<Recorded>>,
-    /// Held while a request gets its answer and its place.
+    /// Held while a request is assigned its response and its index.
     deciding: Mutex<()>,
     latency: Mutex<Duration>,
     version: watch::Sender<u64>,
@@ -200,12 +199,12 @@ struct Shared {
 }
 
 impl Shared {
-    /// Keeps the request and says what to answer, in one step, so that the order of the script is
-    /// the order of the record.
+    /// Records the request and picks the response in one step, so that requests are recorded in the order of the
+    /// script.
     fn receive(&self, path: String, headers: Vec<(String, String)>, body: Value) -> (usize, ScriptedAnswer) {
         let _one_at_a_time = lock(&self.deciding);
         let queued = lock(&self.queue).pop_front();
-        // Before anybody can see the request: who has waited for it changes what comes after it.
+        // Before the request becomes visible: a test that waits for it may change what comes next.
         let answer = queued.unwrap_or_else(|| (self.default)(&body));
         let at = {
             let mut requests = lock(&self.requests);
@@ -217,7 +216,7 @@ impl Shared {
         (at, answer)
     }
 
-    /// Keeps a request that no script answers, and that is answered at once.
+    /// Records a request that needs no script and gets its response immediately.
     fn keep(&self, path: String, headers: Vec<(String, String)>, body: Value) {
         {
             let mut requests = lock(&self.requests);
@@ -240,7 +239,7 @@ fn recorded(earlier: &[Recorded], path: String, headers: Vec<(String, String)>, 
     Recorded { path, headers, body, occurrence, answered: false, closed_early: false }
 }
 
-/// A lock that a panicking thread held guards data that is still whole: every change here is one call.
+/// State locked by a thread that panicked is still consistent: every change here is one call.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

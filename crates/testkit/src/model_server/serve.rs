@@ -1,5 +1,5 @@
-//! The HTTP side: keeps the request, then writes the scripted answer as a stream of frames, so that
-//! it can stop or be seen to stop between any two of them.
+//! The HTTP side: records the request, then writes the scripted response as a stream of frames, so that it can
+//! stop, or a disconnect can be seen, between any two of them.
 
 use super::answer::{Broken, Content, Reply, ScriptedAnswer};
 use super::{Shared, lock};
@@ -18,7 +18,7 @@ pub(super) fn router(shared: Arc<Shared>) -> axum::Router {
 }
 
 async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    // The list of models: asking for it is no call, and uses no part of the script.
+    // The list of models: a request for it is not a model call and uses no part of the script.
     if request.method() == axum::http::Method::GET && request.uri().path().ends_with("/models") {
         let list = Response::builder().header("content-type", "application/json");
         return list.body(Body::from(r#"{"object":"list","data":[]}"#)).expect("headers are valid");
@@ -31,7 +31,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
         .collect();
     let bytes = to_bytes(request.into_body(), usize::MAX).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    // Other providers ask for a stream by the address instead of the body.
+    // Other providers request a stream by the URL instead of the body.
     let streamed = body["stream"] == true || path.contains("stream");
     let with_usage = body.pointer("/stream_options/include_usage") == Some(&json!(true));
     let mut released = shared.released.subscribe();
@@ -47,7 +47,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
         tokio::time::sleep(delay).await;
     }
     if answer.held {
-        // An error means that the server is gone, and so is the wish to hold anything.
+        // An error means that the server is gone: nothing is left to hold back.
         let _ = released.changed().await;
         released.mark_unchanged();
     }
@@ -63,7 +63,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
     response.body(body).expect("scripted headers are valid")
 }
 
-/// A vector for each text, by the rule that the test has set; no script answers here.
+/// A vector for each text, by the function that the test has set; no script is involved.
 fn embeddings(shared: &Shared, path: String, headers: Vec<(String, String)>, body: Value) -> Response {
     let model = body["model"].clone();
     let texts: Vec<String> = match &body["input"] {
@@ -73,7 +73,7 @@ fn embeddings(shared: &Shared, path: String, headers: Vec<(String, String)>, bod
     let made = lock(&shared.embedder).as_ref().map(|embed| embed(&texts));
     shared.keep(path, headers, body);
     let (status, answer) = match made {
-        // The last first: an index says whose a vector is.
+        // In reverse order: the index says which text a vector belongs to.
         Some(Ok(vectors)) => {
             let data = vectors.iter().enumerate().rev();
             let data: Value = data
@@ -92,8 +92,7 @@ fn embeddings(shared: &Shared, path: String, headers: Vec<(String, String)>, bod
         .expect("the answer is valid")
 }
 
-/// The bytes of the answer, in the pieces in which they are sent. A broken answer is given only its
-/// first half.
+/// The bytes of the response, in the chunks in which they are sent. A broken response gets only its first half.
 fn frames(answer: &ScriptedAnswer, streamed: bool, with_usage: bool) -> (String, VecDeque<Bytes>) {
     let (content_type, frames) = texts(answer, streamed, with_usage);
     match &answer.content {
@@ -104,7 +103,7 @@ fn frames(answer: &ScriptedAnswer, streamed: bool, with_usage: bool) -> (String,
     }
 }
 
-/// What an endless answer repeats, and how long it waits before.
+/// What an endless response repeats, and the delay before each repetition.
 fn again(answer: &ScriptedAnswer) -> Option<(Bytes, Duration)> {
     match &answer.content {
         Content::Endless { again, pause, .. } => Some((Bytes::from(again.clone()), *pause)),
@@ -181,8 +180,8 @@ fn usage(reply: &Reply) -> Option<Value> {
     })
 }
 
-/// The events of a streamed answer: the reasoning, the text word by word, each call's head and then
-/// its arguments in two pieces, the reason for the end, the usage, the end.
+/// The events of a streamed response: the reasoning, the text word by word, each call's head and then its
+/// arguments in two chunks, the finish reason, the usage, the end.
 fn events(reply: &Reply, with_usage: bool) -> VecDeque<String> {
     let mut chunks = vec![chunk(json!({ "role": "assistant", "content": "" }), None)];
     if let Some(reasoning) = &reply.reasoning {
@@ -221,7 +220,7 @@ fn chunk(delta: Value, finish: Option<&str>) -> Value {
     })
 }
 
-/// An answer being written.
+/// A response being written.
 struct Writing {
     frames: VecDeque<Bytes>,
     again: Option<(Bytes, Duration)>,
@@ -240,7 +239,7 @@ impl Writing {
         }
         if let Some((again, pause)) = self.again.clone() {
             if pause.is_zero() {
-                // Otherwise nobody else of its thread would have a turn.
+                // Otherwise no other task of this thread would run.
                 tokio::task::yield_now().await;
             } else {
                 tokio::time::sleep(pause).await;
@@ -250,7 +249,7 @@ impl Writing {
         match self.broken {
             Broken::Not => None,
             Broken::Cut => {
-                // What has been written is flushed only when the writer has to wait.
+                // Written data is flushed only when the writer has to wait.
                 tokio::task::yield_now().await;
                 self.end();
                 self.broken = Broken::Not;
@@ -264,7 +263,7 @@ impl Writing {
         }
     }
 
-    /// Nothing more comes: from here on the client may go.
+    /// The response is complete: a disconnect is no longer early.
     fn end(&mut self) {
         if let Some(mut watch) = self.watch.take() {
             watch.whole = true;
@@ -272,7 +271,7 @@ impl Writing {
     }
 }
 
-/// Sees a client go away: then the answer is dropped before it is whole.
+/// Detects a disconnect: the response is then dropped before it is complete.
 struct Watch {
     shared: Arc<Shared>,
     at: usize,

@@ -1,3 +1,3 @@
-//! The test kit's tests, and the project's own rules as tests.
+//! Tests of the test kit, and the project's own rules as tests.
 
 mod rules;

@@ -67,6 +67,7 @@ function About({ dataset }: { dataset: Dataset }) {
       <dl className="figures">
         <Stat name={t('data.days')} value={format.count(dataset.days)} />
         <Stat name={t('data.symbols')} value={format.count(dataset.symbols.length)} />
+        {dataset.indexes.length > 0 && <Stat name={t('data.indexes')} value={format.count(dataset.indexes.length)} />}
         {kinds.map(([name, count]) => (
           <Stat key={name} name={name} value={count === 0 ? t('data.none') : format.count(count)} tone={count === 0 ? 'quiet' : ''} />
         ))}
@@ -77,6 +78,7 @@ function About({ dataset }: { dataset: Dataset }) {
           [t('data.zone'), dataset.zone],
           [t('data.market'), dataset.market ?? t('data.market.none')],
           dataset.intervals.length > 0 ? [t('data.intervals'), dataset.intervals.join(', ')] : null,
+          dataset.universes.length > 0 ? [t('data.universes'), dataset.universes.map(({ name, symbols }) => t('data.index', { name, symbols: format.count(symbols) })).join(', ')] : null,
           [t('data.bytes'), dataset.bytes === 0 ? t('data.bundled') : format.bytes(dataset.bytes)],
           [t('data.hash'), <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
         ]}

@@ -17,7 +17,9 @@ export function Prices({ dataset }: { dataset: Dataset }) {
   const format = useFormat()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
-  const symbol = search.symbol !== undefined && dataset.symbols.includes(search.symbol) ? search.symbol : (dataset.symbols[0] ?? '')
+  // Indexes have bars too.
+  const symbols = useMemo(() => [...dataset.symbols, ...dataset.indexes], [dataset])
+  const symbol = search.symbol !== undefined && symbols.includes(search.symbol) ? search.symbol : (symbols[0] ?? '')
   const query = useQuery(barsQuery(dataset.hash, symbol))
   const all = useMemo(() => query.data?.bars ?? [], [query.data])
   const day = search.day
@@ -27,7 +29,7 @@ export function Prices({ dataset }: { dataset: Dataset }) {
   return (
     <>
       <div className="panel-tools row wrap">
-        <SymbolPick dataset={dataset} value={symbol} onChange={(value) => void navigate({ search: { dataset: dataset.hash, symbol: value, day }, replace: true })} />
+        <SymbolPick dataset={dataset} symbols={symbols} value={symbol} onChange={(value) => void navigate({ search: { dataset: dataset.hash, symbol: value, day }, replace: true })} />
         <span className="quiet">{t('data.as.traded')}</span>
         <span className="grow" />
         {span && (

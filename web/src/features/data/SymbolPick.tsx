@@ -3,6 +3,8 @@ import { useText } from '@/shared/i18n'
 import { Segments } from '@/shared/ui/parts'
 
 interface Props {
+  /** Default: the dataset's symbols, without its indexes. */
+  symbols?: string[]
   dataset: Dataset
   value: string
   /** The label of an "all" choice, if there is one. */
@@ -11,16 +13,16 @@ interface Props {
 }
 
 /** Selects one of a dataset's symbols: buttons for a few, a list for many. */
-export function SymbolPick({ dataset, value, all, onChange }: Props) {
+export function SymbolPick({ dataset, symbols = dataset.symbols, value, all, onChange }: Props) {
   const t = useText()
-  if (dataset.symbols.length <= 8) {
-    const choices = dataset.symbols.map((symbol) => ({ value: symbol, label: symbol }))
+  if (symbols.length <= 8) {
+    const choices = symbols.map((symbol) => ({ value: symbol, label: symbol }))
     return <Segments label={t('word.symbol')} value={value} onChange={onChange} choices={all === undefined ? choices : [{ value: '', label: all }, ...choices]} />
   }
   return (
     <select className="select short" aria-label={t('word.symbol')} value={value} onChange={(event) => onChange(event.target.value)}>
       {all !== undefined && <option value="">{all}</option>}
-      {dataset.symbols.map((one) => (
+      {symbols.map((one) => (
         <option key={one}>{one}</option>
       ))}
     </select>

@@ -62,7 +62,7 @@ function RunFilter({ job, model, onChange }: { job: string | undefined; model: s
         {job !== undefined && !selected && <option value={job}>{shortId(job)}</option>}
         {runs.map((run) => (
           <option key={run.job_id} value={run.job_id}>
-            {`${run.simulation ? `${run.simulation.symbols.slice(0, 4).join(', ')} ${format.span(run.simulation.start_date, run.simulation.end_date)}` : run.kind} · ${shortId(run.job_id)}`}
+            {`${run.simulation ? `${run.simulation.universe ?? run.simulation.symbols.slice(0, 4).join(', ')} ${format.span(run.simulation.start_date, run.simulation.end_date)}` : run.kind} · ${shortId(run.job_id)}`}
           </option>
         ))}
       </select>

@@ -6,7 +6,7 @@ import { type Cohort, compare, jobs, type Report } from '@/server/queries'
 import type { Job } from '@/server/types'
 import { ABSENT, type Format, useFormat } from '@/shared/format'
 import { type Translate, useText } from '@/shared/i18n'
-import { symbolsOf } from '@/shared/symbols'
+import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Stat, Pairs } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
@@ -112,7 +112,7 @@ function nameOf(job: Job, format: Format, t: Translate): string {
   const simulation = job.simulation
   if (!simulation) return job.job_id
   const agents = simulation.agents.filter((agent) => agent.kind === 'desk').map((agent) => (agent.name.includes(agent.model) ? agent.name : `${agent.name} (${agent.model})`))
-  return [agents.join(', '), symbolsOf(simulation.symbols, t), format.span(simulation.start_date, simulation.end_date)].join(' · ')
+  return [agents.join(', '), tradedOf(simulation, t), format.span(simulation.start_date, simulation.end_date)].join(' · ')
 }
 
 function Comparison({ a, b, vary, jobs: known }: { a: string; b: string; vary: string; jobs: Job[] }) {

@@ -1,12 +1,12 @@
 // The metrics of agents and baselines. The table is also a legend of the chart.
 import type { CSSProperties } from 'react'
 import type { Curve } from '@/charts/EquityChart'
-import type { Metrics, RangeResult } from '@/server/types'
+import type { Metrics, RangeResult, RelativeMetrics } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
 import { QualityShare } from '@/shared/ui/quality'
-import { furthest } from './curves'
+import { BENCHMARK, longestBenchmark, furthest } from './curves'
 
 interface Props {
   results: RangeResult[]
@@ -31,14 +31,28 @@ const COLUMNS: [keyof Metrics, TextKey][] = [
   ['costs', 'metric.costs'],
 ]
 
+/** Metrics relative to the benchmark, if there is one. */
+const RELATIVE: [keyof RelativeMetrics, TextKey][] = [
+  ['excess_return', 'metric.excess'],
+  ['alpha', 'metric.alpha'],
+  ['beta', 'metric.beta'],
+  ['correlation', 'metric.correlation'],
+  ['tracking_error', 'metric.tracking'],
+  ['information_ratio', 'metric.information'],
+  ['up_capture', 'metric.up'],
+  ['down_capture', 'metric.down'],
+]
+
 export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, market }: Props) {
   const t = useText()
   const format = useFormat()
   const first = furthest(results)
+  const compared = longestBenchmark(results)
   const metricsOf = (id: string): Metrics | undefined => {
     // Baselines cover other days, so they are not comparable.
     if (fullOnly && id.startsWith('baseline:')) return undefined
     if (id === 'baseline:hold') return first?.baselines?.buy_and_hold.period_metrics
+    if (id === BENCHMARK) return compared?.benchmark.period_metrics ?? undefined
     if (id === 'baseline:equal') return first?.baselines?.equal_weight.period_metrics
     const result = results.find((one) => one.model === id)
     return fullOnly ? result?.full_research.period_metrics : result?.period_metrics
@@ -58,6 +72,18 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         return format.percent(value, name === 'win_rate' || name === 'exposure' ? 0 : 2)
     }
   }
+  const displayRelative = (name: keyof RelativeMetrics, value: number | null | undefined) => {
+    switch (name) {
+      case 'beta':
+      case 'correlation':
+      case 'information_ratio':
+        return format.ratio(value)
+      case 'excess_return':
+        return format.change(value)
+      default:
+        return format.percent(value, name === 'alpha' || name === 'tracking_error' ? 2 : 0)
+    }
+  }
   return (
     <div className="scroll-x">
       <table className="grid-table">
@@ -71,6 +97,12 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                 {t(text)}
               </th>
             ))}
+            {compared &&
+              RELATIVE.map(([name, text]) => (
+                <th key={name} className="num" title={t('metric.relative', { symbol: compared.benchmark.symbol })}>
+                  {t(text)}
+                </th>
+              ))}
             <th>{t('runs.research')}</th>
           </tr>
         </thead>
@@ -101,6 +133,16 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                     </td>
                   )
                 })}
+                {compared &&
+                  RELATIVE.map(([name]) => {
+                    // Relative metrics cover all days.
+                    const value = fullOnly ? undefined : result?.benchmark?.relative_metrics[name]
+                    return (
+                      <td key={name} className={`num ${name === 'excess_return' ? signClass(value) : ''}`}>
+                        {result && !fullOnly ? displayRelative(name, value) : ''}
+                      </td>
+                    )
+                  })}
                 <td>{result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}</td>
               </tr>
             )

@@ -1,6 +1,6 @@
 // Equity, drawdown, metrics and days of a run. The lines load first, because metrics take longer to compute.
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { markCells } from '@/charts/DayStrip'
 import { EquityChart } from '@/charts/EquityChart'
 import type { Curves, Job, RangeResult, RangeResults } from '@/server/types'
@@ -9,6 +9,7 @@ import { useText } from '@/shared/i18n'
 import { Segments } from '@/shared/ui/parts'
 import { Failed, Loading, Note } from '@/shared/ui/states'
 import { conventionsText } from '@/shared/conventions'
+import { benchmarkNotes } from './benchmark'
 import { curvesOf } from './curves'
 import { Days } from './Days'
 import { Legend } from './Legend'
@@ -18,11 +19,13 @@ interface Props {
   job: Job
   curves: Curves
   results: UseQueryResult<RangeResults | null>
+  /** The benchmark selector. */
+  pick?: ReactNode
 }
 
 const NO_RESULTS: RangeResult[] = []
 
-export function Performance({ job, curves, results: query }: Props) {
+export function Performance({ job, curves, results: query, pick }: Props) {
   const t = useText()
   const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
@@ -66,6 +69,7 @@ export function Performance({ job, curves, results: query }: Props) {
           <div className="panel-head">
             <h2>{t('run.metrics')}</h2>
             <span className="grow" />
+            {pick}
             <Segments
               label={t('run.metrics.days')}
               value={days}
@@ -106,6 +110,9 @@ export function Performance({ job, curves, results: query }: Props) {
           </Note>
         )
       })}
+      {benchmarkNotes(results, t, format).map((text) => (
+        <Note key={text}>{text}</Note>
+      ))}
       {baselinesMissing && results.length > 0 && <Note>{t('run.no.baselines')}</Note>}
       {(['buy_and_hold', 'equal_weight'] as const).map((name) => {
         const baseline = longest?.baselines?.[name]

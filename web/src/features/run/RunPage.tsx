@@ -1,12 +1,13 @@
 // One run: results, trades, log and setup, live while it runs.
-import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useLiveJob } from '@/server/live'
 import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
 import { type Translate, useText, useWord } from '@/shared/i18n'
-import { symbolsOf } from '@/shared/symbols'
+import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
 import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
@@ -14,6 +15,7 @@ import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
 import { JobLogPanel } from '../jobLog/JobLogPanel'
+import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
 import { Controls } from './Controls'
 import { Performance } from './Performance'
@@ -110,8 +112,9 @@ function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQuer
 
 function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
   const t = useText()
+  const [benchmark, setBenchmark] = useState('')
   // Metrics of several years take longer and must not delay the curves.
-  const results = useQuery({ ...jobResults(job.job_id), enabled: curves.data !== undefined })
+  const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: curves.data !== undefined, placeholderData: keepPreviousData })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
   const closed = curves.data.agents.some((agent) => agent.starting_portfolio_value != null)
@@ -122,12 +125,12 @@ function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curv
       </Empty>
     )
   }
-  return <Performance job={job} curves={curves.data} results={results} />
+  return <Performance job={job} curves={curves.data} results={results} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
 }
 
 function titleOf(job: Job, format: Format, t: Translate, word: ReturnType<typeof useWord>): string {
   const simulation = job.simulation
-  return simulation ? `${symbolsOf(simulation.symbols, t)} ${format.span(simulation.start_date, simulation.end_date)}` : word('kind', job.kind)
+  return simulation ? `${tradedOf(simulation, t)} ${format.span(simulation.start_date, simulation.end_date)}` : word('kind', job.kind)
 }
 
 interface HeadProps {
@@ -154,7 +157,7 @@ function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
           <span className="mono">{job.job_id}</span>
         </div>
         <h1 title={simulation?.symbols.join(', ')}>
-          {simulation ? symbolsOf(simulation.symbols, t) : word('kind', job.kind)}{' '}
+          {simulation ? tradedOf(simulation, t) : word('kind', job.kind)}{' '}
           {simulation && <span className="second tnum title-span">{format.span(simulation.start_date, simulation.end_date)}</span>}
         </h1>
         <div className="facts">

@@ -5,6 +5,7 @@ import { jobHead } from '@/server/queries'
 import type { Job } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
+import { tradedOf } from '@/shared/symbols'
 import { HouseTag, Pairs } from '@/shared/ui/parts'
 import { Empty } from '@/shared/ui/states'
 
@@ -32,8 +33,9 @@ export function Setup({ job }: { job: Job }) {
             </Link>
           )],
           [t('setup.span'), format.span(simulation.start_date, simulation.end_date)],
-          [t('setup.symbols'), simulation.symbols.join(', ')],
+          simulation.universe ? [t('setup.universe'), tradedOf(simulation, t)] : [t('setup.symbols'), simulation.symbols.join(', ')],
           [t('setup.market'), word('market', simulation.market)],
+          simulation.benchmark == null ? null : [t('setup.benchmark'), simulation.benchmark],
           [t('setup.cash'), format.money(simulation.initial_cash, simulation.market)],
           [t('setup.memory'), `${word('memory', simulation.memory)} · ${t('setup.window', { rounds: simulation.read_window, loss: simulation.read_window_after_loss })}`],
           simulation.memory_from ? [t('setup.memory.from'), <RunLink key="from" id={simulation.memory_from} />] : null,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { drawdown } from '@/charts/drawdown'
 import { marks } from '@/charts/marks'
-import type { AgentCurve, Curves, RangeResult } from '@/server/types'
+import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
 import { cellOf, curvesOf, daysOf, monthsOf, scaleOf } from './curves'
 import { ledgerRows } from './ledgerRows'
 
@@ -33,6 +33,18 @@ it('converts values to returns and adds the baselines once', () => {
   expect(drawn[2]?.points[0]?.value).toBeCloseTo(0.01)
   // Unchanged curves keep their identity.
   expect(curvesOf(both, [], { hold: 'hold', equal: 'equal' })[0]?.points).toBe(drawn[0]?.points)
+})
+
+it('draws the longest benchmark after the baselines', () => {
+  const benchmark = (days: number, unavailable: string | null = null) =>
+    ({ symbol: 'SPX', unavailable, daily_portfolio_values: [102, 99].slice(0, days).map((portfolio_value, index) => ({ date: `2012-10-0${index + 1}`, portfolio_value })) }) as Benchmark
+  const both = [{ ...result, benchmark: benchmark(1) }, { ...result, model: 'b', benchmark: benchmark(2) }]
+  const drawn = curvesOf(curves(agent('a'), agent('b')), both, { hold: 'hold', equal: 'equal' })
+  expect(drawn.map((curve) => curve.label)).toEqual(['a', 'b', 'hold', 'equal', 'SPX'])
+  expect(drawn[4]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-10-01', 0.02], ['2012-10-02', -0.01]])
+  expect(drawn[4]?.dashed).toBe(true)
+  const unavailable = [{ ...result, benchmark: benchmark(0, 'the dataset is gone') }]
+  expect(curvesOf(curves(agent('a')), unavailable, { hold: 'hold', equal: 'equal' }).map((curve) => curve.label)).toEqual(['a', 'hold', 'equal'])
 })
 
 it('draws nothing for an agent without closed days', () => {

@@ -3,7 +3,7 @@ import type { Cell } from '@/charts/DayStrip'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
 import { seriesToken } from '@/charts/tokens'
-import type { AgentCurve, Curves, RangeResult } from '@/server/types'
+import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
 
 /** With more days than this, a strip shows months, or the days of a selected year. */
 export const MAX_DAYS = 400
@@ -35,7 +35,23 @@ function points(agent: AgentCurve, dates: string[]): Point[] {
   return found
 }
 
-/** The agents' lines, then those of the baselines, if known. */
+/** The ID of the benchmark's line. */
+export const BENCHMARK = 'baseline:benchmark'
+
+interface StartedBenchmark {
+  benchmark: Benchmark
+  /** The portfolio value that it starts with. */
+  start: number
+}
+
+/** The longest available benchmark of the agents. */
+export function longestBenchmark(results: RangeResult[]): StartedBenchmark | undefined {
+  const available = results.flatMap((result) => (result.benchmark && result.benchmark.unavailable == null ? [{ benchmark: result.benchmark, start: result.starting_portfolio_value }] : []))
+  const days = (one: StartedBenchmark) => one.benchmark.daily_portfolio_values.length
+  return available.reduce<StartedBenchmark | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
+}
+
+/** The agents' lines, then those of the baselines and the benchmark, if known. */
 export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: string; equal: string }): Curve[] {
   const drawn: Curve[] = curves.agents.map((agent, index) => ({
     id: agent.model,
@@ -56,6 +72,12 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
     })
     drawn.push(line('baseline:hold', names.hold, '--baseline-1', first.baselines.buy_and_hold.daily_portfolio_values))
     drawn.push(line('baseline:equal', names.equal, '--baseline-2', first.baselines.equal_weight.daily_portfolio_values))
+  }
+  const longest = longestBenchmark(results)
+  if (longest) {
+    const { benchmark, start } = longest
+    const points = benchmark.daily_portfolio_values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 }))
+    drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dashed: true, points })
   }
   return drawn
 }

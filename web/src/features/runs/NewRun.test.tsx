@@ -10,7 +10,7 @@ const options = {
   agents: [],
   models: [{ model: 'house::momentum', is_llm: false, usable: true }],
   providers: [{ provider: 'openai', configured: false, problem: 'the key of the provider is not set' }],
-  datasets: [{ name: 'us', hash: 'abc', symbols: Array.from({ length: 50 }, (_, at) => `SYM${at}`), first_day: '2012-01-03', last_day: '2012-12-31', market: null }],
+  datasets: [{ name: 'us', hash: 'abc', symbols: Array.from({ length: 50 }, (_, at) => `SYM${at}`), indexes: [], universes: [], first_day: '2012-01-03', last_day: '2012-12-31', market: null }],
   baselines: ['buy_and_hold', 'equal_weight'],
   markets: [{ name: 'us_equity', lot: 1, fractional: false, t_plus_one: false, shorting: false, max_leverage: 1 }],
   analysts: ['market', 'social', 'news', 'fundamentals'],
@@ -19,7 +19,7 @@ const options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
 }
 
 beforeEach(() => {

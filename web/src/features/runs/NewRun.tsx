@@ -12,7 +12,7 @@ import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
-import { validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, toCommand, toTrigger, unknownSymbols, defaultSpan, defaultSymbols, type FieldErrors } from './form'
+import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, toCommand, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
 
 export function NewRun({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -91,7 +91,7 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
               value={draft.dataset}
               onChange={(event) => {
                 const next = options.datasets.find((one) => one.name === event.target.value)
-                change({ dataset: event.target.value, symbols: defaultSymbols(next), ...defaultSpan(next) })
+                change({ dataset: event.target.value, symbols: defaultSymbols(next), universe: '', benchmark: defaultBenchmark(options, next), ...defaultSpan(next) })
               }}
             >
               {options.datasets.map((one) => (
@@ -100,7 +100,19 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
             </select>
           )}
         </Field>
-        <Symbols dataset={dataset} draft={draft} error={fieldError('symbols')} onChange={(symbols) => change({ symbols })} />
+        {dataset && dataset.universes.length > 0 && (
+          <Field name="universe" label={t('new.universe')} error={fieldError('universe')} hint={draft.universe ? t('new.universe.hint') : undefined}>
+            {(attributes) => (
+              <select className="select" {...attributes} value={draft.universe} onChange={(event) => change({ universe: event.target.value })}>
+                <option value="">{t('new.universe.symbols')}</option>
+                {dataset.universes.map((index) => (
+                  <option key={index}>{index}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        {draft.universe === '' && <Symbols dataset={dataset} draft={draft} error={fieldError('symbols')} onChange={(symbols) => change({ symbols })} />}
         <div className="fields">
           <Field name="start_date" label={t('new.start')} error={fieldError('start_date')} hint={t('new.start.hint')}>
             {(attributes) => <input className="input" {...attributes} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.start} onChange={(event) => change({ start: event.target.value })} />}
@@ -139,6 +151,17 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                   <select className="select" {...attributes} value={draft.costs} onChange={(event) => change({ costs: event.target.value as Draft['costs'] })}>
                     <option value="market">{t('new.costs.market')}</option>
                     <option value="frictionless">{t('new.costs.frictionless')}</option>
+                  </select>
+                )}
+              </Field>
+              <Field name="benchmark" label={t('new.benchmark')} error={fieldError('benchmark')} hint={t('new.benchmark.hint')}>
+                {(attributes) => (
+                  <select className="select" {...attributes} value={draft.benchmark} onChange={(event) => change({ benchmark: event.target.value })}>
+                    {/* With a configured benchmark, the server ignores an empty choice. */}
+                    {defaultBenchmark(options, dataset) === '' && <option value="">{t('new.benchmark.none')}</option>}
+                    {benchmarksOf(dataset).map((one) => (
+                      <option key={one}>{one}</option>
+                    ))}
                   </select>
                 )}
               </Field>

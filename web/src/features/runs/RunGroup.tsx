@@ -7,7 +7,7 @@ import type { Job, RangeResult } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { type Translate, useText } from '@/shared/i18n'
-import { symbolsOf } from '@/shared/symbols'
+import { tradedOf } from '@/shared/symbols'
 import { useNow } from '@/shared/now'
 import { HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
@@ -31,7 +31,7 @@ export function RunGroup({ job }: { job: Job }) {
 }
 
 function title(job: Job, t: Translate): string {
-  return job.simulation ? symbolsOf(job.simulation.symbols, t) : job.kind
+  return job.simulation ? tradedOf(job.simulation, t) : job.kind
 }
 
 function Head({ job }: { job: Job }) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
+import { agentName, benchmarksOf, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -10,7 +10,7 @@ const options: Options = {
     { model: 'openai::gpt-5-mini', is_llm: true, usable: false },
   ],
   providers: [{ provider: 'openai', configured: false, problem: 'the key is not set' }],
-  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
+  datasets: [{ name: 'us', hash: 'abc', symbols: ['AAPL', 'IBM', 'brk.b'], indexes: ['SPX'], universes: [], first_day: '2000-03-01', last_day: '2013-03-01', market: null }],
   baselines: ['buy_and_hold'],
   markets: [],
   analysts: ['market', 'social', 'news', 'fundamentals'],
@@ -19,7 +19,7 @@ const options: Options = {
   tools: [],
   most_agents: 64,
   most_rounds: 10,
-  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
+  defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, benchmark: null, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
   deployment_mode: 'prod',
   is_dev_mode: false,
   preserve_dev_data: null,
@@ -32,6 +32,35 @@ it('starts with a valid draft', () => {
   expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
   expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
+})
+
+// Goal: an index replaces the symbols in the request and the command, and symbols are then optional.
+it('accepts an index as the universe', () => {
+  const [us] = options.datasets
+  if (!us) throw new Error('missing dataset')
+  const configured = { ...options, datasets: [{ ...us, universes: ['SP500'] }], defaults: { ...options.defaults, universe: 'SP500' } }
+  const draft = { ...emptyDraft(configured, 'en'), symbols: 'NONE' }
+  expect(draft.universe).toBe('SP500')
+  expect(validate(draft, configured)).toEqual({})
+  expect(toTrigger(draft, configured)).toMatchObject({ universe: 'SP500' })
+  expect(toTrigger(draft, configured)).not.toHaveProperty('symbols')
+  expect(toCommand(draft, configured)).toContain('--universe SP500 --start')
+  expect(toCommand(draft, configured)).not.toContain('--symbols')
+  expect(validate({ ...draft, universe: '' }, configured).symbols).toBe('unknown')
+  expect(emptyDraft(options, 'en').universe).toBe('')
+})
+
+it('lists indexes as benchmarks and sends the selected one', () => {
+  const draft = emptyDraft(options, 'en')
+  expect(benchmarksOf(options.datasets[0])).toEqual(['SPX', 'AAPL', 'IBM', 'brk.b'])
+  expect([draft.benchmark, toTrigger(draft, options).benchmark]).toEqual(['', undefined])
+  const selected = { ...draft, benchmark: 'SPX' }
+  expect(toTrigger(selected, options).benchmark).toBe('SPX')
+  expect(toCommand(selected, options)).toContain(' --benchmark SPX')
+  const configured = { ...options, defaults: { ...options.defaults, benchmark: 'SPX' } }
+  expect(emptyDraft(configured, 'en').benchmark).toBe('SPX')
+  expect(emptyDraft({ ...options, defaults: { ...options.defaults, benchmark: 'NDX' } }, 'en').benchmark).toBe('')
+  expect(fieldOf('benchmark')).toBe('benchmark')
 })
 
 it('parses typed symbols and reports unknown ones', () => {

@@ -22,6 +22,8 @@ export interface Draft {
   dataset: string
   /** As typed, separated by commas or spaces. */
   symbols: string
+  /** An index whose members are traded each day. Empty: the symbols. */
+  universe: string
   start: string
   end: string
   agents: AgentDraft[]
@@ -29,6 +31,8 @@ export interface Draft {
   market: string
   costs: 'market' | 'frictionless'
   cash: string
+  /** A symbol or index. Empty: none. */
+  benchmark: string
   budgetUsd: string
   seed: string
   memory: 'all' | 'rounds+open' | 'rounds' | 'off'
@@ -37,14 +41,14 @@ export interface Draft {
   done: 'skip' | 'degraded' | 'all'
 }
 
-export type FieldName = 'dataset' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'seed' | 'memory' | 'done'
+export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'benchmark' | 'seed' | 'memory' | 'done'
 export type FieldErrors = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
 /** Fields in display order. */
-export const FIELDS: FieldName[] = ['dataset', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'market', 'costs', 'memory', 'seed']
+export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'benchmark', 'market', 'costs', 'memory', 'seed']
 
 /** Fields of the collapsed section. */
-export const ADVANCED: FieldName[] = ['market', 'costs', 'memory', 'seed']
+export const ADVANCED: FieldName[] = ['benchmark', 'market', 'costs', 'memory', 'seed']
 
 /** The dataset's last month, or less if it is shorter. */
 export function defaultSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
@@ -60,6 +64,17 @@ export function defaultSpan(dataset: DatasetOption | undefined): { start: string
 /** The first few symbols, because a run of all may be long. */
 export function defaultSymbols(dataset: DatasetOption | undefined): string {
   return dataset?.symbols.slice(0, 5).join(', ') ?? ''
+}
+
+/** The possible benchmarks: indexes first, then symbols. */
+export function benchmarksOf(dataset: DatasetOption | undefined): string[] {
+  return [...(dataset?.indexes ?? []), ...(dataset?.symbols ?? [])]
+}
+
+/** The configured benchmark, if the dataset has it. */
+export function defaultBenchmark(options: Pick<Options, 'defaults'>, dataset: DatasetOption | undefined): string {
+  const configured = options.defaults.benchmark ?? ''
+  return benchmarksOf(dataset).includes(configured) ? configured : ''
 }
 
 export function emptyAgent(model: string, language: 'en' | 'zh', options: Pick<Options, 'analysts' | 'defaults'>): AgentDraft {
@@ -87,11 +102,13 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
   return {
     dataset: dataset?.name ?? '',
     symbols: requested.length > 0 ? requested.join(', ') : defaultSymbols(dataset),
+    universe: dataset?.universes.find((index) => index === defaults.universe) ?? '',
     ...defaultSpan(dataset),
     agents: [configured ? { ...agent, kind: 'named', name: configured.name } : agent],
     market: '',
     costs: defaults.costs as Draft['costs'],
     cash: String(defaults.initial_cash),
+    benchmark: defaultBenchmark(options, dataset),
     budgetUsd: '',
     seed: '0',
     memory: defaults.memory as Draft['memory'],
@@ -135,8 +152,10 @@ export function agentError(agent: AgentDraft, maxRounds: number): 'missing' | 'f
 export function validate(draft: Draft, options: Options): FieldErrors {
   const errors: FieldErrors = {}
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
-  if (symbolsOf(draft, dataset).length === 0) errors.symbols = 'missing'
-  else if (unknownSymbols(draft, dataset).length > 0) errors.symbols = 'unknown'
+  if (draft.universe === '') {
+    if (symbolsOf(draft, dataset).length === 0) errors.symbols = 'missing'
+    else if (unknownSymbols(draft, dataset).length > 0) errors.symbols = 'unknown'
+  }
   if (draft.end === '') errors.end_date = 'missing'
   if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) errors.end_date = 'order'
   const agents = draft.agents.map((agent) => agentError(agent, options.most_rounds)).find((why) => why !== undefined)
@@ -169,12 +188,13 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
   const models = draft.agents.flatMap((agent) => (agent.kind === 'named' ? [agent.name] : []))
   return {
     dataset: draft.dataset || null,
-    symbols: symbolsOf(draft, dataset),
+    ...(draft.universe ? { universe: draft.universe } : { symbols: symbolsOf(draft, dataset) }),
     start_date: draft.start || null,
     end_date: draft.end,
     ...(models.length > 0 && { models }),
     ...(agents.length > 0 && { agents }),
     ...(draft.market && { market: draft.market }),
+    ...(draft.benchmark && { benchmark: draft.benchmark }),
     costs: draft.costs,
     initial_cash: Number(draft.cash),
     budget: draft.budgetUsd === '' ? null : { job: { usd: Number(draft.budgetUsd) } },
@@ -206,10 +226,11 @@ export function toCommand(draft: Draft, options: Options): string | null {
   }
   for (const agent of draft.agents) parts.push(`--model ${agent.kind === 'named' ? agent.name : agent.model.trim() || '…'}`)
   if (draft.dataset !== defaults.dataset) parts.push(`--dataset ${draft.dataset}`)
-  parts.push(`--symbols ${symbolsOf(draft, dataset).join(',')}`)
+  parts.push(draft.universe ? `--universe ${draft.universe}` : `--symbols ${symbolsOf(draft, dataset).join(',')}`)
   if (draft.start) parts.push(`--start ${draft.start}`)
   parts.push(`--end ${draft.end}`)
   if (draft.market) parts.push(`--market ${draft.market}`)
+  if (draft.benchmark && draft.benchmark !== defaults.benchmark) parts.push(`--benchmark ${draft.benchmark}`)
   if (draft.costs === 'frictionless' && defaults.costs !== 'frictionless') parts.push('--frictionless')
   if (Number(draft.cash) !== defaults.initial_cash) parts.push(`--cash ${draft.cash}`)
   if (draft.budgetUsd !== '') parts.push(`--budget-usd ${draft.budgetUsd}`)

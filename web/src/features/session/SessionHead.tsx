@@ -5,7 +5,7 @@ import { sessionHead } from '@/server/queries'
 import type { DayResult, Job, Session, SessionHeadAnswer, Status } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { symbolsOf } from '@/shared/symbols'
+import { tradedOf } from '@/shared/symbols'
 import { isTyping } from '@/shared/keys'
 import { Icon } from '@/shared/ui/icons'
 import { Stat, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
@@ -42,7 +42,7 @@ export function SessionHead({ job, status, date, model, session, day, connection
           <Link to="/app/runs">{t('nav.runs')}</Link>
           <span>/</span>
           <Link to="/app/runs/$jobId" params={{ jobId: job.job_id }}>
-            {symbolsOf(job.simulation?.symbols ?? [], t)} {format.span(job.simulation?.start_date, job.simulation?.end_date)}
+            {job.simulation ? tradedOf(job.simulation, t) : ''} {format.span(job.simulation?.start_date, job.simulation?.end_date)}
           </Link>
         </div>
         <h1 className="row wrap">

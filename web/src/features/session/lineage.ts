@@ -132,7 +132,7 @@ export function lineageOf(
 /** Whether a read is about the instrument, or market-wide and made for this instrument or for all. */
 function isAbout(one: Exposure, symbol: string): boolean {
   if (one.series.startsWith(`${symbol}/`)) return true
-  const marketWide = one.series === 'news' || one.series.startsWith('macro/')
+  const marketWide = one.series === 'news' || one.series.startsWith('news/') || one.series.startsWith('macro/') || one.series.startsWith('index/')
   const place = placeOf(one.path)
   return marketWide && (place.symbol === null || place.symbol === symbol)
 }

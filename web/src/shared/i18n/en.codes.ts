@@ -21,6 +21,7 @@ export const enCodes: CodeTexts = {
   },
   order: {
     insolvent: 'The account is insolvent; trading has stopped',
+    not_in_universe: 'The instrument is not in today’s universe; its position can only be reduced or closed',
     unknown_symbol: 'The instrument is not part of this run',
     no_bar_today: 'The instrument has no price today',
     invalid_amount: 'The quantity is invalid',

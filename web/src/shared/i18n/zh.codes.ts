@@ -21,7 +21,8 @@ export const zhCodes: CodeTexts = {
   },
   order: {
     insolvent: '账户资不抵债，已停止交易',
-    unknown_symbol: '标的不在本次回测的股票池内',
+    not_in_universe: '标的当日不在股票池内，持仓只能减仓或平仓',
+    unknown_symbol: '本次回测不包含该标的',
     no_bar_today: '标的当日无行情',
     invalid_amount: '委托数量无效',
     shorting_not_allowed: '该市场不支持做空',

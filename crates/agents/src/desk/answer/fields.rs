@@ -1,4 +1,4 @@
-//! An answer's parts, found in whatever form it came.
+//! The parts of an answer, in whatever format it came.
 
 use super::json::{self, Json, Members};
 use super::label::{self, Key};
@@ -14,22 +14,22 @@ use rust_decimal::Decimal;
 pub(super) struct Fields {
     opinion: Key,
     opinions: Opinions,
-    /// The other parts; the first of a key counts.
+    /// The other parts; the first value of a key counts.
     values: Vec<(Key, Json)>,
-    /// What stands outside every object.
+    /// The text outside every object.
     prose: String,
-    /// What could not be read and was left out.
+    /// What could not be parsed and was left out.
     notes: Vec<String>,
 }
 
-/// A labeled text while its lines are read.
+/// A labeled text while its lines are being read.
 struct Section<'a> {
     key: Key,
     lines: Vec<&'a str>,
 }
 
 impl Fields {
-    /// Finds the parts of the answer whose opinion has this key.
+    /// Finds the parts of an answer whose opinion has this key.
     pub(super) fn read(text: &str, opinion: Key) -> Result<Self, Unparseable> {
         let text = clean(text);
         let bare = json::without_block(&text);
@@ -63,8 +63,8 @@ impl Fields {
         Ok(fields)
     }
 
-    /// Takes an object's members, or those of the only object that it wraps. One that holds no opinion is
-    /// passed over; one in the middle of a sentence (`the format is {…}`) is cited.
+    /// Takes an object's members, or those of the only object that it wraps. An object without an opinion is
+    /// skipped; one in the middle of a sentence (`the format is {…}`) is cited.
     fn take(&mut self, mut members: Members, is_answer: bool) -> Result<(), Unparseable> {
         loop {
             let is_opinion = |name: &str| label::meaning(name, self.opinion) == Some(self.opinion);
@@ -99,11 +99,11 @@ impl Fields {
         Ok(())
     }
 
-    /// Takes labeled lines, sections and tables, and notes every line that could revise them.
+    /// Takes labeled lines, sections and tables, and records every line that could revise them.
     fn take_labels(&mut self, text: &str) {
         let lines: Vec<&str> = text.lines().collect();
         let mut open: Option<Section<'_>> = None;
-        // Does the paragraph belong to a label, and does the label wait for its first line?
+        // Whether the paragraph belongs to a label, and whether the label still expects its first line.
         let (mut covered, mut waits) = (false, false);
         let mut at = 0;
         while at < lines.len() {
@@ -190,7 +190,7 @@ impl Fields {
             .ok_or_else(|| Unparseable::new(format!("{name} `{rating}` is not one of {allowed}")))
     }
 
-    /// What was left out, and why.
+    /// What was left out, with the reasons.
     pub(super) fn notes(self) -> Vec<String> {
         self.notes
     }
@@ -203,12 +203,12 @@ impl Fields {
         self.notes.push(format!("`{}` was left out: {why}", key.name()));
     }
 
-    /// The text that an answer consists of where it labels none.
+    /// The text of an answer that labels none.
     pub(super) fn main_text(&mut self, key: Key) -> String {
         if self.value(key).is_none() && !self.prose.is_empty() { self.prose.clone() } else { self.text(key) }
     }
 
-    /// A text; empty where there is none.
+    /// A text; empty when it is missing.
     pub(super) fn text(&mut self, key: Key) -> String {
         let item = |item: &Json| match item {
             Json::Text(text) | Json::Word(text) => Some(format!("- {}", text.trim())),
@@ -217,7 +217,7 @@ impl Fields {
         let read = match self.value(key) {
             None | Some(Json::Null) => return String::new(),
             Some(Json::Text(text) | Json::Word(text)) => Some(text.trim().to_owned()),
-            // Steps as a list are as good as a text.
+            // A list of steps is accepted as a text.
             Some(Json::List(items)) => {
                 items.iter().map(item).collect::<Option<Vec<_>>>().map(|items| items.join("\n"))
             }
@@ -229,7 +229,7 @@ impl Fields {
         })
     }
 
-    /// A text of one line that may be absent.
+    /// An optional text on one line.
     pub(super) fn optional_text(&mut self, key: Key) -> Option<String> {
         match self.value(key)? {
             Json::Null => None,
@@ -243,7 +243,7 @@ impl Fields {
         }
     }
 
-    /// A size as it was written, readable or not: one that cannot be read must not look absent.
+    /// A size as written, parseable or not: an unparseable size must not look absent.
     pub(super) fn size(&self, key: Key) -> Option<String> {
         match self.value(key)? {
             Json::Null => None,
@@ -251,12 +251,12 @@ impl Fields {
         }
     }
 
-    /// A price above zero, which may be absent.
+    /// An optional price above zero.
     pub(super) fn price(&mut self, key: Key) -> Option<Price> {
         self.positive(key).map(Price)
     }
 
-    /// A number above zero, which may be absent: `2`, `$180.50`, `2x`, `2倍`.
+    /// An optional number above zero: `2`, `$180.50`, `2x`, `2倍`.
     pub(super) fn positive(&mut self, key: Key) -> Option<Decimal> {
         let read = match self.value(key)? {
             Json::Null => return None,
@@ -274,8 +274,8 @@ impl Fields {
     }
 }
 
-/// Does an object that follows this text begin its line, but for a list's bracket, a code block's mark or a
-/// tag?
+/// Whether an object after this text begins its line, ignoring a list's bracket, a code block's mark or a
+/// tag.
 fn begins_answer(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default().trim();
     line.trim_end_matches(['[', '`', '-', '*', ' ']).is_empty()
@@ -283,12 +283,12 @@ fn begins_answer(before: &str) -> bool {
         || line.ends_with('>')
 }
 
-/// Is the line a quotation? Whose words they are is not known.
+/// Whether the line is a quotation, whose author is unknown.
 fn is_quoted(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
-/// Does a part of its own begin here, so that it is not the value of the label above?
+/// Whether a separate part begins here, so that it is not the value of the label above.
 fn begins_part(line: &str, opinion: Key) -> bool {
     let bare = line.trim_start();
     is_quoted(line)

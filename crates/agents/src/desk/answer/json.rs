@@ -1,16 +1,16 @@
-//! JSON as models write it: strict in what it says, lenient in form. Read are comments, trailing commas,
-//! single quotes, line ends and bare quotes inside strings, keys without quotes, and Python's words for
-//! the constants. Nothing is completed: what is cut short cannot be read.
+//! JSON as models write it: strict about content, lenient about format. It accepts comments, trailing commas,
+//! single quotes, line ends and bare quotes inside strings, keys without quotes, and Python's constants.
+//! Nothing is completed: truncated JSON is an error.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// Deeper than this nothing is read.
+/// Maximum nesting depth.
 const MAX_DEPTH: u32 = 64;
-/// So many braces of a text may begin no object.
+/// Maximum number of braces in a text that begin no object.
 const MAX_FAILURES: usize = 32;
 
-/// A value. Numbers keep the digits that were written.
+/// A value. Numbers keep the digits as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Json {
     Null,
@@ -21,7 +21,7 @@ pub(super) enum Json {
     Object(Members),
 }
 
-/// An object's members in order, those of the same name too.
+/// An object's members in order, duplicates included.
 pub(super) type Members = Vec<(String, Json)>;
 
 impl std::fmt::Display for Json {
@@ -43,14 +43,14 @@ impl std::fmt::Display for Json {
     }
 }
 
-/// The outermost objects of a text, and the texts before, between and after them: one more.
+/// The outermost objects of a text, and the texts before, between and after them (one more than objects).
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) objects: Vec<Members>,
     pub(super) texts: Vec<String>,
 }
 
-/// Finds the objects of a text. `None` where too many braces begin none: such a text is no answer.
+/// Finds the objects of a text. `None` when too many braces begin none: such a text is not an answer.
 pub(super) fn find(text: &str) -> Option<Found> {
     let mut found = Found { objects: Vec::new(), texts: Vec::new() };
     let (mut begin, mut from, mut failures) = (0, 0, 0);
@@ -75,7 +75,7 @@ pub(super) fn find(text: &str) -> Option<Found> {
     Some(found)
 }
 
-/// The object at the start of a text, and how many bytes it takes.
+/// The object at the start of a text, and its length in bytes.
 pub(super) fn object(text: &str) -> Option<(Members, usize)> {
     let mut reader = Reader { text, chars: text.char_indices().peekable() };
     match reader.value(0)? {
@@ -187,8 +187,7 @@ impl Reader<'_> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// A string. Its closing quote is one that something follows that can follow a string; any other is a
-    /// part of it.
+    /// A string. A quote closes it only if what follows can follow a string; any other quote is part of it.
     fn text(&mut self, quote: char) -> Option<String> {
         let closing = if quote == '“' { '”' } else { quote };
         self.chars.next();
@@ -247,7 +246,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands in a text that is one code block and nothing else; otherwise the text.
+/// The content of a text that consists of a single code block; otherwise the text itself.
 pub(super) fn without_block(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -3,7 +3,7 @@
 use super::text::{half_width, is_decoration};
 use crate::config::Language;
 
-/// What a label names.
+/// The part of an answer that a label names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Recommendation,
@@ -23,7 +23,7 @@ pub(super) enum Key {
     TimeHorizon,
 }
 
-/// Labels of an opinion, in lower case and without spaces.
+/// Labels of an opinion, in lower case without spaces.
 const OPINIONS: [&str; 26] = [
     "rating",
     "finalrating",
@@ -54,7 +54,7 @@ const OPINIONS: [&str; 26] = [
 ];
 
 impl Key {
-    /// The keys of the answer whose opinion has this key.
+    /// The keys of an answer whose opinion has this key.
     pub(super) const fn answer(self) -> &'static [Self] {
         match self {
             Self::Recommendation => &[Self::Recommendation, Self::Rationale, Self::StrategicActions],
@@ -77,7 +77,7 @@ impl Key {
         }
     }
 
-    /// As the schema spells it.
+    /// The spelling in the schema.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Recommendation => "recommendation",
@@ -214,7 +214,7 @@ impl Key {
     }
 }
 
-/// What a label names in the answer whose opinion is `opinion`.
+/// The key that a label names in an answer whose opinion is `opinion`.
 pub(super) fn meaning(label: &str, opinion: Key) -> Option<Key> {
     if label.len() > 200 {
         return None;
@@ -227,15 +227,15 @@ pub(super) fn meaning(label: &str, opinion: Key) -> Option<Key> {
     opinion.answer().iter().find(|key| key.is_called(&label)).copied()
 }
 
-/// A line that begins with a label.
+/// A line with a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Labeled<'a> {
     pub(super) key: Key,
-    /// What follows on the same line; empty where the value stands on the next ones.
+    /// The rest of the line; empty when the value is on the next lines.
     pub(super) value: &'a str,
 }
 
-/// Reads a line; `None` where it begins with no label.
+/// Parses a line; `None` when it does not begin with a label.
 pub(super) fn line(line: &str, opinion: Key) -> Option<Labeled<'_>> {
     let text = without_bullet(line.trim_start());
     let heading = text.starts_with('#');
@@ -249,15 +249,15 @@ pub(super) fn line(line: &str, opinion: Key) -> Option<Labeled<'_>> {
         let value = if open { value.trim_start().trim_start_matches(['*', '_']) } else { value };
         return Some(Labeled { key, value: value.trim_start() });
     }
-    // A heading, or a line in bold and nothing else.
+    // A heading, or a line that is entirely bold.
     let body = body.trim_end();
     let closed = !emphasis.is_empty() && body.ends_with(['*', '_']);
     let key = if heading || closed { meaning(body, opinion)? } else { return None };
     Some(Labeled { key, value: "" })
 }
 
-/// A table at the start of the lines: what its labels say, and how many lines it takes. Read are rows of a
-/// label and its value, and columns under a head of labels.
+/// A table at the start of the lines: its labeled values, and its number of lines. Accepts rows of a label
+/// and its value, and columns under a header row of labels.
 pub(super) fn table(lines: &[&str], opinion: Key) -> Option<(Vec<(Key, String)>, usize)> {
     let first = cells(lines.first()?)?;
     let named: Vec<Option<Key>> = first.iter().map(|cell| meaning(cell, opinion)).collect();
@@ -272,13 +272,12 @@ pub(super) fn table(lines: &[&str], opinion: Key) -> Option<(Vec<(Key, String)>,
         return Some((values.collect(), taken));
     }
     let key = (*named.first()?)?;
-    // Two columns of values say two things.
+    // Two columns of values would be two statements.
     let value = first[1..].join(" ").trim().to_owned();
     (first.len() > 1).then(|| (vec![(key, value)], 1))
 }
 
-/// Opinions' labels inside a line, behind other words: what follows each, and whether it calls itself
-/// final.
+/// Labels of opinions inside a line, after other words: the text after each, and whether it is called final.
 pub(super) fn inline(line: &str) -> Vec<(bool, &str)> {
     let colons = line.char_indices().filter(|(_, c)| matches!(c, ':' | '：'));
     let labeled = colons.filter_map(|(at, colon)| {
@@ -296,28 +295,28 @@ pub(super) fn inline(line: &str) -> Vec<(bool, &str)> {
     labeled.collect()
 }
 
-/// What an inline label of an opinion ends with.
+/// The last word of an inline label of an opinion.
 const OPINION_NOUNS: [&str; 9] =
     ["rating", "recommendation", "decision", "transaction proposal", "评级", "建议", "推荐", "决定", "决策"];
 
-/// The last characters of a text, enough for a label.
+/// The end of a text, long enough for a label.
 fn tail(text: &str) -> &str {
     text.char_indices().rev().nth(39).map_or(text, |(at, _)| &text[at..])
 }
 
-/// The first characters of a text, enough for an opinion.
+/// The start of a text, long enough for an opinion.
 fn head(text: &str) -> &str {
     text.char_indices().nth(60).map_or(text, |(at, _)| &text[..at])
 }
 
-/// The cells of a table's row; `None` for a line that is none.
+/// The cells of a table row; `None` when the line is not one.
 pub(super) fn cells(line: &str) -> Option<Vec<&str>> {
     let inner = line.trim().strip_prefix('|')?;
     let inner = inner.strip_suffix('|').unwrap_or(inner);
     Some(inner.split('|').map(str::trim).collect())
 }
 
-/// Is the row the line under a table's head?
+/// Whether the row is the line under a table's header.
 fn is_rule(line: &str) -> bool {
     cells(line).is_some_and(|cells| {
         cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':' | ' ')))

@@ -1,9 +1,8 @@
-//! Structured answers: what a role has to say, as a schema for the models that keep to one, and read
-//! from whatever the others write.
+//! Structured answers: a schema for models that support one, and lenient parsing for the others.
 //!
-//! Reading never guesses. An answer without an opinion, or with two that differ, is [`Unparseable`] with
-//! the reason; it is never taken for a Hold. The form is lenient in exchange, and an optional field that
-//! cannot be read is left out and noted.
+//! Parsing never guesses. An answer without an opinion, or with two different ones, is [`Unparseable`] with
+//! the reason; it never counts as a Hold. The format is lenient in exchange, and an optional field that
+//! cannot be parsed is left out with a note.
 
 mod fields;
 mod json;
@@ -28,35 +27,35 @@ pub use trader_proposal::TraderProposal;
 use crate::config::Language;
 use papertape_core::message::ResponseSchema;
 
-/// An answer that has a form.
+/// A structured answer.
 pub trait Structured: Sized {
     /// The schema's name.
     const NAME: &'static str;
 
-    /// The JSON schema of the answer: every property is required, one that may be absent is nullable,
-    /// and there are no others.
+    /// The JSON Schema of the answer: every property is required, optional ones are nullable, and no others
+    /// are allowed.
     fn schema() -> ResponseSchema;
 
-    /// Reads an answer: JSON (alone, in a code block, among words), labeled lines in English or Chinese, or
-    /// a last sentence that states the opinion. Beside it stands what was left out, and why.
+    /// Parses an answer: JSON (alone, in a code block, among words), labeled lines in English or Chinese, or
+    /// a last sentence that states the opinion. Also returns what was left out, with the reasons.
     ///
     /// # Errors
-    /// No opinion, two that differ, or one that is none of those allowed.
+    /// No opinion, two different ones, or one that is not allowed.
     fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable>;
 
-    /// The answer without the notes of [`Self::read`].
+    /// The answer without the notes from [`Self::read`].
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// Like [`Self::read`].
     fn parse(text: &str) -> Result<Self, Unparseable> {
         Self::read(text).map(|(answer, _)| answer)
     }
 
-    /// The answer as text, in Markdown. Reading it gives no other opinion.
+    /// The answer as Markdown. Parsing it never gives a different opinion.
     fn render(&self, language: Language) -> String;
 }
 
-/// Why an answer could not be read, in a sentence that is told to the model when it may try again.
+/// Why an answer could not be parsed: a sentence that the model sees when it may try again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Unparseable {

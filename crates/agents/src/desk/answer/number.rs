@@ -4,7 +4,7 @@ use super::Unparseable;
 use super::text::half_width;
 use rust_decimal::Decimal;
 
-/// Words that say that there is not a number.
+/// Words for a missing number.
 const NONE: [&str; 20] = [
     "",
     "-",
@@ -28,7 +28,7 @@ const NONE: [&str; 20] = [
     "没有",
 ];
 
-/// Currencies before or after a number. Longer ones stand before what they begin with.
+/// Currencies before or after a number. Longer ones come before their own prefixes.
 const CURRENCIES: [&str; 22] = [
     "us$",
     "hk$",
@@ -54,7 +54,7 @@ const CURRENCIES: [&str; 22] = [
     "块",
 ];
 
-/// Multipliers behind a number.
+/// Multipliers after a number.
 const UNITS: [(&str, u64); 12] = [
     ("thousand", 1_000),
     ("million", 1_000_000),
@@ -70,37 +70,37 @@ const UNITS: [(&str, u64); 12] = [
     ("b", 1_000_000_000),
 ];
 
-/// A number with what stands around it.
+/// A number with its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
     /// Its value, multiplied by its unit; 12 for `12%`.
     pub(crate) value: Decimal,
-    /// Is it a percentage?
+    /// Whether it is a percentage.
     pub(crate) percent: bool,
-    /// Is it an amount of money by its sign?
+    /// Whether it has a currency sign.
     pub(crate) currency: bool,
-    /// Where its digits begin and end in the text.
+    /// Where its digits start and end in the text.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// Does the text say that there is not a number?
+/// Whether the text says that there is no number.
 pub(crate) fn is_none(text: &str) -> bool {
     let text = half_width(text).to_lowercase();
     NONE.contains(&text.trim().trim_end_matches(['.', '。']).trim())
 }
 
-/// The one number that a text is: `$1,234.50`, `USD 12`, `1.2万元`, `12%` (as 0.12), `3e2`, `around 180
+/// Parses a text that is a single number: `$1,234.50`, `USD 12`, `1.2万元`, `12%` (as 0.12), `3e2`, `around 180
 /// (the 20-day average)`.
 ///
 /// # Errors
-/// No number, several, `NaN`, an infinity, or one that no decimal holds.
+/// No number, several, `NaN`, an infinity, or one that does not fit a decimal.
 pub fn parse_number(text: &str) -> Result<Decimal, Unparseable> {
     let figure = figure(text)?;
     if figure.percent { Ok((figure.value / Decimal::ONE_HUNDRED).normalize()) } else { Ok(figure.value) }
 }
 
-/// As [`parse_number`], with the number's sign of money or percent.
+/// Like [`parse_number`], with the number's currency or percent sign.
 pub(crate) fn figure(text: &str) -> Result<Figure, Unparseable> {
     let plain = half_width(text).to_lowercase().replace(['*', '`', '_'], "");
     let plain = without_brackets(&plain);
@@ -117,7 +117,7 @@ pub(crate) fn figure(text: &str) -> Result<Figure, Unparseable> {
     }
 }
 
-/// Everything but what stands in brackets: explanations.
+/// The text without its parenthesized explanations.
 fn without_brackets(text: &str) -> String {
     let mut depth = 0_usize;
     let mut out = String::new();
@@ -132,13 +132,13 @@ fn without_brackets(text: &str) -> String {
     out
 }
 
-/// Every number of a text that is half-width and in lower case.
+/// Every number of a text, which must be half-width and in lower case.
 pub(crate) fn figures(text: &str) -> Result<Vec<Figure>, &'static str> {
     let mut found = Vec::new();
     let mut rest = text;
     let mut before = String::new();
     while let Some(c) = rest.chars().next() {
-        // A digit of a word (`q3`, `ma20`, `20-day`) is none of a number.
+        // A digit inside a word (`q3`, `ma20`, `20-day`) is not part of a number.
         let in_word = before.ends_with(|c: char| c.is_ascii_alphabetic()) && !ends_with_currency(&before);
         if c.is_ascii_digit() && !in_word && !before.ends_with(|c: char| c.is_ascii_digit()) {
             let (figure, length) = read_at(rest, &before)?;
@@ -158,8 +158,7 @@ fn ends_with_currency(before: &str) -> bool {
     CURRENCIES.iter().any(|sign| before.ends_with(sign))
 }
 
-/// The number at the text's start and how many bytes it takes; `None` for one that is part of a name,
-/// as in `20-day`.
+/// The number at the text's start and its length in bytes; `None` when it is part of a name, as in `20-day`.
 fn read_at(text: &str, before: &str) -> Result<(Option<Figure>, usize), &'static str> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != ',' && c != '.').unwrap_or(text.len());
     let mut length = text[..digits].trim_end_matches([',', '.']).len();
@@ -197,7 +196,7 @@ fn read_at(text: &str, before: &str) -> Result<(Option<Figure>, usize), &'static
     Ok((Some(Figure { value, percent, currency, start: 0, end }), length))
 }
 
-/// Is there a minus sign before the number, and no range (`180-185`) or date?
+/// Whether a minus sign precedes the number, as opposed to a range (`180-185`) or a date.
 fn is_minus(before: &str) -> bool {
     let mut before = before.trim_end_matches(' ');
     loop {
@@ -211,7 +210,7 @@ fn is_minus(before: &str) -> bool {
     !rest.ends_with(|c: char| c.is_alphanumeric() || c == '%')
 }
 
-/// Digits with or without thousands, with or without an exponent.
+/// Digits with or without thousands separators, with or without an exponent.
 fn decimal(text: &str) -> Result<Decimal, &'static str> {
     let (mantissa, exponent) = text.split_once('e').map_or((text, None), |(m, e)| (m, Some(e)));
     let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));

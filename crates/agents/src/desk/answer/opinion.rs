@@ -1,22 +1,22 @@
-//! Which opinion an answer states: read, never guessed.
+//! The opinion that an answer states: parsed, never guessed.
 //!
-//! An opinion is stated by a member of a JSON object, by a labeled line, or by a last sentence such as
-//! "My final rating is Hold". Each must be one rating and nothing else, and all must be the same. Anything
-//! that could be a second opinion makes the answer unreadable: another rating behind a label inside a
-//! line, in a sentence of that form elsewhere, or in a paragraph after the opinion that belongs to no
-//! label. The model is then asked to state its decision again.
+//! An opinion is stated by a member of a JSON object, by a labeled line, or by a last sentence such as "My
+//! final rating is Hold". Each statement must be a single rating, and all must agree. Anything that could be
+//! a second opinion makes the answer unparseable: another rating after a label inside a line, in a sentence
+//! of that form elsewhere, or in an unlabeled paragraph after the opinion. The model is then asked to state
+//! its decision again.
 
 use super::text::{half_width, shorten};
 use super::{Rating, Unparseable, label};
 
-/// What an answer says about its opinion.
+/// The statements of opinion in an answer.
 #[derive(Debug, Default)]
 pub(super) struct Opinions {
-    /// Each value that stands where an opinion is stated, with the rating that it is.
+    /// Each value that states an opinion, with its rating.
     stated: Vec<(String, Option<Rating>)>,
-    /// Ratings that may revise it.
+    /// Ratings that may revise the opinion.
     doubts: Vec<Rating>,
-    /// Ratings in paragraphs without a label, since the last stated opinion.
+    /// Ratings in unlabeled paragraphs since the last stated opinion.
     after: Vec<Rating>,
 }
 
@@ -27,19 +27,19 @@ impl Opinions {
         self.after.clear();
     }
 
-    /// A value that would state the opinion, did it not stand in the middle of a sentence.
+    /// A value that would state the opinion if it were not in the middle of a sentence.
     pub(super) fn cite(&mut self, value: &str) {
         self.doubts.extend(Rating::mentioned(value));
     }
 
-    /// A line that belongs to no label.
+    /// A line without a label.
     pub(super) fn plain(&mut self, line: &str) {
         self.after.extend(Rating::mentioned(line));
         self.after.sort_unstable();
         self.after.dedup();
     }
 
-    /// Labels and sentences inside a line that name a rating. They state nothing by themselves.
+    /// Labels and sentences inside a line that name a rating. They do not state an opinion by themselves.
     pub(super) fn doubt(&mut self, line: &str) {
         for (is_final, value) in label::inline(line) {
             let named = Rating::mentioned(value);
@@ -69,7 +69,7 @@ impl Opinions {
         self.stated.is_empty()
     }
 
-    /// The one rating that is stated.
+    /// The one rating that all statements agree on.
     pub(super) fn rating(&self, name: &str, allowed: &str) -> Result<Rating, Unparseable> {
         if let Some((shown, _)) = self.stated.iter().find(|(_, rating)| rating.is_none()) {
             return Err(Unparseable::new(format!("{name} `{shown}` is not one of {allowed}")));
@@ -89,9 +89,9 @@ impl Opinions {
 
 /// A sentence such as `My final rating for AAPL is Hold`.
 struct Statement {
-    /// What follows `is`.
+    /// The text after `is`.
     value: String,
-    /// Is it the whole sentence?
+    /// Whether it is the whole sentence.
     is_whole: bool,
 }
 
@@ -99,7 +99,7 @@ const OWNERS: [&str; 3] = ["my ", "our ", "the final "];
 const NOUNS: [&str; 3] = ["rating", "recommendation", "decision"];
 const CHINESE_OWNERS: [&str; 4] = ["我们的", "我的", "本人的", "最终"];
 const CHINESE_NOUNS: [&str; 6] = ["评级", "建议", "推荐", "决定", "决策", "操作建议"];
-/// `for the shares of Apple` is not longer.
+/// Maximum length of an object such as `for the shares of Apple`.
 const MAX_OBJECT_CHARS: usize = 40;
 
 fn statement(sentence: &str) -> Option<Statement> {
@@ -116,7 +116,7 @@ fn statement(sentence: &str) -> Option<Statement> {
     Some(Statement { value: value.to_owned(), is_whole: at == 0 })
 }
 
-/// What follows `rating is`, behind `my`.
+/// The text after `rating is`, preceded by `my`.
 fn english(text: &str) -> Option<&str> {
     let text = text.strip_prefix("final ").unwrap_or(text);
     let rest = NOUNS.iter().find_map(|noun| text.strip_prefix(noun))?;
@@ -139,7 +139,7 @@ fn chinese_value(text: &str) -> Option<&str> {
     Some(value.trim_start_matches([' ', ':']).trim())
 }
 
-/// The sentences of a line, without their full stops.
+/// The sentences of a line, without their periods.
 fn sentences(line: &str) -> impl DoubleEndedIterator<Item = &str> {
     let stop = |c: char| matches!(c, '.' | '!' | '。' | '！' | ';' | '；');
     line.split(stop).map(str::trim).filter(|sentence| sentence.chars().any(char::is_alphanumeric))

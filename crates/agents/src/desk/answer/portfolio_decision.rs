@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 /// The desk's decision about a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortfolioDecision {
-    /// Which way, and how far.
+    /// The direction and its strength.
     pub rating: Rating,
-    /// In short.
+    /// A short summary.
     pub executive_summary: String,
-    /// Why.
+    /// The reasons.
     pub investment_thesis: String,
-    /// Where the price is expected to go.
+    /// The expected price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_target: Option<Price>,
-    /// Until when, in words.
+    /// The time horizon in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_horizon: Option<String>,
 }

@@ -1,26 +1,26 @@
-//! Opinions: a rating of five, an action of three.
+//! Opinions: a rating on a five-point scale, an action on a three-point scale.
 
 use super::text::{half_width, is_decoration};
 use crate::config::Language;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much of a symbol to have, of five.
+/// The position to aim for, on a five-point scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Rating {
-    /// As much as the cap allows.
+    /// The maximum that the cap allows.
     Buy,
-    /// More than usual.
+    /// More than the usual position.
     Overweight,
-    /// What there is.
+    /// The present position.
     Hold,
-    /// Less than usual.
+    /// Less than the usual position.
     Underweight,
-    /// None.
+    /// No position.
     Sell,
 }
 
-/// What to do, of three.
+/// The action, on a three-point scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Action {
     /// Buy.
@@ -31,7 +31,7 @@ pub enum Action {
     Sell,
 }
 
-/// The words that name a rating. There are no others: `bullish`, `add` or `neutral` is none, and the
+/// The words that name a rating. There are no others: `bullish`, `add` or `neutral` is not a rating, and the
 /// model is asked again.
 const WORDS: [(&str, Rating); 14] = [
     ("buy", Rating::Buy),
@@ -51,8 +51,8 @@ const WORDS: [(&str, Rating); 14] = [
 ];
 
 impl Rating {
-    /// The rating that a value names: `Overweight`, `**Strong Buy**`, `HOLD（持有）`, `Buy / 买入`. With
-    /// any other word around it, it names none.
+    /// The rating that a value names: `Overweight`, `**Strong Buy**`, `HOLD（持有）`, `Buy / 买入`. A value with
+    /// any other word names none.
     #[must_use]
     pub fn read(value: &str) -> Option<Self> {
         if value.len() > 200 {
@@ -70,7 +70,7 @@ impl Rating {
         named.all(|part| part.is_empty() || of(&part) == Some(rating)).then_some(rating)
     }
 
-    /// The ratings whose words a text has in it, stated or not.
+    /// The ratings whose words occur in a text, stated or not.
     pub(super) fn mentioned(text: &str) -> Vec<Self> {
         let plain = half_width(text).to_lowercase();
         let ascii =
@@ -87,10 +87,10 @@ impl Rating {
         found
     }
 
-    /// All of them, the most wanted first.
+    /// Every rating, the highest first.
     pub const ALL: [Self; 5] = [Self::Buy, Self::Overweight, Self::Hold, Self::Underweight, Self::Sell];
 
-    /// Its English name, as schemas and the record spell it.
+    /// Its English name, as in schemas and the record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -127,7 +127,7 @@ impl Rating {
 }
 
 impl Action {
-    /// The action of a rating's name; the two ratings between have none.
+    /// The action of the same name; the two intermediate ratings have none.
     #[must_use]
     pub const fn named(rating: Rating) -> Option<Self> {
         match rating {
@@ -141,7 +141,7 @@ impl Action {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Buy, Self::Hold, Self::Sell];
 
-    /// Its English name, as schemas and the record spell it.
+    /// Its English name, as in schemas and the record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Answers put into text, and the schemas that they are asked for by.
+//! Rendering of answers to text, and the schemas for requesting them.
 
 use super::label::{self, Key};
 use super::text::clean;
@@ -9,7 +9,7 @@ use papertape_core::money::Price;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-/// Would the line, without backslashes before it, be read as more than a part of a text?
+/// Whether the line, apart from leading backslashes, would be parsed as more than plain text.
 fn is_structural(line: &str, opinion: Key) -> bool {
     let line = line.trim_start_matches('\\');
     label::line(line, opinion).is_some()
@@ -17,7 +17,7 @@ fn is_structural(line: &str, opinion: Key) -> bool {
         || label::table(&[line], opinion).is_some()
 }
 
-/// Puts an answer into text.
+/// Renders an answer to text.
 #[derive(Debug)]
 pub(super) struct Renderer {
     language: Language,
@@ -30,13 +30,13 @@ impl Renderer {
         Self { language, text: String::new(), opinion: None }
     }
 
-    /// The answer's opinion: its first line.
+    /// The answer's opinion, its first line.
     pub(super) fn value(&mut self, key: Key, value: &str) {
         self.opinion.get_or_insert(key);
         self.line(key, value);
     }
 
-    /// A text. A line of it that would be read as a label gets a backslash before it.
+    /// A text. Lines that would be parsed as a label get a backslash in front.
     pub(super) fn text(&mut self, key: Key, text: &str) {
         let text = clean(text);
         let opinion = self.opinion.unwrap_or(key);
@@ -90,7 +90,7 @@ impl Renderer {
     }
 }
 
-/// A schema of an object with these properties, all of them required, and no others.
+/// A schema of an object with exactly these properties, all of them required.
 pub(super) fn properties(name: &str, properties: &[(&str, Value)]) -> ResponseSchema {
     let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> =

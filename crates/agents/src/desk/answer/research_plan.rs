@@ -8,12 +8,12 @@ use crate::config::Language;
 use papertape_core::message::ResponseSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the Research Manager concludes from the debate.
+/// The Research Manager's conclusion from the debate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResearchPlan {
-    /// Which way.
+    /// The direction.
     pub recommendation: Rating,
-    /// Why.
+    /// The reasons.
     pub rationale: String,
     /// What the Trader should do about it.
     pub strategic_actions: String,

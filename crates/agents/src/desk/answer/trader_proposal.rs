@@ -12,26 +12,26 @@ use papertape_core::money::Price;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// What the Trader proposes.
+/// The Trader's proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraderProposal {
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// Why.
+    /// The reasons.
     pub reasoning: String,
-    /// At which price.
+    /// The entry price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_price: Option<Price>,
-    /// Where the position is to be closed at a loss.
+    /// The stop price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_loss: Option<Price>,
-    /// Where it is to be closed at a gain.
+    /// The target price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take_profit: Option<Price>,
-    /// Above zero; 1 for none.
+    /// Above zero; 1 means no leverage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leverage: Option<Decimal>,
-    /// How much, in words: see [`crate::desk::sizing::Size`].
+    /// The size in words: see [`crate::desk::sizing::Size`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position_sizing: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The Aggressive Analyst: argues for taking the risk that pays.
+//! The Aggressive Analyst: argues for taking risk that pays.
 
 use super::{Duty, Role, Seat, Task, Work, chars, debate};
 use crate::config::Language;
@@ -9,7 +9,7 @@ use crate::desk::state::Stance;
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Argues for taking the risk that pays.
+/// Argues for taking risk that pays.
 #[derive(Clone, Copy, Debug)]
 pub struct AggressiveAnalyst;
 

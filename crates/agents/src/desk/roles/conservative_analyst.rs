@@ -1,4 +1,4 @@
-//! The Conservative Analyst: guards the capital.
+//! The Conservative Analyst: protects the capital.
 
 use super::{Duty, Role, Seat, Task, Work, chars, debate};
 use crate::config::Language;
@@ -9,7 +9,7 @@ use crate::desk::state::Stance;
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Guards the capital.
+/// Protects the capital.
 #[derive(Clone, Copy, Debug)]
 pub struct ConservativeAnalyst;
 

@@ -1,5 +1,4 @@
-//! What the speakers of a debate are asked: an opening where nobody else has made an argument, a reply
-//! where somebody has.
+//! The prompts of a debate's speakers: an opening when no other speaker has argued yet, otherwise a reply.
 
 use super::{Task, chars};
 use crate::desk::Room;
@@ -17,7 +16,7 @@ pub(super) fn argue(room: &Room<'_>, case: &Case, side: Side) -> Task {
     Task::plain(room, prompt).materials(materials)
 }
 
-/// A turn in the debate about risk.
+/// A turn in the risk debate.
 pub(super) fn discuss(room: &Room<'_>, case: &Case, stance: Stance) -> Task {
     let others = case.others(stance);
     let prompt = if others.is_empty() { "desk/risk-opening" } else { "desk/risk-reply" };
@@ -31,7 +30,7 @@ pub(super) fn discuss(room: &Room<'_>, case: &Case, stance: Stance) -> Task {
     Task::with_prices(room, prompt).materials(materials)
 }
 
-/// The characters of the research debate, and of what was said last in it.
+/// The length of the research debate and of its latest argument, in characters.
 pub(super) fn research_lengths(case: &Case) -> (usize, usize) {
     let debate = &case.state.investment_debate_state;
     (chars(&debate.history), chars(&debate.current_response))

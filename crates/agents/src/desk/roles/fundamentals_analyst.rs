@@ -1,4 +1,4 @@
-//! The Fundamentals Analyst: reads what the company reports.
+//! The Fundamentals Analyst: reads the company's reports.
 
 use super::{Duty, Role, Seat, Task, Work, chars};
 use crate::config::Language;
@@ -8,7 +8,7 @@ use crate::desk::config::{LlmKind, Phase};
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Reads what the company reports.
+/// Reads the company's reports.
 #[derive(Clone, Copy, Debug)]
 pub struct FundamentalsAnalyst;
 

@@ -1,8 +1,8 @@
-//! Who sits at the desk: a file a role, with its prompts in `prompts/desk/`.
+//! The desk's roles: one file per role, with its prompts in `prompts/desk/`.
 //!
-//! A role says where it sits ([`Seat`]), what it is asked ([`Role::task`]), in which form it answers
-//! ([`Role::work`]) and where its answer goes ([`Role::enter`]). Deadlines, provenance and what happens
-//! when it gives nothing are the same for all, in `desk::guarded`.
+//! A role declares its place in the graph ([`Seat`]), its prompt ([`Role::task`]), the format of its answer
+//! ([`Role::work`]) and where its answer goes ([`Role::enter`]). Deadlines, provenance and fallbacks are the
+//! same for all, in `desk::guarded`.
 
 mod aggressive_analyst;
 mod bear_researcher;
@@ -43,37 +43,37 @@ use papertape_core::tape::{NodeFailure, Stop};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// A place at the desk.
+/// A role's place in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat {
     /// The node's name, `Bull Researcher`.
     pub node: &'static str,
-    /// The prompt of its instructions.
+    /// The name of its system prompt.
     pub prompt: &'static str,
-    /// The part of the day's work.
+    /// The phase of the day's work.
     pub phase: Phase,
-    /// The model that it thinks with.
+    /// The model it uses.
     pub llm: LlmKind,
-    /// What its answer does to the provenance of the research.
+    /// The effect of its answer on the provenance of the research.
     pub duty: Duty,
-    /// Does the desk's style of analyses hold for it?
+    /// Whether the desk's analysis style applies to it.
     pub styled: bool,
-    /// The tools that it reads with.
+    /// The tools it may call.
     pub tools: &'static [&'static str],
 }
 
-/// What an answer does to the provenance of the research.
+/// The effect of an answer on the provenance of the research.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// It covers a side of the debate.
     Argue(Side),
-    /// It judges the debate.
+    /// It decides the debate.
     JudgeResearch,
-    /// Nothing.
+    /// No effect.
     Other,
 }
 
-/// What a role is asked: a prompt and its values, and what of the market they show.
+/// A role's prompt with its values, and the rows for the market data in it.
 #[derive(Debug)]
 pub struct Task {
     pub(super) prompt: &'static str,
@@ -81,35 +81,35 @@ pub struct Task {
     pub(super) shown: Vec<Implied>,
 }
 
-/// A role's work, ready to be awaited: an answer, a failure or a stop.
+/// A role's work as a future: an answer, a failure or a stop.
 pub type Work<'a, A> = BoxFuture<'a, Result<Result<Worked<A>, NodeFailure>, Stop>>;
 
 /// A role.
 #[expect(private_interfaces, reason = "a role is public by its name; only the desk can work with it")]
 pub trait Role: Send + Sync {
-    /// The form of its answer.
+    /// The type of its answer.
     type Answer: Send;
 
-    /// Where it sits.
+    /// Its place in the graph.
     fn seat(&self) -> &'static Seat;
 
-    /// What it is asked.
+    /// Its prompt.
     fn task(&self, room: &Room<'_>, case: &Case) -> Task;
 
-    /// Its work: the form of answer that it needs from its model.
+    /// Its conversation with the model, which determines the format of its answer.
     fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, Self::Answer>;
 
-    /// Its answer enters the state, as text.
+    /// Writes its answer to the state, as text.
     fn enter(&self, case: &mut Case, answer: Self::Answer, language: Language);
 
-    /// It gave nothing: the text that says so enters the state.
+    /// Writes the fallback text to the state.
     fn fall_back(&self, case: &mut Case, absence: &str);
 
-    /// The characters of the debate that it belongs to, and of its own text in the state.
+    /// The lengths of its debate and of its own text in the state, in characters.
     fn lengths(&self, case: &Case) -> (usize, usize);
 }
 
-/// The selected analysts in the order of the graph.
+/// The selected analysts in graph order.
 #[must_use]
 pub(crate) fn analysts(selected: &BTreeSet<Analyst>) -> Vec<&'static dyn Role<Answer = String>> {
     let role = |analyst: &Analyst| -> &'static dyn Role<Answer = String> {
@@ -123,7 +123,7 @@ pub(crate) fn analysts(selected: &BTreeSet<Analyst>) -> Vec<&'static dyn Role<An
     selected.iter().map(role).collect()
 }
 
-/// The nodes after the analysts with their rounds, as the graph runs through them.
+/// The nodes after the analysts with their rounds, in graph order.
 pub(crate) fn sequence(debate: u32, risk: u32) -> Vec<(&'static str, u32)> {
     let debate = (1..=debate)
         .flat_map(|round| [BullResearcher.seat(), BearResearcher.seat()].map(|seat| (seat.node, round)));
@@ -136,39 +136,39 @@ pub(crate) fn sequence(debate: u32, risk: u32) -> Vec<(&'static str, u32)> {
 }
 
 impl Task {
-    /// The symbol and the day alone.
+    /// A prompt with only the symbol and the day.
     fn plain(room: &Room<'_>, prompt: &'static str) -> Self {
         let (values, _) = room.facts.prices();
         Self { prompt, values, shown: Vec::new() }
     }
 
-    /// With the symbol's prices.
+    /// A prompt with the symbol's prices.
     fn with_prices(room: &Room<'_>, prompt: &'static str) -> Self {
         let (values, shown) = room.facts.prices();
         Self { prompt, values, shown }
     }
 
-    /// With the symbol's prices, the account and its limits.
+    /// A prompt with the symbol's prices, the account and its limits.
     fn with_account(room: &Room<'_>, prompt: &'static str) -> Self {
         let (values, shown) = room.facts.account();
         Self { prompt, values, shown }
     }
 
-    /// With what colleagues have said.
+    /// Adds the texts of other roles.
     fn materials(mut self, materials: impl IntoIterator<Item = String>) -> Self {
         let materials: Vec<String> = materials.into_iter().collect();
         self.values.insert("materials".to_owned(), json!(materials.join("\n\n")));
         self
     }
 
-    /// With another value.
+    /// Adds another value.
     fn value(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.values.insert(name.to_owned(), value.into());
         self
     }
 }
 
-/// How long a text is, in characters.
+/// The length of a text in characters.
 fn chars(text: &str) -> usize {
     text.chars().count()
 }

@@ -1,4 +1,4 @@
-//! The Neutral Analyst: weighs the two others.
+//! The Neutral Analyst: weighs the other two.
 
 use super::{Duty, Role, Seat, Task, Work, chars, debate};
 use crate::config::Language;
@@ -9,7 +9,7 @@ use crate::desk::state::Stance;
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Weighs the two others.
+/// Weighs the other two.
 #[derive(Clone, Copy, Debug)]
 pub struct NeutralAnalyst;
 

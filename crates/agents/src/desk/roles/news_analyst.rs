@@ -1,4 +1,4 @@
-//! The News Analyst: reads what has happened.
+//! The News Analyst: reads the news.
 
 use super::{Duty, Role, Seat, Task, Work, chars};
 use crate::config::Language;
@@ -8,7 +8,7 @@ use crate::desk::config::{LlmKind, Phase};
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Reads what has happened.
+/// Reads the news.
 #[derive(Clone, Copy, Debug)]
 pub struct NewsAnalyst;
 

@@ -1,4 +1,4 @@
-//! The Portfolio Manager: decides.
+//! The Portfolio Manager: makes the final decision.
 
 use super::{Duty, Role, Seat, Task, Work, chars};
 use crate::config::Language;
@@ -9,7 +9,7 @@ use crate::desk::config::{LlmKind, Phase};
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Decides.
+/// Makes the final decision.
 #[derive(Clone, Copy, Debug)]
 pub struct PortfolioManager;
 

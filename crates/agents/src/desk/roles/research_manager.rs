@@ -1,4 +1,4 @@
-//! The Research Manager: judges the debate and makes a plan of it.
+//! The Research Manager: decides the debate and turns it into a plan.
 
 use super::{Duty, Role, Seat, Task, Work, debate};
 use crate::config::Language;
@@ -9,7 +9,7 @@ use crate::desk::config::{LlmKind, Phase};
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Judges the debate and makes a plan of it.
+/// Decides the debate and turns it into a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ResearchManager;
 

@@ -1,4 +1,4 @@
-//! The Sentiment Analyst: reads how people feel about it.
+//! The Sentiment Analyst: reads sentiment data.
 
 use super::{Duty, Role, Seat, Task, Work, chars};
 use crate::config::Language;
@@ -8,7 +8,7 @@ use crate::desk::config::{LlmKind, Phase};
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Reads how people feel about it.
+/// Reads sentiment data.
 #[derive(Clone, Copy, Debug)]
 pub struct SentimentAnalyst;
 

@@ -1,5 +1,5 @@
-//! The Trader: makes a proposal for the account of the research plan. It sees the plan, the account,
-//! exact prices and its memory, and never a report or a piece of news.
+//! The Trader: turns the research plan into a proposal for the account. It sees the plan, the account, exact
+//! prices and its memory, and never a report or news.
 
 use super::{Duty, Role, Seat, Task, Work, chars};
 use crate::config::Language;
@@ -10,7 +10,7 @@ use crate::desk::config::{LlmKind, Phase};
 use crate::desk::talk::Talk;
 use futures::FutureExt as _;
 
-/// Makes a proposal for the account.
+/// Turns the research plan into a proposal for the account.
 #[derive(Clone, Copy, Debug)]
 pub struct Trader;
 

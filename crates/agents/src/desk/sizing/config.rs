@@ -1,31 +1,31 @@
-//! The table: what a rating weighs, and the limits.
+//! The sizing table: target weights of ratings, and limits.
 
 use crate::desk::answer::Rating;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// What ratings weigh and how far positions may go.
+/// Target weights of ratings and limits of positions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SizingConfig {
-    /// The target of each rating as a share of the cap of one symbol.
+    /// The target of each rating as a fraction of the cap of one symbol.
     pub weights: Weights,
-    /// The cap of one symbol: the most that it may be worth, as a share of equity; above 0 to 10.
+    /// The cap of one symbol: its maximum value as a fraction of equity; above 0, up to 10.
     pub symbol_cap: Decimal,
-    /// The cap of all positions together, long and short, as a share of equity; above 0 to 10.
+    /// The cap of all positions together, long and short, as a fraction of equity; above 0, up to 10.
     pub gross_cap: Decimal,
-    /// The share of equity that opening orders leave in cash, 0 to below 1.
+    /// The fraction of equity that opening orders leave in cash, 0 to below 1.
     pub cash_reserve: Decimal,
-    /// The least value of an order, as a share of equity; 0 for none. A position can always be closed
-    /// whole.
+    /// Minimum value of an order, as a fraction of equity; 0 for none. A position can always be closed in
+    /// full.
     pub least_order: Decimal,
-    /// May a Sell open a short position, where the market allows it?
+    /// Whether a Sell may open a short position, if the market allows it.
     pub shorting: bool,
-    /// The largest leverage that a proposal may ask for, where the market gives it; 1 or above.
+    /// The maximum leverage that a proposal may use, if the market allows it; at least 1.
     pub max_leverage: Decimal,
 }
 
-/// Target weights as shares of the cap of one symbol. A Hold has none: it changes nothing.
+/// Target weights as fractions of the cap of one symbol. A Hold has none: it changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
@@ -33,7 +33,7 @@ pub struct Weights {
     pub buy: Decimal,
     /// Above 0 to `buy`.
     pub overweight: Decimal,
-    /// 0 to `overweight`. A smaller position is not raised to it.
+    /// 0 to `overweight`. A smaller position is not increased to it.
     pub underweight: Decimal,
     /// -1 to `underweight`; below 0 is short and needs `shorting`.
     pub sell: Decimal,
@@ -79,10 +79,10 @@ impl Weights {
 }
 
 impl SizingConfig {
-    /// Checks that the numbers make a table.
+    /// Checks that the numbers are within their limits.
     ///
     /// # Errors
-    /// A sentence that names the first field that does not.
+    /// A sentence that names the first invalid field.
     pub fn validate(&self) -> Result<(), String> {
         let zero = Decimal::ZERO;
         let share = |value: Decimal| value > zero && value <= Decimal::TEN;

@@ -1,14 +1,14 @@
 //! Sizing: from the day's decisions to the day's orders, against the one account. Pure code.
 //!
-//! 1. A rating is a target weight of equity (see [`SizingConfig::weights`]); the Trader's
-//!    `position_sizing` takes its place where it goes the same way, within the limits.
-//! 2. What closes positions goes first, in the order of symbols.
-//! 3. What opens them shares what is then available, less a reserve: scaled pro rata, fees and
+//! 1. A rating is a target weight of equity (see [`SizingConfig::weights`]); the Trader's `position_sizing`
+//!    replaces it when both have the same direction, within the limits.
+//! 2. Orders that close positions come first, sorted by symbol.
+//! 3. Orders that open positions share the cash then available, less a reserve: scaled pro rata, fees and
 //!    slippage included, and rounded down to lots.
 //!
-//! Each order is tried on a copy of the books as the broker would check it, so that what comes out is
-//! what the broker accepts. Whatever makes an order smaller than wanted, or none, is a [`Cut`] with its
-//! numbers. Hold, an unparseable answer and a fallback make no order.
+//! Each order is tried on a copy of the books with the broker's checks, so every resulting order is one that
+//! the broker accepts. Whatever reduces or drops an order is a [`Cut`] with its numbers. Hold, an unparseable
+//! answer and a fallback give no order.
 
 mod config;
 mod plan;
@@ -27,48 +27,48 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the desk decided about one symbol.
+/// The desk's decision on one symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
-    /// The Portfolio Manager's rating, with what the Trader proposed, where that could be read.
+    /// The Portfolio Manager's rating, with the Trader's proposal if it could be parsed.
     Rated {
         /// The rating.
         rating: Rating,
         /// The proposal.
         proposal: Option<TraderProposal>,
     },
-    /// There is no opinion: the answer was unparseable, or the node failed. It makes no order.
+    /// No opinion: the answer was unparseable, or the node failed. It gives no order.
     None {
-        /// Why, in a sentence.
+        /// The reason in a sentence.
         why: String,
     },
 }
 
-/// An order to be placed.
+/// An order to place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedOrder {
     /// The instrument.
     pub symbol: Symbol,
-    /// What it does.
+    /// The side.
     pub side: Side,
-    /// How many shares or units, above zero.
+    /// Shares or units, above zero.
     pub quantity: Quantity,
-    /// Where the position is to be closed at a loss.
+    /// The stop price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Price>,
-    /// Where it is to be closed at a gain.
+    /// The target price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Price>,
-    /// The leverage of an opening order; absent for 1, or that of the open position.
+    /// The leverage of an opening order; absent: 1, or that of the open position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leverage: Option<Decimal>,
-    /// Why, in a sentence with the numbers.
+    /// The reason in a sentence with the numbers.
     pub reason: String,
 }
 
 impl PlannedOrder {
-    /// The order with a number of the books.
+    /// The order under an ID of the books.
     #[must_use]
     pub fn order(&self, id: OrderId) -> Order {
         Order {
@@ -84,7 +84,7 @@ impl PlannedOrder {
     }
 }
 
-/// Why an order is smaller than was wanted, other than was wanted, or absent.
+/// Why an order was reduced, changed or dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CutCode {
@@ -92,39 +92,39 @@ pub enum CutCode {
     NoDecision,
     /// The symbol has no price today.
     NoPrice,
-    /// An order of the symbol waits already.
+    /// The symbol already has a pending order.
     WaitingOrder,
-    /// The Trader's sizing could not be read: no order.
+    /// The Trader's sizing could not be parsed: no order.
     SizingUnreadable,
     /// The Trader's sizing is zero: no order.
     SizingZero,
-    /// The Trader wanted the other way than the rating; its sizing was not taken.
+    /// The Trader's direction differs from the rating's; its sizing was ignored.
     SizingIgnored,
-    /// More was wanted than the cap of one symbol.
+    /// The target exceeded the cap of one symbol.
     SymbolCap,
-    /// More was wanted than the cap of all positions together.
+    /// The targets exceeded the cap of all positions together.
     GrossCap,
-    /// The cash did not suffice for all.
+    /// The cash did not suffice for all orders.
     Cash,
-    /// What was acquired today cannot be sold today.
+    /// A quantity acquired today cannot be sold today.
     TPlusOne,
-    /// More was to be sold than is held.
+    /// The sale exceeded the holding.
     Held,
-    /// More was wanted than may be traded of the instrument's volume.
+    /// The order exceeded the allowed participation in the instrument's volume.
     Participation,
-    /// The rest after whole lots.
+    /// The remainder after whole lots.
     Lot,
-    /// The order was too small to be worth it.
+    /// The order was below the minimum.
     TooSmall,
-    /// A short position was wanted and is not allowed, by the market or the config.
+    /// A short position is not allowed, by the market or the config.
     Shorting,
     /// The leverage was lowered.
     Leverage,
-    /// The stop was moved or left out.
+    /// The stop was moved or dropped.
     Stop,
-    /// The target was left out.
+    /// The target was dropped.
     Target,
-    /// The broker would refuse it for another reason; the numbers are the broker's.
+    /// The broker would reject it for another reason; the numbers are the broker's.
     Refused,
 }
 
@@ -153,25 +153,25 @@ impl CutCode {
     ];
 }
 
-/// One cut, recorded.
+/// A recorded adjustment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// The instrument.
     pub symbol: Symbol,
-    /// Why.
+    /// The reason code.
     pub code: CutCode,
-    /// Why, in a sentence.
+    /// The reason in a sentence.
     pub message: String,
-    /// The numbers that decided, by name.
+    /// The numbers behind it, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, Decimal>,
 }
 
-/// The day's orders in the order in which they are to be placed, and what was cut.
+/// The day's orders in the order of placement, and the adjustments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizing {
-    /// Closing orders, then opening ones, each in the order of symbols.
+    /// Closing orders, then opening ones, each sorted by symbol.
     pub orders: Vec<PlannedOrder>,
-    /// In the order of symbols.
+    /// Sorted by symbol.
     pub cuts: Vec<Cut>,
 }

@@ -1,4 +1,4 @@
-//! From wishes to orders: closing first, then opening within the cash and the caps.
+//! From target positions to orders: closing first, then opening within the cash and the caps.
 
 use super::target::{Frame, Wish, wish};
 use super::{Cut, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
@@ -11,10 +11,10 @@ use papertape_core::money::{Price, Quantity};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// How often the pro rata share is computed anew, for fees that do not shrink with the order.
+/// Iterations of the pro rata scaling, for fees that do not shrink with the order.
 const ROUNDS: usize = 12;
 
-/// The cuts so far.
+/// The adjustments so far.
 #[derive(Debug, Default)]
 pub(super) struct Cuts(Vec<Cut>);
 
@@ -37,8 +37,8 @@ impl Cuts {
     }
 }
 
-/// Turns the day's decisions into orders against the books. `quotes` are today's prices, the same that
-/// the orders are then checked against. The result is a function of the arguments alone.
+/// Turns the day's decisions into orders against the books. `quotes` are today's prices, which the orders are
+/// also checked against. The result depends only on the arguments.
 #[must_use]
 pub fn size(
     books: &Books,
@@ -69,7 +69,7 @@ pub fn size(
     Sizing { orders, cuts: cuts.0 }
 }
 
-/// Today's prices, and the books' marks for what has none.
+/// Today's prices, and the books' marks for positions without one.
 fn marks(books: &Books, quotes: &BTreeMap<Symbol, Quote>) -> BTreeMap<Symbol, Price> {
     let mut marks = books.marks().clone();
     for (symbol, quote) in quotes {
@@ -80,7 +80,7 @@ fn marks(books: &Books, quotes: &BTreeMap<Symbol, Quote>) -> BTreeMap<Symbol, Pr
     marks
 }
 
-/// The closing order of a wish, tried on the books.
+/// The closing order of a target position, tried on the books.
 fn close(frame: Frame<'_>, wish: &Wish<'_>, trial: &mut Books, cuts: &mut Cuts) -> Option<PlannedOrder> {
     if wish.close <= Decimal::ZERO {
         return None;
@@ -96,7 +96,7 @@ fn close(frame: Frame<'_>, wish: &Wish<'_>, trial: &mut Books, cuts: &mut Cuts) 
         cuts.add(symbol, CutCode::TPlusOne, text, &numbers);
     }
     let wanted = wish.close.min(closable);
-    // An odd holding may be closed whole.
+    // An odd holding may be closed in full.
     let quantity = if wanted == held { held } else { whole(frame, symbol, wanted, cuts) };
     if quantity <= Decimal::ZERO {
         return None;
@@ -130,7 +130,7 @@ fn reason(wish: &Wish<'_>, quantity: Decimal, held: Decimal) -> String {
     )
 }
 
-/// Places the order on the trial books as the broker would; what it refuses is a cut.
+/// Places the order on the trial books as the broker would; a rejection is recorded as a cut.
 fn placed(trial: &mut Books, quote: &Quote, order: PlannedOrder, cuts: &mut Cuts) -> Option<PlannedOrder> {
     let mut order = order;
     let asked = order.order(trial.next_order_id());
@@ -144,7 +144,7 @@ fn placed(trial: &mut Books, quote: &Quote, order: PlannedOrder, cuts: &mut Cuts
         decision = approve(trial.account(), trial.profile(), quote, asked);
     }
     match decision {
-        // An approval of these very books cannot be stale; what the ledger cannot hold is dropped.
+        // An approval for these same books cannot be stale; an order that overflows the ledger is dropped.
         Ok(approved) => match submit(trial, approved) {
             Ok(_) => Some(order),
             Err(error) => {
@@ -159,21 +159,21 @@ fn placed(trial: &mut Books, quote: &Quote, order: PlannedOrder, cuts: &mut Cuts
     }
 }
 
-/// The refusal of an order that is too large for the instrument's volume, and what is not.
+/// The rejection of an order that is too large for the instrument's volume, and the allowed quantity.
 fn capped<T>(decision: &Result<T, Rejection>) -> Option<(&Rejection, Quantity)> {
     let rejection = decision.as_ref().err().filter(|why| why.code == RejectCode::ParticipationCap)?;
     let largest = rejection.numbers.get("largest").copied().filter(|largest| *largest > Decimal::ZERO)?;
     Some((rejection, Quantity(largest)))
 }
 
-/// A position to be opened or added to.
+/// A position to open or increase.
 struct Opening<'a> {
     wish: &'a Wish<'a>,
     side: Side,
     /// Above zero, exact.
     quantity: Decimal,
     leverage: Option<Decimal>,
-    /// The leverage that it will have.
+    /// The leverage it will have.
     effective: Decimal,
     stop: Option<Price>,
     target: Option<Price>,
@@ -196,7 +196,7 @@ impl Opening<'_> {
         }
     }
 
-    /// What the quantity needs of the cash, and how much of that is no fee.
+    /// The cash that the quantity needs, and the part of it that is not fees.
     fn needs(&self, frame: Frame<'_>, quantity: Decimal) -> Option<(Decimal, Decimal)> {
         if quantity <= Decimal::ZERO {
             return Some((Decimal::ZERO, Decimal::ZERO));
@@ -209,7 +209,7 @@ impl Opening<'_> {
     }
 }
 
-/// The opening part of a wish, with leverage, stop and target that the broker takes.
+/// The opening part of a target position, with leverage, stop and target that the broker accepts.
 fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut Cuts) -> Option<Opening<'a>> {
     if wish.open.is_zero() {
         return None;
@@ -221,7 +221,7 @@ fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut C
     let asked = proposal.and_then(|proposal| proposal.leverage);
     let most = frame.config.max_leverage.min(profile.leverage_limit()).max(profile.min_leverage);
     let leverage = match position {
-        // What is added has the leverage of what is there.
+        // An addition has the leverage of the open position.
         Some(position) => position.leverage,
         None => asked.unwrap_or(Decimal::ONE).clamp(profile.min_leverage, most),
     };
@@ -245,7 +245,7 @@ fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut C
         leverage: (leverage != Decimal::ONE && position.is_none()).then_some(leverage),
         reason: None,
     };
-    // Each round mends one thing, and there are four.
+    // Each round fixes one thing, and there are four.
     for _ in 0..5 {
         match check_protection(trial.account(), profile, wish.quote, order.clone()) {
             Ok(_) => break,
@@ -269,7 +269,7 @@ fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut C
     })
 }
 
-/// Changes what the broker would refuse about leverage, stop or target; false where nothing can be.
+/// Fixes leverage, stop or target that the broker rejects; false when it cannot.
 fn mend(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -> bool {
     let numbers: Vec<(&str, Decimal)> =
         rejection.numbers.iter().map(|(name, value)| (name.as_str(), *value)).collect();
@@ -301,7 +301,7 @@ fn mend(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -> bool {
     true
 }
 
-/// Scales what is opened so that all positions together stay within the cap.
+/// Scales opening orders so that all positions together stay within the cap.
 fn within_gross(
     frame: Frame<'_>,
     openings: &mut [Opening<'_>],
@@ -342,7 +342,7 @@ fn within_gross(
     }
 }
 
-/// `quantity x part / whole`, cut off.
+/// `quantity x part / whole`, truncated.
 fn scaled(quantity: Decimal, part: Decimal, whole: Decimal) -> Decimal {
     if whole.is_zero() || part <= Decimal::ZERO {
         return Decimal::ZERO;
@@ -351,7 +351,7 @@ fn scaled(quantity: Decimal, part: Decimal, whole: Decimal) -> Decimal {
     quantity.checked_mul(share.min(Decimal::ONE)).unwrap_or_default()
 }
 
-/// Scales what is opened to the cash, pro rata, and rounds it down to whole lots.
+/// Scales opening orders to the cash, pro rata, and rounds them down to whole lots.
 fn within_cash(
     frame: Frame<'_>,
     openings: &mut Vec<Opening<'_>>,
@@ -425,7 +425,7 @@ fn within_cash(
     });
 }
 
-/// What orders that wait will take of the cash.
+/// The cash reserved by pending orders.
 fn waiting(books: &Books, marks: &BTreeMap<Symbol, Price>) -> Decimal {
     let orders = books.pending().iter().filter(|pending| pending.order.side.opens());
     orders
@@ -446,7 +446,7 @@ fn open(frame: Frame<'_>, opening: &Opening<'_>, trial: &mut Books, cuts: &mut C
     placed(trial, opening.wish.quote, opening.order(opening.quantity, held), cuts)
 }
 
-/// Rounded down to whole lots, and the rest recorded.
+/// Rounds down to whole lots, and records the remainder.
 fn whole(frame: Frame<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) -> Decimal {
     let quantity = whole_lots(frame, symbol, wanted);
     if quantity < wanted && !frame.books.profile().fractional {
@@ -462,7 +462,7 @@ fn whole_lots(frame: Frame<'_>, symbol: &Symbol, quantity: Decimal) -> Decimal {
     frame.books.profile().round_to_lot(symbol, Quantity(quantity)).0
 }
 
-/// Is the order not worth it? Then it is a cut.
+/// Whether the order is below the minimum, which is recorded as a cut.
 fn too_small(frame: Frame<'_>, wish: &Wish<'_>, quantity: Decimal, cuts: &mut Cuts) -> bool {
     let value = quantity.saturating_mul(wish.price.0);
     let least = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.least_order);

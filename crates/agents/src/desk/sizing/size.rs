@@ -1,26 +1,26 @@
-//! How much the Trader asks for, in words.
+//! The Trader's size in words.
 
 use crate::desk::answer::{Figure, Unparseable, figures, half_width};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// An amount that a proposal's `position_sizing` asks for.
+/// The size that a proposal's `position_sizing` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// How much.
+    /// The amount.
     pub amount: Amount,
-    /// Is it what the position is to come to (`reduce to 5%`), and not what is to be traded?
+    /// Whether it is the resulting position (`reduce to 5%`), as opposed to the quantity to trade.
     pub to: bool,
 }
 
-/// An amount by what it is measured in. None is below zero; zero is nothing.
+/// An amount by its unit. Never negative; zero means nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// A share of the account's equity: `5% of portfolio`, `0.05`, `仓位的20%`, `半仓`.
+    /// A fraction of the account's equity: `5% of portfolio`, `0.05`, `仓位的20%`, `半仓`.
     Portfolio(Decimal),
-    /// A share of a position, of a full one where it is opened, of the one held where it is reduced:
-    /// `half position`, `50% of the position`, `减仓一半`.
+    /// A fraction of a position: of a full one when opening, of the one held when reducing: `half position`,
+    /// `50% of the position`, `减仓一半`.
     Position(Decimal),
     /// Shares or units: `10 shares`, `200股`.
     Quantity(Decimal),
@@ -28,7 +28,7 @@ pub enum Amount {
     Money(Decimal),
 }
 
-/// Words for what is counted.
+/// Words for units.
 const SHARES: [&str; 16] = [
     "shares",
     "share",
@@ -48,7 +48,7 @@ const SHARES: [&str; 16] = [
     "手",
 ];
 
-/// Fractions in words, with what they are of.
+/// Fractions in words, with what they are fractions of.
 const WORDS: [(&str, i64, i64); 14] = [
     ("three quarters", 3, 4),
     ("three-quarters", 3, 4),
@@ -67,12 +67,12 @@ const WORDS: [(&str, i64, i64); 14] = [
 ];
 
 impl Size {
-    /// Reads a size: `5% of portfolio`, `10 shares`, `仓位的20%`, `half position`, `0.05`, `$5,000`. Of a
-    /// range, `5-10%`, it is the lower end.
+    /// Parses a size: `5% of portfolio`, `10 shares`, `仓位的20%`, `half position`, `0.05`, `$5,000`. A range,
+    /// `5-10%`, gives its lower end.
     ///
     /// # Errors
-    /// A sentence, where it names no amount, several, or one below zero; and for a bare number above 1,
-    /// which may be shares or percent.
+    /// A sentence, when it names no amount, several, or a negative one; and for a bare number above 1, which
+    /// may be shares or percent.
     pub fn parse(text: &str) -> Result<Self, Unparseable> {
         let plain = half_width(text).to_lowercase().replace(['*', '`', '_'], "");
         let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -102,7 +102,7 @@ impl Size {
 }
 
 impl Size {
-    /// Is nothing to be traded? To reduce a position to zero is something.
+    /// Whether nothing is to be traded. Reducing a position to zero is a trade.
     #[must_use]
     pub const fn is_nothing(self) -> bool {
         let (Amount::Portfolio(value)
@@ -113,7 +113,7 @@ impl Size {
     }
 }
 
-/// Words that may stand around a fraction in words. Any other may change what it says.
+/// Words that may surround a fraction in words. Any other word may change its meaning.
 const PLAIN: [&str; 44] = [
     "a",
     "about",
@@ -161,7 +161,8 @@ const PLAIN: [&str; 44] = [
     "usual",
 ];
 
-/// Fractions in words; `None` where a digit stands in the text, or words around it may change what it says.
+/// Parses fractions in words; `None` when the text contains a digit, or words around the fraction may change
+/// its meaning.
 fn fraction(text: &str) -> Option<Amount> {
     if text.contains(|c: char| c.is_ascii_digit()) {
         return None;
@@ -186,7 +187,7 @@ fn english_fraction(text: &str) -> Option<Amount> {
     if rest.split_whitespace().any(|word| !PLAIN.contains(&word)) {
         return None;
     }
-    // `half to full`: the lower end. `full position, half now` is none.
+    // `half to full` gives the lower end. `full position, half now` is not a range.
     let is_range = shares.len() == 1 || text.contains(" to ") || text.contains('-');
     let share = *shares.iter().min().filter(|_| is_range)?;
     Some(if is_of_portfolio(text) { Amount::Portfolio(share) } else { Amount::Position(share) })
@@ -226,21 +227,20 @@ fn chinese_fraction(text: &str) -> Option<Amount> {
     })
 }
 
-/// The text with the first range in it, `5% - 10%`, `between 5 and 10 shares`, `10至20股`, put as its lower
-/// end.
+/// The text with its first range, `5% - 10%`, `between 5 and 10 shares`, `10至20股`, replaced by the lower end.
 fn lower_end(text: &str) -> Result<String, &'static str> {
     let figures = figures(text)?;
     for pair in figures.windows(2) {
         let [low, high] = pair else { continue };
         let between = &text[low.end..high.start];
-        // What may stand beside the mark: the first number's unit, the second one's currency.
+        // Allowed next to the mark: the first number's unit, the second one's currency.
         let unit = between.trim_start_matches(['%', ' ', '股', '元', '手', '万', '成', 'k', '$', '¥']);
         let unit = SHARES.iter().find_map(|word| unit.strip_prefix(word)).unwrap_or(unit);
         let mark = unit.trim_matches([' ', '$', '¥']);
         let after_between = text[..low.start].contains("between") || text[..low.start].contains('在');
         let joins = matches!(mark, "-" | "--" | "–" | "—" | "~" | "～" | "to" | "至" | "到")
             || (after_between && matches!(mark, "and" | "和"));
-        // `10 shares to 5%`, `5 (10%)`: another thing than a range.
+        // `10 shares to 5%`, `5 (10%)`: not a range.
         if !joins {
             continue;
         }
@@ -268,7 +268,7 @@ fn lower_end(text: &str) -> Result<String, &'static str> {
 
 fn number(text: &str) -> Result<Amount, String> {
     let figures = figures(text).map_err(str::to_owned)?;
-    // `keep 80% in cash`, `with a stop 5% below`: a number, and no size.
+    // `keep 80% in cash`, `with a stop 5% below`: a number, but not a size.
     if figures.first().is_some_and(|first| !leads_to_amount(&text[..first.start], &text[first.end..])) {
         return Err("does not begin with an amount".to_owned());
     }
@@ -298,7 +298,7 @@ fn number(text: &str) -> Result<Amount, String> {
         (_, [only]) if only.currency => Ok(Amount::Money(only.value)),
         (_, [only]) if only.value <= Decimal::ONE => Ok(share_of(text, only.value)),
         (_, [only]) => Err(format!("is a bare {}, which may be shares or percent", only.value)),
-        // `10 shares (5% of portfolio)`, `5% of portfolio, about $5,000`: what stands first counts.
+        // `10 shares (5% of portfolio)`, `5% of portfolio, about $5,000`: the first one counts.
         ([_, ..], [first, rest @ ..]) if rest.len() == 1 => {
             let head = head_of(text);
             if head.len() == text.len() {
@@ -310,7 +310,7 @@ fn number(text: &str) -> Result<Amount, String> {
     }
 }
 
-/// Words that may stand before a number that is a size.
+/// Words that may precede a number that is a size.
 const LEADS: [&str; 46] = [
     "a",
     "about",
@@ -368,7 +368,7 @@ fn leads_to_amount(before: &str, after: &str) -> bool {
         && !after.starts_with("cash")
 }
 
-/// What stands before a bracket, a comma or an `about`.
+/// The text before a bracket, a comma or an `about`.
 fn head_of(text: &str) -> &str {
     let cut = ["(", ", ", "，", "；", ";", " about ", "约"].iter().filter_map(|mark| text.find(mark)).min();
     text[..cut.unwrap_or(text.len())].trim()
@@ -404,7 +404,7 @@ fn is_of_portfolio(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
-/// Does the word stand right behind a number?
+/// Whether the word directly follows a number.
 fn follows_number(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].trim_end();

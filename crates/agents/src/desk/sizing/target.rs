@@ -1,4 +1,4 @@
-//! What a decision wants of one symbol, before cash and lots.
+//! The target position of one symbol, before cash and lots.
 
 use super::plan::Cuts;
 use super::{Amount, CutCode, Decision, Size, SizingConfig};
@@ -8,22 +8,22 @@ use papertape_core::id::Symbol;
 use papertape_core::money::Price;
 use rust_decimal::Decimal;
 
-/// What is wanted of one symbol. Quantities are exact, not yet whole lots.
+/// The target position of one symbol. Quantities are exact, not rounded to lots.
 #[derive(Clone, Debug)]
 pub(super) struct Wish<'a> {
     pub(super) symbol: &'a Symbol,
     pub(super) quote: &'a Quote,
     pub(super) price: Price,
     pub(super) rating: Rating,
-    /// The proposal, where it goes the rating's way.
+    /// The proposal, if it has the rating's direction.
     pub(super) proposal: Option<&'a TraderProposal>,
-    /// How much of the position is to be closed.
+    /// The quantity to close.
     pub(super) close: Decimal,
-    /// How much is to be opened, above zero long, below zero short.
+    /// The quantity to open, positive long, negative short.
     pub(super) open: Decimal,
 }
 
-/// The frame that decisions are measured in.
+/// The common inputs of all decisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'a> {
     pub(super) books: &'a Books,
@@ -32,7 +32,7 @@ pub(super) struct Frame<'a> {
     pub(super) equity: Decimal,
 }
 
-/// What the decision wants; `None` where it is nothing.
+/// The decision's target position; `None` when nothing changes.
 pub(super) fn wish<'a>(
     frame: Frame<'_>,
     symbol: &'a Symbol,
@@ -78,7 +78,7 @@ pub(super) fn wish<'a>(
                 return None;
             }
             Ok(size) => Some(size),
-            // The table's weight was not asked for.
+            // The Trader asked for a specific size, so the table's weight is not used.
             Err(error) => {
                 let text = format!("No order for {symbol}: {error}.");
                 cuts.add(symbol, CutCode::SizingUnreadable, text, &[]);
@@ -102,7 +102,7 @@ pub(super) fn wish<'a>(
     Some(wish)
 }
 
-/// Towards more: a short position is covered whole; a long one is raised to the target, never lowered.
+/// Upwards: a short position is covered in full; a long one is increased to the target, never reduced.
 fn up(
     frame: Frame<'_>,
     wish: &mut Wish<'_>,
@@ -123,7 +123,7 @@ fn up(
     Some(())
 }
 
-/// Towards less: a long position is lowered, never raised; a short one is opened by the table alone.
+/// Downwards: a long position is reduced, never increased; only the table's weight opens a short one.
 fn down(
     frame: Frame<'_>,
     wish: &mut Wish<'_>,
@@ -136,7 +136,7 @@ fn down(
     let short = weight < Decimal::ZERO;
     if held > Decimal::ZERO {
         let asked = match size {
-            // A sizing is about what is held; the table may go on below zero.
+            // A size refers to the holding; only the table can go below zero.
             Some(size) => reduction(frame, wish.price, size, held)?,
             None => {
                 let stays = cap.checked_mul(weight.max(Decimal::ZERO))?;
@@ -185,8 +185,8 @@ impl Frame<'_> {
     }
 }
 
-/// What a position comes to, in money. Shares of something are what it comes to; a number and money
-/// are what is added.
+/// The resulting value of a position, in money. Fractions give the resulting position; quantities and money
+/// are added to it.
 fn aim(frame: Frame<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal) -> Option<Decimal> {
     let value = match size.amount {
         Amount::Portfolio(share) => return frame.share(share),
@@ -197,7 +197,7 @@ fn aim(frame: Frame<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal)
     if size.to { Some(value) } else { owned.checked_add(value) }
 }
 
-/// By how much a position is lowered, in shares or units.
+/// The quantity by which a position is reduced, in shares or units.
 fn reduction(frame: Frame<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
     let quantity = match size.amount {
         Amount::Portfolio(share) => frame.share(share)?.checked_div(price.0)?,

@@ -1,5 +1,5 @@
-//! The analysts: they call the tools that they are offered, and report the numbers that they read. Words
-//! of news, posts and profiles are counted and dated, never judged and never repeated.
+//! The analysts: they call the tools offered to them and report the numbers they read. The text of news,
+//! posts and profiles is counted and dated, never judged and never repeated.
 
 use super::Asked;
 use super::figures::Figures;
@@ -13,17 +13,17 @@ use papertape_core::time::parse_date;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-/// Bars that are asked for where indicators are missing.
+/// Bars to request when indicators are missing.
 const BARS: u32 = 120;
 
-/// A call and its answer.
+/// A call and its result.
 struct Answer {
     tool: String,
     arguments: Value,
     value: Value,
 }
 
-/// The calls so far, with their answers.
+/// The calls so far, with their results.
 fn answers(asked: &Asked<'_>) -> Vec<Answer> {
     let messages = &asked.request.messages;
     let told = |id: &str| {
@@ -45,7 +45,7 @@ fn answers(asked: &Asked<'_>) -> Vec<Answer> {
         .collect()
 }
 
-/// The calls of `wanted` that are on offer and have not been made.
+/// The calls of `wanted` that are available and have not been made.
 fn open_calls(
     asked: &Asked<'_>,
     made: &[Answer],
@@ -67,7 +67,7 @@ fn found<'a>(made: &'a [Answer], tool: &str) -> Option<&'a Value> {
     made.iter().find(|answer| answer.tool == tool).map(|answer| &answer.value)
 }
 
-/// Sentences about sources that are not there.
+/// Sentences about missing sources.
 fn missing(asked: &Asked<'_>, made: &[Answer]) -> Vec<String> {
     let mut tools: Vec<&str> = Vec::new();
     for answer in made {
@@ -157,7 +157,7 @@ fn read_figures(made: &[Answer]) -> Figures {
     }
 }
 
-/// Computes from bars what the tools did not have.
+/// Computes from bars what the tools did not return.
 fn fill(figures: &mut Figures, made: &[Answer]) {
     let bars = found(made, "get_bars").and_then(|value| value["bars"].as_array());
     let closes: Vec<Decimal> =
@@ -205,7 +205,7 @@ pub(super) fn news(asked: &Asked<'_>) -> Draft {
     report(asked, &made, lines)
 }
 
-/// How many items there are and of what day the newest is.
+/// The number of items and the day of the latest.
 fn counts(asked: &Asked<'_>, made: &[Answer]) -> Vec<String> {
     let lists = made.iter().filter(|answer| answer.tool == "get_news");
     lists
@@ -227,7 +227,7 @@ fn counts(asked: &Asked<'_>, made: &[Answer]) -> Vec<String> {
         .collect()
 }
 
-/// The day of an instant, `YYYY-MM-DD`; `None` for any other text.
+/// The day of an instant, `YYYY-MM-DD`; `None` for other text.
 fn day_of(instant: &Value) -> Option<&str> {
     instant.as_str()?.get(..10).filter(|day| parse_date(day).is_ok())
 }
@@ -266,7 +266,7 @@ pub(super) fn fundamentals(asked: &Asked<'_>) -> Draft {
     report(asked, &made, lines)
 }
 
-/// The newest value of a figure that the rules know by name.
+/// The latest value of a known metric.
 fn metric_line(asked: &Asked<'_>, figures: &[Value], metric: &str) -> Option<String> {
     let own = figures.iter().filter(|figure| figure["metric"] == metric);
     let (day, value) =

@@ -1,5 +1,5 @@
 //! Bull and Bear: each argues from the Market Analyst's figures, answers the other's strongest point, and
-//! says so where its own case is thin.
+//! admits when its own case is thin.
 
 use super::Asked;
 use super::figures::Figures;
@@ -14,7 +14,7 @@ pub(super) fn bear(asked: &Asked<'_>) -> Draft {
     argue(asked, false)
 }
 
-/// The figures of the report, or those that the debate has already.
+/// The figures from the report, or those already in the debate.
 fn figures(asked: &Asked<'_>) -> Figures {
     let sources = ["Market Analyst report", "Debate so far"];
     let read = sources.iter().filter_map(|source| asked.task.fence(source)).map(Figures::read);

@@ -1,6 +1,6 @@
-//! The three who decide: the Research Manager rates by its strategy, the Trader turns the rating into a
-//! proposal for the account, the Portfolio Manager confirms what the account can carry. They answer in
-//! the form that is asked for, as JSON where a schema is, else as labelled text.
+//! The three roles that decide: the Research Manager rates by its strategy, the Trader turns the rating into
+//! a proposal for the account, the Portfolio Manager confirms what the account can carry. They answer in the
+//! requested format: JSON if there is a schema, otherwise labeled text.
 
 use super::figures::Figures;
 use super::view::{Rating, is_blind, view};
@@ -11,21 +11,21 @@ use crate::house::{Draft, number, words};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
-/// A position of this much of its cap needs no more.
+/// A position that has reached this fraction of its cap is not increased.
 const NEAR_ENOUGH: Decimal = Decimal::from_parts(80, 0, 0, false, 2);
-/// The share of equity that a stop may cost.
+/// The fraction of equity that a stop may cost.
 const RISK: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
-/// A stop is at most this share of the price away: a little within what the broker takes.
+/// Maximum distance of a stop, as a fraction of the price: slightly below the broker's limit.
 const FURTHEST: Decimal = Decimal::from_parts(9, 0, 0, false, 2);
-/// The cap of one symbol where none is told.
+/// The cap of one symbol when the task gives none.
 const CAP: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
-/// From this percentage of an ordinary day's move on, the smaller step is taken.
+/// From this daily move on, in percent, the smaller step is used.
 const WILD: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
 pub(super) fn plan(asked: &Asked<'_>) -> Draft {
     let debate = asked.task.fence("Debate so far").unwrap_or_default();
     let mut figures = Figures::read(debate);
-    // Today's price is told exactly.
+    // The task gives today's price exactly.
     figures.price = asked.task.price().or(figures.price);
     let (rating, opinion) = view(asked.strategy, figures, asked.task.symbol());
     let reason = words::reason(asked.language, &opinion);
@@ -128,7 +128,7 @@ pub(super) fn proposal(asked: &Asked<'_>) -> Draft {
     )
 }
 
-/// Is there as much of it as the plan may want? Who buys and holds, buys once.
+/// Whether the position has reached its cap. Buy-and-hold buys only once.
 fn is_full(asked: &Asked<'_>, held: Decimal, price: Decimal, cap: Decimal) -> bool {
     if asked.strategy == Strategy::BuyAndHold {
         return held > Decimal::ZERO;
@@ -138,7 +138,7 @@ fn is_full(asked: &Asked<'_>, held: Decimal, price: Decimal, cap: Decimal) -> bo
     held > Decimal::ZERO && held.saturating_mul(price) >= full
 }
 
-/// Stop and target two and four ordinary days away; none without a measure of them.
+/// Stop and target at two and four times the ATR; none when it is unknown.
 fn levels(asked: &Asked<'_>, price: Option<Decimal>) -> (Option<Decimal>, Option<Decimal>) {
     let (Some(price), Some(atr)) = (price, asked.task.atr()) else { return (None, None) };
     if asked.strategy == Strategy::BuyAndHold {
@@ -154,7 +154,7 @@ fn levels(asked: &Asked<'_>, price: Option<Decimal>) -> (Option<Decimal>, Option
     )
 }
 
-/// The share of equity that costs a hundredth of it at the stop, within the cap.
+/// The fraction of equity whose loss at the stop is `RISK`, limited by the cap.
 fn share(price: Option<Decimal>, stop: Option<Decimal>, cap: Decimal) -> Decimal {
     let distance = price.zip(stop).and_then(|(price, stop)| (price - stop).checked_div(price));
     let by_risk = distance.and_then(|distance| RISK.checked_div(distance));
@@ -212,14 +212,14 @@ pub(super) fn decision(asked: &Asked<'_>) -> Draft {
     )
 }
 
-/// The opinion on the first line of a colleague's text, behind its label.
+/// The opinion on the first line of another role's text, after its label.
 fn stated(text: Option<&str>, labels: &[&str]) -> Option<Rating> {
     let line = text?.lines().next()?;
     let value = labels.iter().find_map(|label| line.strip_prefix(label))?;
     Rating::named(value.trim_start_matches([':', '：']).trim())
 }
 
-/// The answer in the form that is asked for: (key, English label, Chinese label, value).
+/// The answer in the requested format: (key, English label, Chinese label, value).
 fn answer(asked: &Asked<'_>, parts: &[(&str, &str, &str, Value)]) -> Draft {
     if asked.request.response_schema.is_some() {
         let object: Map<String, Value> =

@@ -1,4 +1,4 @@
-//! The figures that one role hands on to the next: one bracket of names and numbers in its text.
+//! The figures that one role passes to the next: one bracket of names and numbers in its text.
 
 use crate::house::number;
 use crate::house::strategy::Facts;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 const MARK: &str = "Figures: [";
 
-/// What the Market Analyst has read. Each may be missing.
+/// The figures that the Market Analyst read. Each may be missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Figures {
     pub(super) price: Option<Decimal>,
@@ -28,7 +28,7 @@ impl Figures {
         ]
     }
 
-    /// As they are handed on: `Figures: [price=100; sma_20=95.5]`, six decimals at most.
+    /// The form in which they are passed on: `Figures: [price=100; sma_20=95.5]`, at most six decimals.
     pub(super) fn write(mut self) -> String {
         let mut text = String::new();
         for (name, value) in self.fields() {
@@ -41,7 +41,7 @@ impl Figures {
         format!("{MARK}{text}]")
     }
 
-    /// The first that a text hands on; nothing where it has none.
+    /// The first figures in a text; empty when it has none.
     pub(super) fn read(text: &str) -> Self {
         let mut figures = Self::default();
         let inside = text.split_once(MARK).and_then(|(_, rest)| rest.split_once(']'));
@@ -62,7 +62,7 @@ impl Figures {
         self == Self::default()
     }
 
-    /// As the strategies judge them.
+    /// The input for the strategies' rules.
     pub(super) fn facts(self, symbol: &str, held: Decimal) -> Facts {
         Facts {
             symbol: symbol.to_owned(),

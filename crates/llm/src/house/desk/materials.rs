@@ -1,4 +1,4 @@
-//! A task as it is shown: lines of facts, and fences with the texts of others.
+//! A parsed task: lines of facts, and fences with the texts of others.
 
 use crate::house::number;
 use papertape_core::fence::{self, Parts};
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A task.
 #[derive(Debug)]
 pub(super) struct Task<'a> {
-    /// Its own lines: those outside of every fence.
+    /// Its own lines: those outside every fence.
     lines: Vec<&'a str>,
     /// Fenced texts by their source.
     fences: Vec<(&'a str, String)>,
@@ -20,7 +20,7 @@ impl<'a> Task<'a> {
         Self { lines: own, fences: fenced }
     }
 
-    /// What stands behind `label:` on a line of the task's own; the first such line counts.
+    /// The text after `label:` on one of the task's own lines; the first such line counts.
     fn line(&self, label: &str) -> Option<&'a str> {
         self.lines.iter().find_map(|line| line.strip_prefix(label)?.strip_prefix(':')).map(str::trim)
     }
@@ -37,12 +37,12 @@ impl<'a> Task<'a> {
         self.line(label).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
-    /// Today's price; `None` where there is none.
+    /// Today's price; `None` when there is none.
     pub(super) fn price(&self) -> Option<Decimal> {
         number::read(&self.json("Prices")["price"]).filter(|price| *price > Decimal::ZERO)
     }
 
-    /// A normal day's range.
+    /// The average true range.
     pub(super) fn atr(&self) -> Option<Decimal> {
         number::read(&self.json("Prices")["atr_14"]).filter(|atr| *atr > Decimal::ZERO)
     }
@@ -52,7 +52,7 @@ impl<'a> Task<'a> {
         number::read(&self.json("Account")[key])
     }
 
-    /// How much of the symbol is held, below zero short.
+    /// The quantity held, negative for a short position.
     pub(super) fn held(&self) -> Decimal {
         let account = self.json("Account");
         let positions = account["positions"].as_array();
@@ -60,24 +60,24 @@ impl<'a> Task<'a> {
         own.and_then(|position| number::read(&position["quantity"])).unwrap_or_default()
     }
 
-    /// Does an order of the symbol wait?
+    /// Whether the symbol has a pending order.
     pub(super) fn waits(&self) -> bool {
         let orders = self.json("Open orders");
         orders.as_array().into_iter().flatten().any(|order| order["symbol"] == self.symbol())
     }
 
-    /// The most that the symbol may be worth, as a share of equity.
+    /// Maximum value of the symbol's position, as a fraction of equity.
     pub(super) fn cap(&self) -> Option<Decimal> {
         number::read(&self.json("Risk limits")["symbol_cap"]).filter(|cap| *cap > Decimal::ZERO)
     }
 
-    /// The text of the colleague whose fence begins so.
+    /// The text of the role whose fence's source begins with this prefix.
     pub(super) fn fence(&self, source: &str) -> Option<&str> {
         self.fences.iter().find(|(name, _)| name.starts_with(source)).map(|(_, text)| text.as_str())
     }
 }
 
-/// A tool's answer, fenced or not, as JSON; null where it is none.
+/// A tool's result, fenced or not, as JSON; null when it is invalid.
 pub(super) fn tool_answer(content: &str) -> Value {
     crate::house::data(content).unwrap_or_default()
 }

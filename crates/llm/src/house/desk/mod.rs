@@ -1,9 +1,9 @@
-//! A desk's roles, played by rules: the analysts read their tools, the others read the figures that
-//! colleagues have handed on, and nobody reads an instruction out of a text.
+//! A desk's roles, played by rules: the analysts read their tools, the others read the figures passed on by
+//! other roles, and none follows instructions in a text.
 //!
-//! Who it is stands in the first line of the system prompt, `Role: …` (`角色：…`). What it is asked about
-//! stands in the task's own lines. Of fenced texts a role reads three things alone, each at its fixed
-//! place: the figures (see [`figures`]) of its colleagues, the plan's rating and the proposal's action.
+//! The role is on the first line of the system prompt, `Role: …` (`角色：…`). The question is in the task's own
+//! lines. From fenced texts a role reads only three things, each at its fixed place: the figures (see
+//! [`figures`]) of other roles, the plan's rating and the proposal's action.
 
 mod analyst;
 mod debate;
@@ -20,7 +20,7 @@ use super::strategy::Strategy;
 use materials::Task;
 use papertape_core::message::{Message, ModelRequest};
 
-/// Who is asked.
+/// The role to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Market,
@@ -37,7 +37,7 @@ enum Role {
     PortfolioManager,
 }
 
-/// What every role is given.
+/// The input of every role.
 struct Asked<'a> {
     request: &'a ModelRequest,
     strategy: Strategy,
@@ -45,7 +45,7 @@ struct Asked<'a> {
     task: Task<'a>,
 }
 
-/// The role's next turn; `None` where the system prompt names no role of a desk.
+/// The role's next turn; `None` when the system prompt names no role of a desk.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let first = request.instructions.as_deref()?.trim_start().lines().next()?.trim();
     let english = first.strip_prefix("Role:");
@@ -53,7 +53,7 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
         english.or_else(|| first.strip_prefix("角色：")).or_else(|| first.strip_prefix("角色:"))?.trim();
     let role = Role::named(name)?;
     let language = if english.is_some() { Language::English } else { Language::Chinese };
-    // The task is what the desk asked first; a later turn asks for its repair.
+    // The first user message is the task; a later turn requests a repair.
     let task = request.messages.iter().find_map(|message| match message {
         Message::User { content } => Some(content.as_str()),
         _ => None,
@@ -96,7 +96,7 @@ impl Role {
 }
 
 impl Asked<'_> {
-    /// One of two texts, by the language of the prompt.
+    /// One of two texts, by the prompt's language.
     fn say(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
         match self.language {
             Language::English => english.into(),

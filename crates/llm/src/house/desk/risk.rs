@@ -1,4 +1,4 @@
-//! The debate about risk: three readings of the same proposal by its figures.
+//! The risk debate: three views of the same proposal, based on its figures.
 
 use super::Asked;
 use super::figures::Figures;
@@ -6,7 +6,7 @@ use super::text;
 use crate::house::Draft;
 use crate::house::number::show;
 
-/// The figures that the plan hands on, or the report's.
+/// The figures from the plan, or from the report.
 pub(super) fn figures(asked: &Asked<'_>) -> Figures {
     let sources = ["Research plan", "Market Analyst report"];
     let read = sources.iter().filter_map(|source| asked.task.fence(source)).map(Figures::read);

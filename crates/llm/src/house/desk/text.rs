@@ -1,16 +1,16 @@
-//! What the roles say of figures, in English and in Chinese.
+//! The roles' texts about figures, in English and in Chinese.
 
 use super::Asked;
 use super::figures::Figures;
 use crate::house::number::show;
 use rust_decimal::Decimal;
 
-/// The line that says what speaks here.
+/// The line that identifies the author as a house model.
 pub(super) fn label(asked: &Asked<'_>) -> String {
     crate::house::words::label(asked.language, &asked.request.model)
 }
 
-/// Points for owning it, the strongest first.
+/// Points for owning the symbol, strongest first.
 pub(super) fn for_it(asked: &Asked<'_>, figures: Figures) -> Vec<String> {
     let mut points = Vec::new();
     let trend = (figures.price, figures.sma_20, figures.sma_50);
@@ -55,7 +55,7 @@ pub(super) fn for_it(asked: &Asked<'_>, figures: Figures) -> Vec<String> {
     points
 }
 
-/// Points against owning it, the strongest first.
+/// Points against owning the symbol, strongest first.
 pub(super) fn against_it(asked: &Asked<'_>, figures: Figures) -> Vec<String> {
     let mut points = Vec::new();
     if let (Some(price), Some(slow)) = (figures.price, figures.sma_50.or(figures.sma_20))

@@ -5,7 +5,7 @@ use crate::house::plan::Opinion;
 use crate::house::strategy::{Reason, Stance, Strategy};
 use rust_decimal::Decimal;
 
-/// A rating of five.
+/// A rating on a five-point scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rating {
     Buy,
@@ -45,16 +45,16 @@ impl Rating {
         }
     }
 
-    /// By either name.
+    /// Parses either name.
     pub(super) fn named(name: &str) -> Option<Self> {
         let all = [Self::Buy, Self::Overweight, Self::Hold, Self::Underweight, Self::Sell];
         all.into_iter().find(|rating| rating.as_str() == name || rating.chinese() == name)
     }
 }
 
-/// What the strategy makes of the figures: a rating, and its reason as the solo trader has it.
+/// The strategy's view of the figures: a rating, and the solo trader's reason for it.
 pub(super) fn view(strategy: Strategy, figures: Figures, symbol: &str) -> (Rating, Opinion) {
-    // Once as one who has none, once as one who has some.
+    // Judged twice: as a trader without a position, and as one with a position.
     let judge = |held: Decimal, owns_any: bool| strategy.judge(&figures.facts(symbol, held), owns_any, false);
     let (new, reason) = judge(Decimal::ZERO, false);
     let (kept, _) = judge(Decimal::ONE, true);
@@ -69,7 +69,8 @@ pub(super) fn view(strategy: Strategy, figures: Figures, symbol: &str) -> (Ratin
     (rating, opinion)
 }
 
-/// Is it a weaker case: a rise that is getting hot, a fall just below the average, an RSI just outside?
+/// Whether it is a weaker case: a rise close to overbought, a fall just below the average, an RSI just
+/// outside its range.
 fn is_mild(strategy: Strategy, figures: Figures) -> bool {
     let rsi = figures.rsi_14;
     let beyond = |low: i64, high: i64| rsi.is_some_and(|rsi| rsi >= low.into() && rsi <= high.into());
@@ -84,7 +85,7 @@ fn is_mild(strategy: Strategy, figures: Figures) -> bool {
     }
 }
 
-/// Is the reason that there is nothing to judge by?
+/// Whether the reason is missing data.
 pub(super) fn is_blind(opinion: &Opinion) -> bool {
     matches!(opinion.reason, Reason::NoPrice | Reason::TooLittleHistory)
 }

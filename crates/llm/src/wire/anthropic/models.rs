@@ -1,23 +1,23 @@
-//! What Anthropic's models can do, by their names.
+//! The capabilities of Anthropic's models, by name.
 
-/// What decides how a model is asked to think, and its limit of output tokens.
+/// The capabilities that determine how a request controls thinking, and the limit of output tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Capabilities {
-    /// Takes a level of effort.
+    /// Accepts an effort level.
     pub(super) effort: bool,
-    /// Takes the level `xhigh`.
+    /// Accepts the level `xhigh`.
     pub(super) xhigh: bool,
-    /// Takes the level `max`.
+    /// Accepts the level `max`.
     pub(super) max: bool,
-    /// Decides itself how much it thinks, instead of by a budget.
+    /// Decides by itself how much it thinks, without a budget.
     pub(super) adaptive: bool,
-    /// Thinks unless it is told not to.
+    /// Thinks unless the request turns it off.
     pub(super) thinks: bool,
-    /// The most output tokens.
+    /// Maximum output tokens.
     pub(super) max_tokens: u32,
 }
 
-/// The model's, by family and version; of an unknown one those of the older models.
+/// The model's capabilities, by family and version; an unknown model gets those of the older ones.
 pub(super) fn of(model: &str) -> Capabilities {
     let (family, version) = parse(model);
     let at_least = |major, minor| version >= Some((major, minor));
@@ -46,7 +46,7 @@ fn max_tokens(model: &str, family: &str, version: Option<(u32, u32)>) -> u32 {
     }
 }
 
-/// `claude-opus-4-8-20260101`: the family, and the version where there is one.
+/// `claude-opus-4-8-20260101`: the family, and the version if there is one.
 fn parse(model: &str) -> (&str, Option<(u32, u32)>) {
     let mut parts = model.split('-').skip_while(|part| *part != "claude").skip(1);
     let Some(family) = parts.next() else { return ("", None) };
@@ -61,7 +61,7 @@ fn parse(model: &str) -> (&str, Option<(u32, u32)>) {
 mod tests {
     use super::*;
 
-    /// Goal: names are taken apart as Anthropic makes them, dates left out.
+    /// Goal: names are parsed in Anthropic's format, ignoring dates.
     #[test]
     fn models_by_their_names() {
         assert_eq!(parse("claude-opus-4-8-20260101"), ("opus", Some((4, 8))));

@@ -1,4 +1,4 @@
-//! Answers in the protocol's form, whole and streamed.
+//! Responses in the protocol's format, whole and streamed.
 
 use super::types::{Block, Delta, Event as WireEvent, Response, Usage as Used};
 use crate::note::Part;
@@ -29,7 +29,7 @@ fn read_block(block: &RawValue) -> Result<Block, WireError> {
     serde_json::from_str(block.get()).map_err(|_| WireError::Unreadable)
 }
 
-/// An answer that grows block by block.
+/// A response assembled block by block.
 #[derive(Debug, Default)]
 struct Answer {
     reply: RawReply,
@@ -37,7 +37,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// A block that is whole.
+    /// Adds a complete block.
     fn add(&mut self, block: Block, raw: &RawValue) -> Result<(), WireError> {
         match block.kind.as_str() {
             "text" => self.reply.text.push_str(&block.text.unwrap_or_default()),
@@ -68,10 +68,10 @@ impl Answer {
     }
 }
 
-/// A streamed answer so far.
+/// A partial streamed response.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// By index.
+    /// Blocks by index.
     blocks: BTreeMap<i128, PartialBlock>,
     stop: Option<Stop>,
     used: Option<Used>,
@@ -81,7 +81,7 @@ pub struct Stream {
 struct PartialBlock {
     block: Block,
     raw: Box<RawValue>,
-    /// The arguments of a call, as far as they have come.
+    /// The arguments of a call received so far.
     input: String,
 }
 
@@ -107,13 +107,13 @@ impl Stream {
             }
             "message_stop" => return Ok(Flow::Done),
             "error" => return Err(read.error.map_or(WireError::Unreadable, |error| reported(&error))),
-            // `ping`, `content_block_stop`, and what may come one day.
+            // `ping`, `content_block_stop`, and future event types.
             _ => {}
         }
         Ok(Flow::Continue)
     }
 
-    /// Counts are cumulative: what a later event says contains what an earlier one has said.
+    /// Counts are cumulative: a later event includes the earlier ones.
     fn use_more(&mut self, used: Option<Used>) {
         let Some(used) = used else { return };
         let so_far = self.used.unwrap_or_default();
@@ -196,7 +196,7 @@ impl Stream {
     }
 }
 
-/// Anthropic counts what was read from its cache and what was written to it apart.
+/// Anthropic counts cache reads and cache writes separately.
 fn usage(used: &Used) -> Option<Usage> {
     let read = match used.input_tokens {
         Count::Absent => Count::Absent,

@@ -34,7 +34,7 @@ pub struct Request<'a> {
     pub max_tokens: u32,
 }
 
-/// A tool on offer.
+/// A tool offered to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct Tool<'a> {
@@ -45,7 +45,7 @@ pub struct Tool<'a> {
     pub input_schema: Cow<'a, Value>,
 }
 
-/// Whether tools may be used.
+/// Whether the model may or must call tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct ToolChoice<'a> {
@@ -68,7 +68,7 @@ pub struct Thinking<'a> {
     pub display: Option<Cow<'a, str>>,
 }
 
-/// The form of the answer, and how hard the model tries.
+/// The response format, and the effort level.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -79,7 +79,7 @@ pub struct OutputConfig<'a> {
     pub format: Option<Format<'a>>,
 }
 
-/// The form of the answer.
+/// The response format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct Format<'a> {
@@ -89,7 +89,7 @@ pub struct Format<'a> {
     pub schema: Value,
 }
 
-/// A turn of the conversation in a request.
+/// A message in a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct Message<'a> {
@@ -97,7 +97,7 @@ pub struct Message<'a> {
     pub content: Content<'a>,
 }
 
-/// A turn's content.
+/// A message's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Content<'a> {
@@ -107,7 +107,7 @@ pub enum Content<'a> {
     Blocks(Vec<RequestBlock<'a>>),
 }
 
-/// A block of a turn in a request: one of the known ones, or as it came.
+/// A block of a message in a request: a known one, or any other unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(untagged)]
@@ -116,7 +116,7 @@ pub enum RequestBlock<'a> {
     Other(Value),
 }
 
-/// The blocks that have a meaning here.
+/// The blocks that are interpreted here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -127,7 +127,7 @@ pub enum KnownBlock<'a> {
     ToolResult { tool_use_id: Cow<'a, str>, content: Cow<'a, Value> },
 }
 
-/// A whole answer, or the frame of a streamed one.
+/// A whole response, or the frame of a streamed one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -140,7 +140,7 @@ pub struct Response {
     pub role: Option<String>,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// `None`: this is no message. Each is a [`Block`].
+    /// `None`: this is not a message. Each is a [`Block`].
     #[serde(deserialize_with = "blocks", skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<Box<RawValue>>>,
     #[serde(deserialize_with = "lenient::text")]
@@ -155,7 +155,7 @@ fn blocks<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Box<Ra
     bounds::entries(from).map(Some)
 }
 
-/// A block of an answer.
+/// A block of a response.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -176,7 +176,7 @@ pub struct Block {
     pub input: Option<Box<RawValue>>,
 }
 
-/// What an answer used.
+/// Token usage of a response.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -187,7 +187,7 @@ pub struct Usage {
     pub output_tokens: Count,
 }
 
-/// An event of a streamed answer.
+/// An event of a streamed response.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]

@@ -1,4 +1,4 @@
-//! Our request in the protocol's form.
+//! Our request in the protocol's format.
 
 use super::models::{self, Capabilities};
 use super::types::{
@@ -12,9 +12,9 @@ use papertape_core::ports::AttemptFailure;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Under this name Anthropic has a search of its own, which would see past the day.
+/// Anthropic's own search has this name; it would return data from after the day.
 const OWN_TOOL: &str = "web_search";
-/// The least that a budget of thinking may be.
+/// Minimum thinking budget.
 const LOW_BUDGET: u32 = 1_024;
 
 pub(in crate::wire) fn write(
@@ -55,12 +55,12 @@ pub(in crate::wire) fn write(
         temperature: sampling.temperature,
         top_p: sampling.top_p,
         stop_sequences: Cow::Borrowed(&sampling.stop),
-        // It must be said; where nobody has, it is the model's own.
+        // The field is required; the default is the model's maximum.
         max_tokens: sampling.max_tokens.unwrap_or(capabilities.max_tokens),
     })
 }
 
-/// How the model is told to think, and its level of effort.
+/// How to control the model's thinking, and its effort level.
 fn thinking(effort: Effort, can: Capabilities) -> (Option<Thinking<'static>>, Option<&'static str>) {
     if effort == Effort::None {
         let off = Thinking { kind: "disabled".into(), ..Thinking::default() };
@@ -131,7 +131,7 @@ fn assistant<'a>(
     if blocks.is_empty() && after.is_empty() && tool_calls.is_empty() {
         return Content::Text(content.into());
     }
-    // What is no thinking stood where nobody knows; before the text is where the provider takes it.
+    // The position of blocks other than thinking is not recorded; the provider accepts them before the text.
     blocks.extend(after);
     if !content.is_empty() || tool_calls.is_empty() {
         blocks.push(RequestBlock::Known(KnownBlock::Text { text: content.into() }));
@@ -146,8 +146,8 @@ fn assistant<'a>(
     Content::Blocks(blocks)
 }
 
-/// The thinking of an earlier turn, which the provider wants first and in order, and its other blocks. A
-/// signature without its text, or the other way round, is refused, and so left out.
+/// The thinking of an earlier turn, which the provider expects first and in order, and its other blocks. A
+/// signature without its text, or a text without its signature, would be rejected and is left out.
 fn thinking_blocks(note: NoteParts) -> (Vec<RequestBlock<'static>>, Vec<RequestBlock<'static>>) {
     let (mut blocks, mut others) = (Vec::new(), Vec::new());
     let mut parts = note.parts.into_iter().peekable();

@@ -1,4 +1,4 @@
-//! Vectors of texts.
+//! Embeddings.
 
 use crate::wire::bounds;
 use crate::wire::{WireError, parse, reported};
@@ -15,7 +15,7 @@ pub struct EmbeddingRequest<'a> {
     pub model: Cow<'a, str>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EmbeddingResponse {
@@ -32,7 +32,7 @@ struct Embedding {
     index: usize,
 }
 
-/// The vectors in the order of their texts; fewer where indices have gaps.
+/// The embeddings in the order of their texts; fewer if indices have gaps.
 pub(in crate::wire) fn read_embeddings(body: &[u8]) -> Result<Vec<Vec<f32>>, WireError> {
     let mut response: EmbeddingResponse = parse(body)?;
     if let Some(error) = response.error.filter(|_| response.data.is_empty()) {

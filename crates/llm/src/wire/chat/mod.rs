@@ -1,4 +1,4 @@
-//! Chat completions: `OpenAI`'s protocol, spoken by most providers and servers.
+//! Chat completions: `OpenAI`'s protocol, used by most providers and servers.
 
 mod embed;
 mod read;

@@ -1,4 +1,4 @@
-//! Answers in the protocol's form, whole and streamed.
+//! Responses in the protocol's format, whole and streamed.
 
 use super::types::{Reply, ReplyCall, Response, Usage as Used};
 use crate::config::ProviderKind;
@@ -20,7 +20,7 @@ pub(in crate::wire) fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<Raw
     };
     let first = if choices.is_empty() { None } else { Some(choices.swap_remove(0)) };
     let Some(choice) = first else {
-        // Gateways answer 200 with an error in the place of an answer.
+        // Some gateways return 200 with an error in place of a response.
         return match response.error {
             Some(error) => Err(reported(&error)),
             None => Ok(RawReply { usage, ..RawReply::default() }),
@@ -50,13 +50,13 @@ pub(in crate::wire) fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<Raw
     }
 }
 
-/// A streamed answer so far.
+/// A partial streamed response.
 #[derive(Debug)]
 pub struct Stream {
     kind: ProviderKind,
     text: String,
     reasoning: String,
-    /// By index.
+    /// Calls by index.
     calls: BTreeMap<usize, PartialCall>,
     details: Vec<Value>,
     trees: Trees,
@@ -103,7 +103,7 @@ impl Stream {
         if let Some(error) = &response.error {
             return Err(reported(error));
         }
-        // Some give it with every event, counted up; the last one stands, even one that cannot be.
+        // Some send cumulative usage with every event; the last one counts, even an implausible one.
         let used = response.usage.or(response.x_groq.and_then(|groq| groq.usage));
         if let Some(used) = used.filter(|used| !used.is_empty()) {
             self.usage = usage(&used, self.kind);
@@ -164,7 +164,7 @@ impl Stream {
         Ok(())
     }
 
-    /// The place of a piece that does not say it: a new id begins a new call.
+    /// The index of a chunk that has none: a new ID starts a new call.
     fn unindexed(&self, id: Option<&str>) -> usize {
         let Some((last, call)) = self.calls.last_key_value() else { return 0 };
         match id.filter(|id| !id.is_empty()) {
@@ -173,7 +173,7 @@ impl Stream {
         }
     }
 
-    /// OpenRouter streams its blocks in pieces that have the block's type and index.
+    /// OpenRouter streams its blocks in chunks with the block's type and index.
     fn add_detail(&mut self, piece: Value) {
         let same = |last: &Value| {
             ["type", "index"].iter().all(|key| last.get(key).is_some() && last.get(key) == piece.get(key))
@@ -216,7 +216,7 @@ fn usage(used: &Used, kind: ProviderKind) -> Option<Usage> {
     let reasoning = used.completion_tokens_details.unwrap_or_default().reasoning_tokens;
     let output = match (used.completion_tokens, reasoning) {
         (Count::Absent, reasoning) => reasoning,
-        // Some of xAI's models leave the reasoning out of what they wrote, but not out of the total.
+        // Some of xAI's models count reasoning only in the total, not in the completion tokens.
         (Count::Known(written), Count::Known(thought)) if kind == ProviderKind::Xai => {
             let both = reply::sum(&[used.prompt_tokens, Count::Known(written), Count::Known(thought)]);
             match (used.total_tokens, both) {

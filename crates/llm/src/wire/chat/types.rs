@@ -53,7 +53,7 @@ pub struct Thinking<'a> {
     pub kind: Cow<'a, str>,
 }
 
-/// What a stream holds besides the answer.
+/// What a stream contains besides the response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamOptions {
@@ -61,7 +61,7 @@ pub struct StreamOptions {
     pub include_usage: bool,
 }
 
-/// A tool on offer.
+/// A tool offered to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct Tool<'a> {
@@ -83,7 +83,7 @@ pub struct ToolFunction<'a> {
     pub strict: bool,
 }
 
-/// The form of an answer.
+/// The response format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct ResponseFormat<'a> {
@@ -93,7 +93,7 @@ pub struct ResponseFormat<'a> {
     pub json_schema: Option<JsonSchema<'a>>,
 }
 
-/// The schema of an answer.
+/// The schema of a response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct JsonSchema<'a> {
@@ -104,7 +104,7 @@ pub struct JsonSchema<'a> {
     pub schema: Value,
 }
 
-/// A turn of the conversation in a request.
+/// A message in a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -121,17 +121,17 @@ pub struct Message<'a> {
     pub tool_call_id: Option<Cow<'a, str>>,
 }
 
-/// A turn's content.
+/// A message's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Content<'a> {
     /// A text.
     Text(Cow<'a, str>),
-    /// Parts, of which only texts can be used here.
+    /// Parts, of which only texts are supported.
     Parts(Vec<ContentPart<'a>>),
 }
 
-/// A part of a turn's content.
+/// A part of a message's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct ContentPart<'a> {
@@ -141,7 +141,7 @@ pub struct ContentPart<'a> {
     pub text: Option<Cow<'a, str>>,
 }
 
-/// A call of an earlier turn.
+/// A tool call of an earlier message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct Call<'a> {
@@ -151,16 +151,16 @@ pub struct Call<'a> {
     pub function: CallFunction<'a>,
 }
 
-/// What is called.
+/// The called function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFunction<'a> {
     /// The tool's name.
     pub name: Cow<'a, str>,
-    /// The arguments' JSON as a text.
+    /// The arguments' JSON as a string.
     pub arguments: String,
 }
 
-/// A whole answer, or one event of a streamed one.
+/// A whole response, or one event of a streamed one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -173,7 +173,7 @@ pub struct Response {
     pub created: CreatedAt,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// `None`: this is no chat completion.
+    /// `None`: this is not a chat completion.
     #[serde(deserialize_with = "choices", skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<Choice>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ pub struct Response {
     pub error: Option<Box<RawValue>>,
 }
 
-/// Seconds since 1970; written, never read.
+/// Seconds since the Unix epoch; written, never read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreatedAt(pub Option<i64>);
 
@@ -209,15 +209,15 @@ fn choices<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Choice>>, D:
     bounds::entries(from).map(Some)
 }
 
-/// Groq's addition to an event.
+/// Groq's extension of an event.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Groq {
-    /// What the answer used.
+    /// The response's usage.
     pub usage: Option<Usage>,
 }
 
-/// One answer of possibly several.
+/// One of possibly several choices.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -231,7 +231,7 @@ pub struct Choice {
     pub finish_reason: Option<String>,
 }
 
-/// What a model said, or a piece of it.
+/// A model's message, or a chunk of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -251,12 +251,12 @@ pub struct Reply {
     pub tool_calls: Vec<ReplyCall>,
 }
 
-/// A call, or a piece of one.
+/// A tool call, or a chunk of one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
 pub struct ReplyCall {
-    /// Its place in the answer; in streams alone.
+    /// Its index in the response; streams only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<i128>,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
@@ -267,19 +267,19 @@ pub struct ReplyCall {
     pub function: Option<ReplyFunction>,
 }
 
-/// What is called.
+/// The called function.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReplyFunction {
     /// The tool's name.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A text that should hold an object; some servers send the object.
+    /// A string that should contain an object; some servers send the object itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Box<RawValue>>,
 }
 
-/// What an answer used.
+/// Token usage of a response.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -294,7 +294,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Does it say nothing?
+    /// Whether every count is absent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         [self.prompt_tokens, self.completion_tokens, self.total_tokens]
@@ -303,7 +303,7 @@ impl Usage {
     }
 }
 
-/// Some of the tokens.
+/// A breakdown of the tokens.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -312,7 +312,7 @@ pub struct Tokens {
     pub reasoning_tokens: Count,
 }
 
-/// The text of an answer, and the thinking that Mistral puts in the same place.
+/// The text of a response, and the thinking that Mistral puts in the same field.
 #[derive(Debug, Default)]
 pub struct ReplyContent {
     /// Text.
@@ -370,7 +370,7 @@ impl<'de> Visitor<'de> for AnyContent {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ReplyContent, A::Error> {
         let mut content = ReplyContent::default();
-        // A chunk's text is moved, not kept as a chunk: no list grows here.
+        // A chunk's text is moved and the chunk dropped, so no list grows here.
         while let Some(chunk) = list.next_element::<Chunk>()? {
             if let Some(text) = chunk.text {
                 content.text.get_or_insert_default().push_str(&text);

@@ -1,4 +1,4 @@
-//! Our request in the protocol's form.
+//! Our request in the protocol's format.
 
 use super::types::{
     Call, CallFunction, Content, JsonSchema, Message, Request, ResponseFormat, StreamOptions, Thinking, Tool,
@@ -29,7 +29,7 @@ pub(in crate::wire) fn write(
             Message { tool_call_id: Some(call_id.into()), ..turn("tool", content) }
         }
     });
-    // Reasoning models of OpenAI's know no `max_tokens`.
+    // OpenAI's reasoning models do not accept `max_tokens`.
     let of_completion = ["gpt-5", "gpt-6", "o1", "o3", "o4"].iter().any(|prefix| model.starts_with(prefix));
     let is_mistral = kind == ProviderKind::Mistral;
     Request {
@@ -58,7 +58,7 @@ pub(in crate::wire) fn write(
         top_p: sampling.top_p,
         max_tokens: sampling.max_tokens.filter(|_| !of_completion),
         max_completion_tokens: sampling.max_tokens.filter(|_| of_completion),
-        // Mistral has another name for it, and refuses this one.
+        // Mistral has a different name for it, and rejects this one.
         seed: sampling.seed.filter(|_| !is_mistral),
         random_seed: sampling.seed.filter(|_| is_mistral),
         stop: (!sampling.stop.is_empty()).then_some(Cow::Borrowed(&sampling.stop)),
@@ -80,7 +80,7 @@ fn assistant<'a>(
     for part in note::to_send(note, &request.model).parts {
         match part {
             Part::Reasoning(text) => reasoning.push(text),
-            // OpenRouter wants its blocks back as they were: what is signed cannot be made again.
+            // OpenRouter expects its blocks back unchanged: their signatures cannot be recreated.
             Part::Custom(block) if is_reasoning(&block) => message.reasoning_details.push(block),
             Part::Custom(_) | Part::Signature(_) => {}
         }
@@ -115,7 +115,7 @@ fn tools(request: &ModelRequest) -> Vec<Tool<'_>> {
     tools.collect()
 }
 
-/// Said only where there are tools, and only where it is not the default.
+/// Sent only when there are tools, and only when it differs from the default.
 fn tool_choice(request: &ModelRequest) -> Option<Cow<'_, Value>> {
     let choice = match request.tool_choice {
         ToolChoice::Auto => return None,

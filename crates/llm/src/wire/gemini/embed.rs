@@ -1,4 +1,4 @@
-//! Vectors of texts.
+//! Embeddings.
 
 use super::types::{Content, Part};
 use crate::wire::bounds;
@@ -21,7 +21,7 @@ struct One<'a> {
     task_type: Cow<'a, str>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EmbeddingResponse {
@@ -38,7 +38,7 @@ struct Embedding {
 }
 
 pub(in crate::wire) fn embedding_request<'a>(model: &str, texts: &'a [String]) -> EmbeddingRequest<'a> {
-    // The provider takes no empty text.
+    // The provider rejects empty texts.
     let text = |text: &'a str| if text.trim().is_empty() { " " } else { text };
     let one = |given: &'a String| One {
         model: format!("models/{model}"),

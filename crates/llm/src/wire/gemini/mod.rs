@@ -16,12 +16,12 @@ pub(super) use embed::{embedding_request, read_embeddings};
 pub(super) use read::read_whole;
 pub(super) use write::{path, write};
 
-/// The id of a call that came without one: it says the call's name, and is not sent back.
+/// The ID of a call that came without one: derived from the call's name, and not sent back.
 fn stand_in_id(name: &str, at: usize) -> String {
     format!("call#{name}#{at}")
 }
 
-/// An id that the provider has given, and so knows.
+/// The ID if the provider issued it; `None` for one made by `stand_in_id`.
 fn own_id(id: &str) -> Option<&str> {
     let stands_in = id
         .strip_prefix("call#")

@@ -1,4 +1,4 @@
-//! Answers in the protocol's form, whole and streamed.
+//! Responses in the protocol's format, whole and streamed.
 
 use super::stand_in_id;
 use super::types::{ReplyPart, Response, Usage as Used};
@@ -15,7 +15,7 @@ pub(in crate::wire) fn read_whole(body: &[u8]) -> Result<RawReply, WireError> {
     answer.finish()
 }
 
-/// An answer so far. A whole answer has the form of one event.
+/// A partial response. A whole response has the format of one event.
 #[derive(Debug, Default)]
 pub struct Stream {
     reply: RawReply,
@@ -32,7 +32,7 @@ impl Stream {
             return Ok(Flow::Continue);
         }
         self.add(parse(event.data.as_bytes())?, delta)?;
-        // The reason for its end is the end: there is no other mark.
+        // A finish reason is the only end mark.
         Ok(if self.reply.stop.is_some() { Flow::Done } else { Flow::Continue })
     }
 
@@ -40,7 +40,7 @@ impl Stream {
         if let Some(error) = &response.error {
             return Err(reported(error));
         }
-        // Each event has it, counted up; the last one stands.
+        // Each event has cumulative usage; the last one counts.
         if let Some(used) = &response.usage_metadata {
             self.reply.usage = usage(used);
         }
@@ -90,7 +90,7 @@ impl Stream {
     }
 }
 
-/// Gemini counts its thoughts and what its own tools have read apart.
+/// Gemini counts thoughts and its own tools' input separately.
 fn usage(used: &Used) -> Option<Usage> {
     reply::usage(
         reply::sum(&[used.prompt_token_count, used.tool_use_prompt_token_count]),

@@ -23,7 +23,7 @@ pub struct Request<'a> {
     pub generation_config: GenerationConfig<'a>,
 }
 
-/// How the answer is drawn.
+/// Sampling parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default, rename_all = "camelCase")]
@@ -47,7 +47,7 @@ pub struct GenerationConfig<'a> {
 }
 
 impl GenerationConfig<'_> {
-    /// Does it say nothing?
+    /// Whether every field is absent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -67,15 +67,15 @@ pub struct ThinkingConfig<'a> {
     pub thinking_level: Option<Cow<'a, str>>,
 }
 
-/// Tools on offer.
+/// The tools offered to the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Tool<'a> {
-    /// The functions among them.
+    /// Their function declarations.
     pub function_declarations: Vec<FunctionDeclaration<'a>>,
 }
 
-/// A function on offer.
+/// A function offered to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(rename_all = "camelCase")]
@@ -87,7 +87,7 @@ pub struct FunctionDeclaration<'a> {
     pub parameters_json_schema: Cow<'a, Value>,
 }
 
-/// A turn of the conversation in a request.
+/// A message in a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -97,7 +97,7 @@ pub struct Content<'a> {
     pub parts: Vec<Part<'a>>,
 }
 
-/// A part of a turn in a request.
+/// A part of a message in a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default, rename_all = "camelCase")]
@@ -112,7 +112,7 @@ pub struct Part<'a> {
     pub thought_signature: Option<String>,
 }
 
-/// A call of an earlier turn.
+/// A function call of an earlier message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct FunctionCall<'a> {
@@ -123,7 +123,7 @@ pub struct FunctionCall<'a> {
     pub args: Cow<'a, Value>,
 }
 
-/// What a call came to.
+/// The result of a function call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 pub struct FunctionResponse<'a> {
@@ -134,12 +134,12 @@ pub struct FunctionResponse<'a> {
     pub response: Value,
 }
 
-/// A whole answer, or one event of a streamed one.
+/// A whole response, or one event of a streamed one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default, rename_all = "camelCase")]
 pub struct Response {
-    /// `None`: nothing was answered.
+    /// `None`: there is no response.
     #[serde(deserialize_with = "candidates", skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Vec<Candidate>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,16 +156,16 @@ fn candidates<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Ca
     bounds::entries(from).map(Some)
 }
 
-/// Why nothing was answered.
+/// Why there is no response.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct PromptFeedback {
-    /// The filter that held the question back.
+    /// The filter that blocked the prompt.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub block_reason: Option<String>,
 }
 
-/// One answer of possibly several.
+/// One of possibly several candidates.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default, rename_all = "camelCase")]
@@ -175,7 +175,7 @@ pub struct Candidate {
     pub finish_reason: Option<String>,
 }
 
-/// What a model said.
+/// A model's message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -186,7 +186,7 @@ pub struct ReplyContent {
     pub parts: Vec<ReplyPart>,
 }
 
-/// A part of what a model said.
+/// A part of a model's message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default, rename_all = "camelCase")]
@@ -201,7 +201,7 @@ pub struct ReplyPart {
     pub function_call: Option<ReplyCall>,
 }
 
-/// A call that the model asks for.
+/// A function call requested by the model.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default)]
@@ -214,7 +214,7 @@ pub struct ReplyCall {
     pub args: Option<Box<RawValue>>,
 }
 
-/// What an answer used.
+/// Token usage of a response.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the protocol's")]
 #[serde(default, rename_all = "camelCase")]

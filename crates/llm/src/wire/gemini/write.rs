@@ -1,4 +1,4 @@
-//! Our request in the protocol's form.
+//! Our request in the protocol's format.
 
 use super::own_id;
 use super::types::{
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Under these names Gemini has tools of its own, which would see past the day.
+/// Gemini's own tools have these names; they would return data from after the day.
 const OWN_TOOLS: [&str; 4] = ["googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext"];
-/// The least that a budget of thinking may be.
+/// Minimum thinking budget.
 const LOW_BUDGET: u32 = 1_000;
-/// What Gemini 3 takes for the signature of a call that has none.
+/// The signature that Gemini 3 accepts for a call that has none.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Where a method of a model is called. A name that would lead elsewhere is none.
+/// The path of a model's method. A name that would change the path is an error.
 pub(in crate::wire) fn path(model: &str, method: &str) -> Result<String, Box<AttemptFailure>> {
     if model.split('/').any(|part| matches!(part, "" | "." | "..")) || model.contains('\\') {
         return Err(refused(format!("`{model}` is not the name of a model")));
@@ -68,7 +68,7 @@ pub(in crate::wire) fn write(
     })
 }
 
-/// Thoughts are shown only where a level is asked for: a model that does not think refuses to show any.
+/// Thoughts are requested only together with an effort level: models that do not think reject the field.
 fn thinking(effort: Effort, model: &str) -> ThinkingConfig<'static> {
     let by_level = ["gemini-3", "gemma-4"].iter().any(|name| model.contains(name));
     let level = match effort {
@@ -145,7 +145,7 @@ fn assistant<'a>(
     let mut of_calls = note.calls.into_iter();
     let signatures: Vec<Vec<String>> =
         tool_calls.iter().map(|_| of_calls.next().unwrap_or_default()).collect();
-    // A signature that no call bears is the text's.
+    // A signature that belongs to no call is the text's.
     let mut pending = note.parts.into_iter().rev().find_map(|part| match part {
         NotePart::Signature(signature) if !signatures.iter().flatten().any(|known| *known == signature) => {
             Some(signature)

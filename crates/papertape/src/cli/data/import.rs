@@ -249,7 +249,8 @@ fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
             "name": dataset.name(),
             "hash": dataset.hash(),
             "imported": is_new,
-            "symbols": dataset.all_symbols().count(),
+            "symbols": dataset.tradable_symbols().count(),
+            "indexes": dataset.indexes().count(),
             "days": dataset.days().len(),
             "bars": dataset.bar_count(),
             "bars_within_days": dataset.bars_within_days(),
@@ -261,12 +262,17 @@ fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
         0 => String::new(),
         bars => format!(", {} bars within days", count(bars as u64)),
     };
+    let indexes = match dataset.indexes().count() {
+        0 => String::new(),
+        1 => ", 1 index".to_owned(),
+        several => format!(", {several} indexes"),
+    };
     let there = if is_new { "" } else { ", as it was there already" };
     say(format!(
-        "{} {}: {} symbols, {} days, {} daily bars{within} from {} rows{there}",
+        "{} {}: {} symbols{indexes}, {} days, {} daily bars{within} from {} rows{there}",
         dataset.name(),
         &dataset.hash().to_hex()[..12],
-        count(dataset.all_symbols().count() as u64),
+        count(dataset.tradable_symbols().count() as u64),
         count(dataset.days().len() as u64),
         count(dataset.bar_count() as u64),
         count(report.rows),

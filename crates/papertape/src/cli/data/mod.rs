@@ -104,13 +104,16 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = table(["what", "~value"]);
+    let names = |symbols: &[Symbol]| symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ");
+    let indexes = if entry.indexes.is_empty() { "-".to_owned() } else { names(&entry.indexes) };
     let bytes = if entry.bytes == 0 { "part of the program".to_owned() } else { count(entry.bytes) };
     for (what, value) in [
         ("name", entry.name.clone()),
         ("hash", entry.hash.to_hex()),
         ("zone", entry.zone.clone()),
         ("market", entry.market.clone().unwrap_or_else(|| "-".to_owned())),
-        ("symbols", entry.symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ")),
+        ("symbols", names(&entry.symbols)),
+        ("indexes", indexes),
         ("first day", day(entry.first_day)),
         ("last day", day(entry.last_day)),
         ("days", count(entry.days as u64)),
@@ -120,12 +123,23 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         ("news", count(entry.news as u64)),
         ("fundamentals", count(entry.fundamentals as u64)),
         ("macro values", count(entry.macros as u64)),
+        ("universes", universes(entry)),
         ("bytes", bytes),
     ] {
         table.add_row([what.to_owned(), value]);
     }
     say(text_of(&table))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The indexes that can be a run's universe.
+fn universes(entry: &Entry) -> String {
+    let index = |index: &papertape_market::UniverseEntry| {
+        let (symbols, periods) = (count(index.symbols as u64), count(index.memberships as u64));
+        format!("{}: {symbols} symbols, {periods} memberships", index.name)
+    };
+    let all: Vec<String> = entry.universes.iter().map(index).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join("; ") }
 }
 
 fn verify(common: &Common, catalogue: &Catalogue, wanted: &str) -> Outcome {
@@ -146,8 +160,15 @@ fn day(day: Option<Date>) -> String {
 fn symbols(entry: &Entry) -> String {
     let first: Vec<&str> = entry.symbols.iter().take(8).map(Symbol::as_str).collect();
     let more = entry.symbols.len() - first.len();
-    let first = first.join(", ");
-    if more > 0 { format!("{first} and {} more", count(more as u64)) } else { first }
+    let mut text = first.join(", ");
+    if more > 0 {
+        text += &format!(" and {} more", count(more as u64));
+    }
+    let universes: Vec<&str> = entry.universes.iter().map(|universe| universe.name.as_str()).collect();
+    if !universes.is_empty() {
+        text += &format!("; universes: {}", universes.join(", "));
+    }
+    text
 }
 
 fn within(entry: &Entry) -> String {

@@ -8,6 +8,10 @@
 //!   is brought to an equal part of the portfolio value: what is above it is sold, then what is below is bought. So
 //!   a symbol is taken in at the first rebalance after it is listed.
 //!
+//! Where the run's universe is an index, its members on a day take the place of what is listed then: `buy_and_hold`
+//! buys those of the first day, and `equal_weight` rebalances over those of the month's first day and sells what is
+//! none.
+//!
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the least fee.
 
@@ -106,8 +110,10 @@ async fn beside(
     dates: Vec<Date>,
 ) -> Result<Option<Baselines>, ViewError> {
     let (market, symbols) = (config.market.clone(), config.symbols.clone());
+    let universe = config.universe.clone();
     let both = tokio::task::spawn_blocking(move || {
-        let run = |strategy| run(&dataset, &symbols, &market, initial, &dates, strategy);
+        let traded = (&symbols, universe.as_deref());
+        let run = |strategy| run(&dataset, traded, &market, initial, &dates, strategy);
         Ok::<_, LedgerError>(Baselines {
             buy_and_hold: run(Strategy::BuyAndHold)?,
             equal_weight: run(Strategy::EqualWeight)?,
@@ -118,7 +124,7 @@ async fn beside(
 
 fn run(
     dataset: &Dataset,
-    symbols: &BTreeSet<Symbol>,
+    (symbols, universe): (&BTreeSet<Symbol>, Option<&str>),
     market: &MarketProfile,
     initial: Money,
     dates: &[Date],
@@ -131,7 +137,7 @@ fn run(
     // What is left to buy, each with the same part of the money; `None` until anything is listed.
     let mut to_buy: Option<(BTreeSet<Symbol>, Money)> = None;
     for day in dates.iter().filter_map(|date| dataset.day(*date)) {
-        let at_open = dataset.view(day.open);
+        let at_open = dataset.view_of(day.open, universe, &books.concerned());
         let opens = opens(&at_open, symbols);
         let actions = due(dataset, &books, &at_open, day.date, symbols);
         books.set_conditions(conditions(&books, &at_open));
@@ -207,12 +213,18 @@ fn rebalance(
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<Vec<BookEntry>, LedgerError> {
-    let part = Money(books.portfolio_value()?.0 / Decimal::from(opens.len()));
+    let parts = opens.keys().filter(|symbol| at_open.is_in_universe(symbol)).count().max(1);
+    let part = Money(books.portfolio_value()?.0 / Decimal::from(parts));
     let mut entries = Vec::new();
-    let targets: Vec<(&Symbol, Price, Decimal)> = opens
-        .iter()
-        .map(|(symbol, open)| (symbol, *open, bought(books.profile(), (symbol, day), part, *open).0))
-        .collect();
+    // What has left the universe is sold.
+    let target = |(symbol, open): (&Symbol, &Price)| {
+        if !at_open.is_in_universe(symbol) {
+            return Decimal::ZERO;
+        }
+        bought(books.profile(), (symbol, day), part, *open).0
+    };
+    let targets: Vec<(&Symbol, Price, Decimal)> =
+        opens.iter().map(|(symbol, open)| (symbol, *open, target((symbol, open)))).collect();
     for (symbol, open, target) in &targets {
         let excess = Quantity(held(books, symbol) - *target);
         let quote = quote(at_open, books.profile(), (symbol, day), *open);
@@ -341,9 +353,15 @@ mod tests {
         let expected = Decimal::from(100_000) + units * (bar.close.0 - bar.open.0);
         let cash = Money::from(100_000);
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
-            let result =
-                run(&dataset, &symbols, &MarketProfile::us_equity().frictionless(), cash, &[day], strategy)
-                    .expect("runs");
+            let result = run(
+                &dataset,
+                (&symbols, None),
+                &MarketProfile::us_equity().frictionless(),
+                cash,
+                &[day],
+                strategy,
+            )
+            .expect("runs");
             let [close] = &result.daily_portfolio_values[..] else { panic!("one day") };
             assert_eq!(close.portfolio_value.to_string(), number(expected).to_string());
         }
@@ -362,8 +380,11 @@ mod tests {
         let listed: BTreeSet<Symbol> =
             ["AAPL", "GOOG", "IBM", "MSFT"].into_iter().map(Symbol::from).collect();
         for strategy in [Strategy::BuyAndHold, Strategy::EqualWeight] {
-            let result = run(&dataset, &all, &market, cash, &dates, strategy).expect("runs");
-            assert_eq!(result, run(&dataset, &listed, &market, cash, &dates, strategy).expect("runs"));
+            let result = run(&dataset, (&all, None), &market, cash, &dates, strategy).expect("runs");
+            assert_eq!(
+                result,
+                run(&dataset, (&listed, None), &market, cash, &dates, strategy).expect("runs")
+            );
             assert!(!result.is_underinvested, "{:?}", result.uninvested);
             if strategy == Strategy::BuyAndHold {
                 let gain = result.period_metrics.total_return.expect("a return") * 100.0;
@@ -382,8 +403,14 @@ mod tests {
             let dates = dates(&dataset, jiff::civil::date(2012, 5, from), jiff::civil::date(2012, 6, 15));
             let symbols = symbols.iter().copied().map(Symbol::from).collect();
             let cash = Money::from(100_000);
-            let result =
-                run(&dataset, &symbols, &MarketProfile::us_equity().frictionless(), cash, &dates, strategy);
+            let result = run(
+                &dataset,
+                (&symbols, None),
+                &MarketProfile::us_equity().frictionless(),
+                cash,
+                &dates,
+                strategy,
+            );
             let values = result.expect("runs").daily_portfolio_values;
             values.iter().map(|day| (day.date, day.portfolio_value.to_f64())).collect::<Vec<_>>()
         };
@@ -416,7 +443,8 @@ mod tests {
         let dates = dates(&dataset, first, last);
         let (symbols, market) =
             (BTreeSet::from([Symbol::new("AAPL")]), MarketProfile::us_equity().frictionless());
-        let result = run(&dataset, &symbols, &market, Money::from(cash), &dates, Strategy::BuyAndHold);
+        let result =
+            run(&dataset, (&symbols, None), &market, Money::from(cash), &dates, Strategy::BuyAndHold);
         (result.expect("runs"), dates.len())
     }
 
@@ -450,7 +478,7 @@ mod tests {
         let symbols: BTreeSet<Symbol> = ["AAPL", "IBM", "MSFT"].into_iter().map(Symbol::from).collect();
         let market = MarketProfile { fractional: true, ..MarketProfile::cn_a_share() };
         let run = |strategy| {
-            run(&dataset, &symbols, &market, Money::from(100_000), &dates, strategy).expect("runs")
+            run(&dataset, (&symbols, None), &market, Money::from(100_000), &dates, strategy).expect("runs")
         };
         let (held, restored) = (run(Strategy::BuyAndHold), run(Strategy::EqualWeight));
         assert_eq!(held.period_metrics.days, dates.len());

@@ -26,6 +26,9 @@ pub struct ConventionsAnswer {
     /// What wrote the logs, of days that were traded elsewhere and imported: their convention holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
+    /// The index whose members of each day could be traded on it; absent: symbols that were named, or all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub universe: Option<String>,
     /// Which price an order takes: `open`, `next_open` or `close`.
     pub fill: String,
     /// The same in words: `shown open`, `next open` or `close`.
@@ -142,6 +145,7 @@ impl ConventionsAnswer {
             market: market.name.clone(),
             costs: costs.to_owned(),
             imported_from: config.imported.as_ref().map(|imported| imported.format.clone()),
+            universe: config.universe.clone(),
             fill: word(market.fill_model),
             fill_label: label(market.fill_model).to_owned(),
             slippage: slippage(market),
@@ -193,6 +197,9 @@ impl ConventionsAnswer {
         }
         if let (Some(share), Some(bars)) = (self.participation_pct, self.participation_bars) {
             text.push_str(&format!(" Orders: up to {share}% of the mean volume of {bars} bars."));
+        }
+        if let Some(universe) = &self.universe {
+            text.push_str(&format!(" Universe: the members of {universe} on each day."));
         }
         for note in &self.notes {
             let mut letters = note.chars();

@@ -1,7 +1,7 @@
 //! Results of jobs that have stopped, kept so that they are worked out once.
 //!
 //! What is kept is called by everything that it follows from: the agent and the days, each job with its
-//! epoch, and whether the data for the baselines are at hand. A job's sessions change under a lease alone,
+//! epoch, the requested benchmark, and whether the data for the baselines are at hand. A job's sessions change under a lease alone,
 //! and a lease is another epoch; of a job that may be written nothing is kept. So nothing stale is ever
 //! found, whoever has written.
 
@@ -11,7 +11,7 @@ use super::range::{DailyPortfolioValue, RangeResult};
 use super::refill::UnfilledOrder;
 use super::{BaselineResult, ValueAtClose};
 use crate::app::App;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::time::Date;
 use papertape_store::StoppedJob;
 use std::collections::HashMap;
@@ -32,6 +32,8 @@ pub(super) struct Key {
     /// With the last day that counts of each.
     jobs: Vec<(StoppedJob, Option<Date>)>,
     is_at_hand: bool,
+    /// The benchmark that was requested in place of the job's own.
+    benchmark: Option<Symbol>,
 }
 
 #[derive(Debug, Default)]
@@ -56,14 +58,15 @@ impl Key {
         agent: &AgentName,
         days: (Option<Date>, Option<Date>),
         chain: &[(JobId, Option<Date>)],
-        is_at_hand: bool,
+        (is_at_hand, benchmark): (bool, Option<&Symbol>),
     ) -> Result<Option<Self>, ViewError> {
         let mut jobs = Vec::with_capacity(chain.len());
         for (job, to) in chain {
             let Some(stopped) = app.store.stopped(job).await? else { return Ok(None) };
             jobs.push((stopped, *to));
         }
-        Ok(Some(Self { agent: agent.clone(), days, jobs, is_at_hand }))
+        let benchmark = benchmark.cloned();
+        Ok(Some(Self { agent: agent.clone(), days, jobs, is_at_hand, benchmark }))
     }
 }
 
@@ -106,9 +109,14 @@ fn size(result: &RangeResult) -> usize {
     let beside =
         |baseline: &BaselineResult| baseline.daily_portfolio_values.len() * size_of::<ValueAtClose>();
     let baselines = result.baselines.as_ref();
+    let benchmark = result.benchmark.as_ref().map_or(0, |benchmark| {
+        benchmark.daily_portfolio_values.len() * size_of::<ValueAtClose>()
+            + benchmark.missing_days.len() * size_of::<Date>()
+    });
     let fees = result.conventions.as_ref().map_or(0, |traded| traded.fees.len());
     let refilled = result.refilled_at_next_open.as_ref().map_or(0, |refilled| refilled.unfilled.len());
     ALL_ELSE
+        + benchmark
         + fees * size_of::<FeeAnswer>()
         + refilled * size_of::<UnfilledOrder>()
         + result.daily_portfolio_values.len() * day
@@ -131,7 +139,8 @@ mod tests {
     use papertape_core::record::DayStatus;
 
     fn key(agent: &str) -> Key {
-        Key { agent: AgentName::from(agent), days: (None, None), jobs: Vec::new(), is_at_hand: true }
+        let agent = AgentName::from(agent);
+        Key { agent, days: (None, None), jobs: Vec::new(), is_at_hand: true, benchmark: None }
     }
 
     fn result(model: &str, days: usize) -> RangeResult {
@@ -177,6 +186,7 @@ mod tests {
                 reasons: Vec::new(),
             },
             baselines: None,
+            benchmark: None,
             reasoning: None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod account;
 mod baseline;
+mod benchmark;
 mod conventions;
 mod day;
 mod head;
@@ -18,6 +19,9 @@ mod trades;
 
 pub use account::{FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
+use benchmark::Requested;
+pub(crate) use benchmark::unknown_benchmark;
+pub use benchmark::{BenchmarkAnswer, BenchmarkStartAnswer, RelativeMetrics};
 pub(crate) use conventions::conventions_of;
 pub use conventions::{ConventionsAnswer, FeeAnswer, SlippageAnswer};
 pub use day::{
@@ -59,6 +63,8 @@ pub struct ResultsQuery {
     /// Of this job, however far it is; `None`: of each agent the newest completed job that no other
     /// has replaced.
     pub job_id: Option<String>,
+    /// The symbol or index that a range is compared with; `None`: each job's own.
+    pub benchmark: Option<String>,
     /// With how much of what was said.
     pub reasoning: ReasoningLevel,
 }
@@ -123,8 +129,15 @@ pub struct RangeResults {
 pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsAnswer, ViewError> {
     let model = plain("model", query.model.as_ref())?.map(AgentName::from);
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
+    let mut requested = Requested::of(plain("benchmark", query.benchmark.as_ref())?);
     let mut configs = Configs::default();
     if let Some(date) = query.date {
+        if requested.symbol().is_some() {
+            return Err(ViewError::bad(
+                "benchmark",
+                "a range is compared with it, not a day; leave date out",
+            ));
+        }
         if query.start_date.is_some() || query.end_date.is_some() {
             return Err(ViewError::bad("date", "give a day or a range, not both"));
         }
@@ -142,7 +155,8 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsAnswer, Vi
         return Err(ViewError::bad("end_date", format!("{end} is before start_date {start}")));
     }
     let filter = ResultFilter { from: query.start_date, to: query.end_date, agent: model, job };
-    let results = range::results(app, &mut configs, &filter, query.reasoning).await?;
+    let results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
+    requested.finish()?;
     let first = results.iter().map(|result| result.start_date).min();
     let last = results.iter().map(|result| result.end_date).max();
     let (Some(start_date), Some(end_date)) = (first, last) else { return Err(nothing(&filter)) };

@@ -6,12 +6,12 @@ use super::kept::Key;
 use super::load::{self, Chosen, chain, chosen};
 use super::said::{RangeReasoning, conversations, summaries};
 use super::{
-    Baselines, ConventionsAnswer, PointInTimeReason, ReasoningLevel, RefillAnswer, Researched,
-    baseline::Beside, point_in_time, trades,
+    Baselines, BenchmarkAnswer, ConventionsAnswer, PointInTimeReason, ReasoningLevel, RefillAnswer,
+    Requested, Researched, baseline::Beside, benchmark::Compared, point_in_time, trades,
 };
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
-use papertape_core::id::{AgentName, JobId};
+use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
 use papertape_core::money::Money;
@@ -66,6 +66,8 @@ pub struct RangeResult {
     pub provenance: RangeProvenance,
     /// What doing next to nothing would have come to; `null` where the job's dataset is not at hand.
     pub baselines: Option<Baselines>,
+    /// The symbol or index that it is compared with, the requested one or the job's own; `null`: none.
+    pub benchmark: Option<BenchmarkAnswer>,
     /// `null`, or an entry a day, as it was asked for.
     pub reasoning: Option<Vec<RangeReasoning>>,
 }
@@ -246,7 +248,7 @@ pub(super) async fn results(
     app: &App,
     configs: &mut Configs,
     filter: &ResultFilter,
-    level: ReasoningLevel,
+    (level, requested): (ReasoningLevel, &mut Requested),
 ) -> Result<Vec<RangeResult>, ViewError> {
     let mut results = Vec::new();
     let mut beside = Beside::default();
@@ -258,9 +260,13 @@ pub(super) async fn results(
             Some(config) => app.services.datasets.open(config.dataset.hash).ok(),
             None => None,
         };
+        requested.check(dataset.as_deref());
         // Before the days are read: what is kept is at least as new as what it is called.
         let key = match level {
-            ReasoningLevel::None => Key::of(app, &agent, days, &chain, dataset.is_some()).await?,
+            ReasoningLevel::None => {
+                let with = (dataset.is_some(), requested.symbol());
+                Key::of(app, &agent, days, &chain, with).await?
+            }
             ReasoningLevel::Summary | ReasoningLevel::Full => None,
         };
         if let Some(known) = key.as_ref().and_then(|key| app.results.get(key)) {
@@ -281,7 +287,8 @@ pub(super) async fn results(
             }
         }
         if !closed.is_empty() {
-            let found = result(app, (configs, &mut beside), (&agent, &job), dataset, closed, level).await?;
+            let with = (level, requested.symbol());
+            let found = result(app, (configs, &mut beside), (&agent, &job), dataset, closed, with).await?;
             if let Some(key) = key {
                 app.results.keep(key, &found);
             }
@@ -314,7 +321,7 @@ async fn result(
     (agent, job): (&AgentName, &JobId),
     dataset: Option<Arc<Dataset>>,
     days: Vec<Closed>,
-    level: ReasoningLevel,
+    (level, requested): (ReasoningLevel, Option<&Symbol>),
 ) -> Result<RangeResult, ViewError> {
     let said = match level {
         ReasoningLevel::None => None,
@@ -328,6 +335,12 @@ async fn result(
     let those = |wanted: fn(&Closed) -> bool| -> Vec<Date> {
         days.iter().filter(|day| wanted(day)).map(|day| day.day.date).collect()
     };
+    let opens_account = configs.of(app, &first.day.job).await?.is_none_or(|config| {
+        let begins = dataset.as_ref().and_then(|dataset| {
+            dataset.days().iter().map(|day| day.date).find(|date| *date >= config.start_date)
+        });
+        config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first.day.date)
+    });
     let config = configs.of(app, job).await?;
     // A job of another kind names no market; its figures go by the default one's year.
     let year =
@@ -339,6 +352,12 @@ async fn result(
         Some(config) => RefillAnswer::of(app, config, dataset.clone(), &closed).await?,
         None => None,
     };
+    let period_metrics = metrics(&all, year);
+    let benchmark = requested.or(config.and_then(|config| config.benchmark.as_ref())).map(|symbol| {
+        let values: Vec<_> = all.iter().map(|day| (day.before, day.value.portfolio_value)).collect();
+        let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
+        BenchmarkAnswer::of(symbol, dataset.as_deref(), compared)
+    });
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
             beside.of(dataset, (job, config), first.figures.before, dates).await?
@@ -367,7 +386,7 @@ async fn result(
         conventions,
         refilled_at_next_open,
         daily_portfolio_values: days.iter().map(at_close).collect(),
-        period_metrics: metrics(&all, year),
+        period_metrics,
         full_research: FullResearch {
             days: full.len(),
             total_days: days.len(),
@@ -381,6 +400,7 @@ async fn result(
             reasons: days.iter().filter(|day| !day.is_full).filter_map(reason).collect(),
         },
         baselines,
+        benchmark,
         reasoning: said,
     })
 }

@@ -129,10 +129,13 @@ impl RefillAnswer {
             }
         }
         let (market, symbols) = (config.market.clone(), config.symbols.clone());
+        let universe = config.universe.clone();
         let initial = first.starting_value;
         let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
-        let refilled =
-            tokio::task::spawn_blocking(move || run(&dataset, (market, &symbols), initial, &dates, &orders));
+        let refilled = tokio::task::spawn_blocking(move || {
+            let traded = (&symbols, universe.as_deref());
+            run(&dataset, (market, traded), initial, &dates, &orders)
+        });
         let refilled = refilled.await.map_err(anyhow::Error::from)?;
         Ok(Some(refilled.unwrap_or_else(|_| Self::unavailable("its numbers do not fit the books"))))
     }
@@ -144,7 +147,7 @@ fn side(action: &str) -> Option<Side> {
 
 fn run(
     dataset: &Dataset,
-    (market, symbols): (MarketProfile, &BTreeSet<Symbol>),
+    (market, (symbols, universe)): (MarketProfile, (&BTreeSet<Symbol>, Option<&str>)),
     initial: Money,
     dates: &[Date],
     orders: &[(Date, Order)],
@@ -156,7 +159,8 @@ fn run(
     let (mut costs, mut value) = (Money::ZERO, initial);
     let mut waiting = orders.iter().peekable();
     for day in dates.iter().filter_map(|date| dataset.day(*date)) {
-        let (at_open, at_close) = (dataset.view(day.open), dataset.view(day.close));
+        let at_open = dataset.view_of(day.open, universe, &books.concerned());
+        let at_close = dataset.view(day.close);
         let actions = super::baseline::due(dataset, &books, &at_open, day.date, symbols);
         books.set_conditions(conditions(&books, &at_open));
         let before = broker::pre(
@@ -254,7 +258,8 @@ mod tests {
         };
         let market = MarketProfile::us_equity().frictionless();
         let run = |orders: &[(Date, Order)]| {
-            run(&dataset, (market.clone(), &symbols), Money::from(100_000), &dates, orders).expect("fits")
+            run(&dataset, (market.clone(), (&symbols, None)), Money::from(100_000), &dates, orders)
+                .expect("fits")
         };
         let both = [(date(1), order(1, Side::Buy, 100)), (date(3), order(2, Side::Sell, 100))];
         let answer = run(&both);
@@ -272,8 +277,13 @@ mod tests {
         assert_eq!((nothing_held.filled, nothing_held.rejected), (0, 1));
         assert_eq!(nothing_held.unfilled[0].code, "insufficient_shares");
         // With costs it ends lower by exactly what they are.
-        let costly =
-            super::run(&dataset, (MarketProfile::us_equity(), &symbols), Money::from(100_000), &dates, &both);
+        let costly = super::run(
+            &dataset,
+            (MarketProfile::us_equity(), (&symbols, None)),
+            Money::from(100_000),
+            &dates,
+            &both,
+        );
         let costly = costly.expect("fits");
         let lower = number(expected).to_f64() - costly.costs.expect("a figure").to_f64();
         assert!((costly.ending_portfolio_value.expect("a value").to_f64() - lower).abs() < 1e-6);

@@ -1,9 +1,9 @@
-//! A model server for measurements: real HTTP, a script of its own, and as little work as can be, in
-//! a process of its own, so that its costs are not the product's.
+//! A model server for benchmarks: real HTTP, a built-in script, and as little work as possible, in its own
+//! process, so that its costs are not attributed to the product.
 //!
-//! It holds no request and reads no JSON: an answer depends on how many turns of the assistant a
-//! request holds, and on the role of a desk that its system prompt names. By itself it is a trader whose
-//! conversation is six calls of tools and a last word; given [`Roles`] it is a desk.
+//! It stores no requests and parses no JSON: a response depends on the number of assistant turns in the request,
+//! and on the desk role named in its system prompt. By default it is a trader whose conversation is six tool
+//! calls and a final message; given [`Roles`], it is a desk.
 
 mod roles;
 mod solo;
@@ -21,30 +21,30 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The argument by which a benchmark's program becomes the server; its latency in milliseconds follows,
-/// and the file of its [`Roles`] if it is a desk.
+/// The argument that turns a benchmark's program into the server, followed by its latency in milliseconds and,
+/// for a desk, the file of its [`Roles`].
 pub const ARGUMENT: &str = "--model-server";
 
-/// A server in a process of its own. It stops when dropped.
+/// A server in its own process. It stops when dropped.
 pub struct ServerProcess {
     child: Child,
     url: String,
 }
 
 impl ServerProcess {
-    /// Starts this very program as a server that waits so long before each answer.
+    /// Starts this program as a server that waits this long before each response.
     ///
     /// # Panics
-    /// Where it cannot be started.
+    /// Panics if it cannot be started.
     #[must_use]
     pub fn start(latency: Duration) -> Self {
         Self::start_with(latency, None)
     }
 
-    /// The same as a desk whose answers are in this file.
+    /// The same as a desk with the responses in this file.
     ///
     /// # Panics
-    /// Where it cannot be started.
+    /// Panics if it cannot be started.
     #[must_use]
     pub fn start_desk(latency: Duration, roles: &Path) -> Self {
         Self::start_with(latency, Some(roles.as_os_str()))
@@ -71,7 +71,7 @@ impl ServerProcess {
         &self.url
     }
 
-    /// Processor time that it has taken so far.
+    /// CPU time that it has used so far.
     #[must_use]
     pub fn cpu_time(&self) -> Duration {
         super::cpu_time_of(self.child.id()).unwrap_or_default()
@@ -85,10 +85,11 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Is this process to be the server? Then it serves until its parent ends. For the beginning of `main`.
+/// Whether this process is to be the server; if so, serves until its parent exits. Call it at the start of
+/// `main`.
 ///
 /// # Panics
-/// Where loopback cannot be bound, or the file of the roles cannot be read.
+/// Panics if loopback cannot be bound, or the file of roles cannot be read.
 pub fn serve_if_asked() -> bool {
     let mut arguments = std::env::args().skip_while(|argument| argument != ARGUMENT);
     let Some(latency) = arguments.nth(1).and_then(|millis| millis.parse().ok()) else { return false };
@@ -107,7 +108,7 @@ pub fn serve_if_asked() -> bool {
         };
         tokio::select! {
             () = accepting => {}
-            // The parent's end closes the input.
+            // The input closes when the parent exits.
             () = closed() => {}
         }
     });
@@ -123,7 +124,7 @@ async fn closed() {
     let _ = receiver.await;
 }
 
-/// Answers the requests of one connection.
+/// Responds to the requests of one connection.
 async fn converse(mut stream: TcpStream, latency: Duration, roles: Option<Arc<Roles>>) {
     let _ = stream.set_nodelay(true);
     let mut held = Vec::with_capacity(32 * 1024);
@@ -164,7 +165,7 @@ async fn converse(mut stream: TcpStream, latency: Duration, roles: Option<Arc<Ro
     }
 }
 
-/// Where the head of the first request ends and where its body does; `None` before the head is whole.
+/// Where the first request's head and body end; `None` while the head is incomplete.
 fn extent(held: &[u8]) -> Option<(usize, usize)> {
     let head = held.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = std::str::from_utf8(&held[..head]).ok()?;
@@ -175,14 +176,13 @@ fn extent(held: &[u8]) -> Option<(usize, usize)> {
     Some((head, head + length.unwrap_or_default()))
 }
 
-/// How often a request's body has these bytes, which begin with a quote.
+/// Number of occurrences in a request's body of these bytes, which begin with a quote.
 fn marks(body: &[u8], mark: &[u8]) -> u32 {
     let found = body.iter().enumerate().filter(|(at, byte)| **byte == b'"' && body[*at..].starts_with(mark));
     u32::try_from(found.count()).unwrap_or(u32::MAX)
 }
 
-/// A whole answer as a stream of events: the text in pieces of eight words, the call in two, the end,
-/// what was used.
+/// A response as an event stream: the text in chunks of eight words, the call in two, the end, the usage.
 fn events(answer: &Value) -> String {
     let message = &answer["choices"][0]["message"];
     let mut deltas = vec![json!({ "role": "assistant", "content": "" })];
@@ -216,7 +216,7 @@ fn events(answer: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// Requests that come in pieces, or several at once, are told apart.
+    /// Requests that arrive in pieces, or several at once, are separated.
     #[test]
     fn a_request_ends_where_its_length_says() {
         let request = b"POST /v1/x HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloPOST";
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(extent(b"GET / HTTP/1.1\r\n\r\n"), Some((18, 18)));
     }
 
-    /// The script is what the figures are divided by: six calls of tools, then the end.
+    /// Benchmarks divide by the script's counts: six tool calls, then the end.
     #[test]
     fn a_conversation_is_seven_answers_with_six_calls() {
         let answers: Vec<Value> = (0..MODEL_CALLS).map(solo::answer).collect();
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!((marks(body, br#""role":"assistant""#), marks(body, br#""stream":true"#)), (2, 1));
     }
 
-    /// A stream says what the whole answer says.
+    /// A stream has the same content as the whole response.
     #[test]
     fn a_streams_pieces_are_the_answers_text() {
         let answer = solo::answer(0);

@@ -1,23 +1,23 @@
-//! The roles of a desk, as they once answered: what each said after how many turns of its own.
+//! Recorded responses of a desk's roles, by role and number of its own turns.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Stands in a recorded answer where its number goes, so that no two texts are alike.
+/// Placeholder for a sequence number in a recorded response, so that no two texts are equal.
 const NUMBER: &str = "(n)";
 
-/// Recorded answers by role and by how many turns the conversation had.
+/// Recorded responses by role and number of turns in the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roles(BTreeMap<String, String>);
 
 impl Roles {
-    /// Keeps what a role said: its text, and the calls that it asked for, each a name and arguments.
-    /// `body` is the request, compact JSON.
+    /// Records a role's response: its text, and its tool calls, each with name and arguments. `body` is the
+    /// request as compact JSON.
     ///
     /// # Panics
-    /// Where the request names no role.
+    /// Panics if the request names no role.
     pub fn keep(&mut self, body: &[u8], text: &str, calls: &[(String, Value)]) {
         let turns = super::marks(body, br#""role":"assistant""#);
         let calls: Vec<Value> = calls
@@ -29,7 +29,7 @@ impl Roles {
             })
             .collect();
         let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
-        // Behind the first sentence, which is text in plain words and in JSON alike.
+        // After the first sentence, which is text in prose and in JSON alike.
         let text = text.replacen(". ", &format!(". Reading {NUMBER}. "), 1);
         let mut message = json!({ "role": "assistant", "content": text });
         if !calls.is_empty() {
@@ -43,7 +43,7 @@ impl Roles {
         self.0.insert(key(body, turns).expect("a role"), answer.to_string());
     }
 
-    /// What the role says; where nothing was recorded for it, an error that no client takes for an answer.
+    /// The role's response; if none was recorded, an error that no client mistakes for a response.
     #[must_use]
     pub fn answer(&self, body: &[u8], turns: u32) -> Value {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -55,25 +55,25 @@ impl Roles {
         )
     }
 
-    /// Writes them.
+    /// Writes the responses to a file.
     ///
     /// # Panics
-    /// Where the file cannot be written.
+    /// Panics if the file cannot be written.
     pub fn write(&self, path: &Path) {
         std::fs::write(path, serde_json::to_vec(&self.0).expect("is JSON")).expect("writes");
     }
 
-    /// Reads them.
+    /// Reads the responses from a file.
     ///
     /// # Panics
-    /// Where the file is not there or not theirs.
+    /// Panics if the file does not exist or is invalid.
     #[must_use]
     pub fn read(path: &Path) -> Self {
         Self(serde_json::from_slice(&std::fs::read(path).expect("reads")).expect("is JSON"))
     }
 }
 
-/// The role that a request's system prompt names in its first line, and the turns.
+/// The role named in the first line of a request's system prompt, and the turns.
 fn key(body: &[u8], turns: u32) -> Option<String> {
     const MARK: &[u8] = br#""Role: "#;
     let at = body.windows(MARK.len()).position(|window| window == MARK)? + MARK.len();
@@ -85,7 +85,7 @@ fn key(body: &[u8], turns: u32) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// An answer is found again by role and turns, with a number of its own.
+    /// A response is found by role and turns, with a sequence number of its own.
     #[test]
     fn a_role_says_again_what_it_said() {
         let body = br#"{"messages":[{"role":"system","content":"Role: Trader\nYou trade."}]}"#;

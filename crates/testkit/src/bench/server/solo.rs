@@ -1,21 +1,21 @@
-//! A trader that reads, computes and buys: the same on each day.
+//! A trader that reads, computes and buys, identically on each day.
 
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Model calls of a conversation.
+/// Model calls per conversation.
 pub const MODEL_CALLS: u32 = 7;
-/// Tool calls of a conversation.
+/// Tool calls per conversation.
 pub const TOOL_CALLS: u32 = 6;
 
-/// The same answers for a server that has read the request: to see what is asked.
+/// The same responses for a server that has parsed the request, so that tests can inspect requests.
 #[must_use]
 pub fn answer_to(body: &Value) -> Value {
     let said = body["messages"].as_array().into_iter().flatten();
     answer(u32::try_from(said.filter(|turn| turn["role"] == "assistant").count()).unwrap_or(u32::MAX))
 }
 
-/// The answer to a conversation's request after so many turns. No two texts are alike.
+/// The response after this many turns of the conversation. No two texts are equal.
 pub(super) fn answer(turns: u32) -> Value {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

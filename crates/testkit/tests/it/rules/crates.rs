@@ -1,8 +1,8 @@
-//! Every crate says first what it is and what it must never know, and takes the workspace's lints.
+//! Every crate starts by saying what it is and what it must never know, and uses the workspace's lints.
 
 use super::{hold, repo};
 
-/// The comment that a file opens with.
+/// The file's opening comment.
 fn opening(text: &str) -> String {
     text.lines().map_while(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join("\n")
 }

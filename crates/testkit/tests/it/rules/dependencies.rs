@@ -1,14 +1,14 @@
-//! Dependencies go one way, and what a crate must not know it cannot reach.
+//! Dependencies are one-way, and a crate cannot reach what it must not know.
 //!
-//! Direct dependencies are cargo's own account of the manifests; what they bring along is read from
-//! `Cargo.lock`, which lists every platform's and feature's, so a pass here holds on all of them.
+//! Direct dependencies are read from the manifests by cargo; transitive ones from `Cargo.lock`, which covers
+//! every platform and feature, so a pass here holds on all of them.
 
 use super::{hold, repo};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// Which of our crates each crate may use outside of its tests.
+/// Which of our crates each crate may use outside its tests.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-redact", &[]),
     ("papertape-core", &["papertape-redact"]),
@@ -36,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-testkit", &["papertape-core", "papertape-redact"]),
 ];
 
-/// What must not come along with a pure crate, by whatever way.
+/// Crates that must be pure: no direct or transitive dependency may be one of `OUT_OF_REACH`.
 const PURE: &[&str] =
     &["papertape-redact", "papertape-core", "papertape-agents", "papertape-assistant", "papertape-embed"];
 const OUT_OF_REACH: &[&str] = &[
@@ -53,10 +53,10 @@ const OUT_OF_REACH: &[&str] = &[
     "tokio-postgres",
     "tracing-subscriber",
 ];
-/// What a pure crate must not ask for itself: sources of randomness.
+/// Forbidden as direct dependencies of a pure crate: sources of randomness.
 const NOT_ASKED_FOR: &[&str] = &["fastrand", "getrandom", "rand", "uuid"];
 
-/// Libraries that one crate alone knows.
+/// Libraries that only one crate may use.
 const ONE_OWNER: &[(&str, &str)] = &[
     ("deadpool-postgres", "papertape-store"),
     ("libsqlite3-sys", "papertape-store"),
@@ -65,7 +65,7 @@ const ONE_OWNER: &[(&str, &str)] = &[
     ("tracing-subscriber", "papertape"),
 ];
 
-/// The packages of this workspace with what they use outside of their tests.
+/// The packages of this workspace with what they use outside their tests.
 fn members() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--offline", "--no-deps", "--format-version=1"])
@@ -88,7 +88,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Every package of `Cargo.lock` by name, with what any version of it brings along.
+/// Every package of `Cargo.lock` by name, with the dependencies of all its versions.
 fn locked() -> BTreeMap<String, BTreeSet<String>> {
     let lock = std::fs::read_to_string(repo::root().join("Cargo.lock")).expect("Cargo.lock can be read");
     let lock: toml::Table = lock.parse().expect("Cargo.lock is TOML");
@@ -96,7 +96,7 @@ fn locked() -> BTreeMap<String, BTreeSet<String>> {
     for package in lock["package"].as_array().expect("packages") {
         let name = package["name"].as_str().expect("a name").to_owned();
         let dependencies = package.get("dependencies").and_then(toml::Value::as_array);
-        // A dependency is written `name`, or `name version` where there are several.
+        // A dependency is written `name`, or `name version` if there are several versions.
         let names = dependencies.into_iter().flatten().filter_map(|dependency| {
             dependency.as_str().and_then(|dependency| dependency.split(' ').next()).map(str::to_owned)
         });
@@ -105,7 +105,7 @@ fn locked() -> BTreeMap<String, BTreeSet<String>> {
     locked
 }
 
-/// Everything that comes along with `start`, each with the way it came.
+/// All transitive dependencies of `start`, each with the path that leads to it.
 fn reached(
     start: &BTreeSet<String>,
     locked: &BTreeMap<String, BTreeSet<String>>,
@@ -156,7 +156,7 @@ fn pure_crates_cannot_reach_the_outside() {
         for banned in NOT_ASKED_FOR.iter().filter(|banned| asked.contains(**banned)) {
             findings.push(format!("{name} uses {banned}: randomness is an argument"));
         }
-        // Ours are looked at by themselves: the lock would add what their tests use.
+        // Our own crates are checked separately: the lock file would add their test dependencies.
         asked.retain(|dependency| !members.contains_key(dependency));
         let ways = reached(&asked, &locked);
         for banned in OUT_OF_REACH {

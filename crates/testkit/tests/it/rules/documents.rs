@@ -1,4 +1,4 @@
-//! Documents lead where they say, and decisions say how they stand.
+//! Links in documents resolve, and decisions state their status.
 
 use super::{hold, repo};
 use regex::Regex;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 const DECISIONS: &str = "docs/decisions/";
 
-/// The text without what is shown as code, whose brackets are no links; lines stay where they are.
+/// The text without code, whose brackets are not links; line numbers are preserved.
 fn prose(text: &str) -> String {
     let code = Regex::new("`[^`]*`").expect("the pattern is well formed");
     let mut fenced = false;
@@ -19,7 +19,7 @@ fn prose(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Where the links of a text lead within the repository.
+/// Targets of a text's links within the repository.
 fn local_links(text: &str) -> Vec<String> {
     let inline = Regex::new(r#"\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)"#).expect("the pattern is well formed");
     let reference = Regex::new(r"(?m)^\[[^\]^]+\]:\s+<?([^\s>]+)").expect("the pattern is well formed");

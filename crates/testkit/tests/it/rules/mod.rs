@@ -1,6 +1,6 @@
 //! The project's rules: what a reader may rely on without having read every file.
 //!
-//! Each test gathers everything that breaks its rule and fails once with the list and the reason.
+//! Each test collects everything that breaks its rule and fails once with the list and the reason.
 
 mod crates;
 mod dependencies;
@@ -9,7 +9,7 @@ mod repo;
 mod sources;
 mod words;
 
-/// Fails with every finding, one a line, under the rule that they break.
+/// Fails with all findings, one per line, under the rule that they break.
 #[track_caller]
 fn hold(rule: &str, findings: &[String]) {
     assert!(findings.is_empty(), "{rule}\n  {}\n", findings.join("\n  "));

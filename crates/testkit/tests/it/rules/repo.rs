@@ -1,29 +1,29 @@
-//! The repository as the rules see it: its files, as a fresh clone has them.
+//! The repository as the rules see it: the files of a fresh clone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that are made, not written, wherever they are.
+/// Generated folders, anywhere.
 const MADE_ANYWHERE: &[&str] = &[".git", "target", "node_modules", "dist", "__pycache__"];
-/// Folders that are made, not written, at the root.
+/// Generated folders at the root.
 const MADE_AT_ROOT: &[&str] = &["data", "papertape-data"];
 
 /// A text file of the repository.
 pub(super) struct TextFile {
-    /// From the root, with `/`.
+    /// Relative to the root, with `/`.
     pub(super) path: String,
-    /// What it says.
+    /// Its contents.
     pub(super) text: String,
 }
 
 impl TextFile {
-    /// Every place where `hit` is true of a line, as `path:line: text`.
+    /// Every line that matches `hit`, as `path:line: text`.
     pub(super) fn lines_where(&self, hit: impl Fn(&str) -> bool) -> Vec<String> {
         let lines = self.text.lines().enumerate().filter(|(_, line)| hit(line));
         lines.map(|(index, line)| format!("{}:{}: {}", self.path, index + 1, line.trim())).collect()
     }
 
-    /// A Rust file that is compiled for tests alone.
+    /// Whether it is a Rust file that is compiled only for tests.
     pub(super) fn is_test(&self) -> bool {
         self.path.ends_with(".rs") && (self.path.contains("/tests/") || self.path.ends_with("/tests.rs"))
     }
@@ -35,7 +35,7 @@ pub(super) fn root() -> PathBuf {
     root.canonicalize().expect("the crate is two folders below the root")
 }
 
-/// Every text file, by path. Files that are no UTF-8 are data, and left out.
+/// Every text file, by path. Files that are not UTF-8 are data and are skipped.
 pub(super) fn texts() -> Vec<TextFile> {
     let root = root();
     let mut texts = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn texts() -> Vec<TextFile> {
     texts
 }
 
-/// The files whose names end so.
+/// The files whose names have this ending.
 pub(super) fn texts_ending(end: &str) -> Vec<TextFile> {
     texts().into_iter().filter(|file| file.path.ends_with(end)).collect()
 }

@@ -1,13 +1,16 @@
-//! Rust files are pages that can be read, and tests that can be trusted.
+//! Rust files are short enough to read, and tests can be trusted.
 
 use super::{hold, repo};
 
-/// The longest file, in lines.
+/// Max lines of a file.
 const LONGEST: usize = 500;
-/// The longest file of tests, and of what a program wrote.
+/// Max lines of a test file or a generated file.
 const LONGEST_TEST: usize = 800;
 
-/// The part of a Rust file that is compiled for tests alone, with the lines before it left blank.
+/// The limit of `house::assistant` as a whole: it stands in for a model, and reads a documented list of requests.
+const HOUSE_ASSISTANT: (&str, usize) = ("crates/llm/src/house/assistant/", 600);
+
+/// The part of a Rust file that is compiled only for tests, with the lines before it blanked.
 fn tests_of(file: &repo::TextFile) -> String {
     if file.is_test() {
         return file.text.clone();
@@ -20,7 +23,7 @@ fn tests_of(file: &repo::TextFile) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A call of something named `sleep`: not the definition, and not a fake clock's method.
+/// A call of something named `sleep`: not its definition, and not a fake clock's method.
 fn calls_sleep(line: &str) -> bool {
     line.match_indices(concat!("sle", "ep(")).any(|(at, _)| {
         let before = &line[..at];
@@ -41,6 +44,15 @@ fn files_are_short() {
         }
     }
     hold("a longer file is a crowded room; split it by what its parts are about:", &findings);
+}
+
+#[test]
+fn the_house_assistant_is_small() {
+    let (folder, most) = HOUSE_ASSISTANT;
+    let files = repo::texts_ending(".rs").into_iter().filter(|file| file.path.starts_with(folder));
+    let lines: usize = files.map(|file| file.text.lines().count()).sum();
+    assert!(lines > 0, "{folder} has moved");
+    assert!(lines <= most, "{lines} lines in {folder}, {most} at most: ask back instead of reading more");
 }
 
 #[test]

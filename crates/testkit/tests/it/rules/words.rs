@@ -1,6 +1,6 @@
-//! What no file may say: the machine it was written on, the host it was fetched from, work left open.
+//! What no file may contain: the machine it was written on, the host it was fetched from, unfinished work.
 //!
-//! The patterns are spelt in pieces here, so that this file does not match itself.
+//! The patterns are spelled in pieces here, so that this file does not match itself.
 
 use super::{hold, repo};
 use regex::Regex;
@@ -21,7 +21,7 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is well formed")
 }
 
-/// The lines that match, in all but the lock file, which names its registry, and the licence.
+/// The matching lines, except in the lock file, which names its registry, and the license.
 fn lines_with(text: &str) -> Vec<String> {
     let pattern = pattern(text);
     let written =

@@ -1,0 +1,57 @@
+//! An index as a run's universe: which symbols an agent's day has, and what the agent is told of it.
+
+use crate::config::Language;
+use papertape_core::broker::Books;
+use papertape_core::id::Symbol;
+use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
+use std::collections::BTreeSet;
+
+/// The symbols of an agent's day: of a run whose universe is an index, the members that are known and listed at the
+/// open, and what the agent holds or waits for; otherwise those of the run's symbols that are listed.
+#[must_use]
+pub fn symbols_of(
+    (dataset, day): (&Dataset, TradingDay),
+    universe: Option<&str>,
+    symbols: &BTreeSet<Symbol>,
+    books: &Books,
+) -> Listed {
+    match universe {
+        Some(_) => dataset.view_of(day.open, universe, &books.concerned()).all_listed(),
+        None => dataset.view(day.open).listed(symbols),
+    }
+}
+
+/// The rule of the universe, appended to the market's rules; empty without one.
+pub(crate) fn rule(universe: Option<&str>, language: Language) -> String {
+    let Some(index) = universe else { return String::new() };
+    match language {
+        Language::En => format!(
+            " The universe is {index}: only what is a member of {index} today can be bought or sold short; a position in \
+             what has left {index} can be reduced or closed."
+        ),
+        Language::Zh => format!(
+            "交易范围为 {index} 的成分股：只有今日的 {index} 成分股可以开仓或加仓；已调出 {index} 的持仓只能减仓或平仓。"
+        ),
+    }
+}
+
+/// A line that names those of the day's symbols that are no members today; empty where there are none. House models
+/// read it by its beginning.
+pub(crate) fn closing_only(
+    view: &MarketView<'_>,
+    symbols: &Listed,
+    universe: Option<&str>,
+    language: Language,
+) -> String {
+    let Some(index) = universe else { return String::new() };
+    let outside = symbols.iter().filter(|symbol| !view.is_in_universe(symbol));
+    let outside: Vec<&str> = outside.map(Symbol::as_str).collect();
+    if outside.is_empty() {
+        return String::new();
+    }
+    let outside = outside.join(", ");
+    match language {
+        Language::En => format!("Closing only: {outside} (not in {index} today)"),
+        Language::Zh => format!("只可减仓或平仓：{outside}（今日不在 {index} 中）"),
+    }
+}
