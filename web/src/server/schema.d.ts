@@ -7569,8 +7569,8 @@ export interface components {
         /** @description The price at which a benchmark begins. */
         BenchmarkStartAnswer: {
             /**
-             * @description `previous_close`: the last close before the first day; `first_open`: the first day's open, where there is no close
-             *     before it.
+             * @description `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
+             *     as the account held positions overnight. Where there is no such price, the other one.
              */
             at: string;
             /**
