@@ -1,25 +1,25 @@
-// The pictures of docs/, taken where SCREENSHOTS=1 asks for them.
+// Takes the screenshots of docs/ if SCREENSHOTS=1.
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { DESK, QUARTER, SCRIPTED_DESK, startWorld } from './world.mjs'
 
-const wanted = process.env.SCREENSHOTS === '1'
+const enabled = process.env.SCREENSHOTS === '1'
 const image = (name) => fileURLToPath(new URL(`../../docs/images/web-${name}.png`, import.meta.url))
 
-test('pictures for the documents', { skip: wanted ? false : 'SCREENSHOTS=1 takes them' }, async (t) => {
+test('screenshots for the docs', { skip: enabled ? false : 'set SCREENSHOTS=1' }, async (t) => {
   let world
   world = await startWorld()
   after(() => world.close())
   const quarter = await world.run(QUARTER)
   const desk = await world.run(DESK)
-  world.models.refuses.add('Bull Researcher')
+  world.models.rejectedRoles.add('Bull Researcher')
   const degraded = await world.run(SCRIPTED_DESK)
   const take = async (name, address, settings = {}, size = { width: 1440, height: 900 }) => {
     const page = await world.page(settings, size)
     await page.goto(address)
     await page.locator('h1').first().waitFor()
     await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-    // The charts are drawn in a frame of their own.
+    // The charts are drawn in a later frame.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
     await page.screenshot({ path: image(name) })
     await page.context().close()

@@ -1,16 +1,15 @@
-// Companies' figures and macroeconomic values, as they were published; each leads to the sessions that were
-// shown it.
+// Company fundamentals and macroeconomic values as published, with the sessions that saw each of them.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
-import { fundamentals as fundamentalsQuery, macros as macrosQuery, type ShownFilter } from '@/server/queries'
+import { fundamentals as fundamentalsQuery, macros as macrosQuery, type ExposureFilter } from '@/server/queries'
 import type { Dataset } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { More } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { ShownTo } from '../shown/ShownTo'
-import { NoFacts } from './News'
+import { SeenBy } from '../seenBy/SeenBy'
+import { NoData } from './News'
 import { SymbolPick } from './SymbolPick'
 
 export function Fundamentals({ dataset }: { dataset: Dataset }) {
@@ -18,9 +17,9 @@ export function Fundamentals({ dataset }: { dataset: Dataset }) {
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
   const symbol = search.symbol !== undefined && dataset.symbols.includes(search.symbol) ? search.symbol : ''
-  const found = useInfiniteQuery(fundamentalsQuery(dataset.hash, { symbol: symbol || undefined }))
-  const rows = found.data?.pages.flatMap((page) => page.fundamentals) ?? []
-  if (dataset.fundamentals === 0) return <NoFacts what={t('data.fundamentals')} />
+  const query = useInfiniteQuery(fundamentalsQuery(dataset.hash, { symbol: symbol || undefined }))
+  const rows = query.data?.pages.flatMap((page) => page.fundamentals) ?? []
+  if (dataset.fundamentals === 0) return <NoData label={t('data.fundamentals')} />
   return (
     <>
       <div className="panel-tools row wrap">
@@ -28,7 +27,7 @@ export function Fundamentals({ dataset }: { dataset: Dataset }) {
       </div>
       <Table
         dataset={dataset}
-        found={found}
+        query={query}
         first={t('word.symbol')}
         rows={rows.map((row) => ({
           id: `${row.symbol} ${row.metric} ${row.period_end} ${row.published_at}`,
@@ -49,9 +48,9 @@ export function Macros({ dataset }: { dataset: Dataset }) {
   const t = useText()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
-  const found = useInfiniteQuery(macrosQuery(dataset.hash, { series: search.series }))
-  const rows = found.data?.pages.flatMap((page) => page.macros) ?? []
-  if (dataset.macros === 0) return <NoFacts what={t('data.macros')} />
+  const query = useInfiniteQuery(macrosQuery(dataset.hash, { series: search.series }))
+  const rows = query.data?.pages.flatMap((page) => page.macros) ?? []
+  if (dataset.macros === 0) return <NoData label={t('data.macros')} />
   return (
     <>
       {search.series && (
@@ -63,7 +62,7 @@ export function Macros({ dataset }: { dataset: Dataset }) {
       )}
       <Table
         dataset={dataset}
-        found={found}
+        query={query}
         first={t('shown.series')}
         rows={rows.map((row) => ({
           id: `${row.series} ${row.period} ${row.published_at}`,
@@ -88,24 +87,24 @@ interface Row {
   value: number
   unit: string
   publishedAt: string
-  filter: ShownFilter
+  filter: ExposureFilter
 }
 
 interface TableProps {
   dataset: Dataset
   first: ReactNode
   rows: Row[]
-  found: { isPending: boolean; error: Error | null; refetch: () => unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+  query: { isPending: boolean; error: Error | null; refetch: () => unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
 }
 
-function Table({ dataset, first, rows, found }: TableProps) {
+function Table({ dataset, first, rows, query }: TableProps) {
   const t = useText()
   const format = useFormat()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
-  const named = rows.some((row) => row.name !== null)
-  if (found.isPending) return <Loading />
-  if (found.error && rows.length === 0) return <Failed error={found.error} retry={() => void found.refetch()} />
+  const hasMetric = rows.some((row) => row.name !== null)
+  if (query.isPending) return <Loading />
+  if (query.error && rows.length === 0) return <Failed error={query.error} retry={() => void query.refetch()} />
   if (rows.length === 0) return <Empty title={t('data.figures.none')} />
   return (
     <div className="scroll-x">
@@ -113,7 +112,7 @@ function Table({ dataset, first, rows, found }: TableProps) {
         <thead>
           <tr>
             <th>{first}</th>
-            {named && <th>{t('data.metric')}</th>}
+            {hasMetric && <th>{t('data.metric')}</th>}
             <th>{t('data.period')}</th>
             <th className="num">{t('data.value')}</th>
             <th>{t('data.unit')}</th>
@@ -130,7 +129,7 @@ function Table({ dataset, first, rows, found }: TableProps) {
               <Fragment key={row.id}>
                 <tr>
                   <td>{row.of}</td>
-                  {named && <td className="mono">{row.name}</td>}
+                  {hasMetric && <td className="mono">{row.name}</td>}
                   <td className="tnum nowrap">{row.period}</td>
                   <td className="num">{format.quantity(row.value)}</td>
                   <td className="second">{row.unit}</td>
@@ -143,8 +142,8 @@ function Table({ dataset, first, rows, found }: TableProps) {
                 </tr>
                 {open && (
                   <tr className="lineage-row">
-                    <td colSpan={named ? 7 : 6}>
-                      <ShownTo filter={row.filter} zone={dataset.zone} />
+                    <td colSpan={hasMetric ? 7 : 6}>
+                      <SeenBy filter={row.filter} zone={dataset.zone} />
                     </td>
                   </tr>
                 )}
@@ -153,7 +152,7 @@ function Table({ dataset, first, rows, found }: TableProps) {
           })}
         </tbody>
       </table>
-      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </div>
   )
 }

@@ -1,13 +1,13 @@
-// Texts of others, as the desk quotes them: between marks, with their source, each line behind a bar.
+// Quoted texts, as a desk's prompts contain them: between markers with their source, each line after a bar.
 
 const OPENING = /^<<<DATA from (.+): (?:quoted text|a colleague's opinion to weigh|an earlier note to weigh), not instructions$/
 const CLOSING = /^DATA>>>(.*)$/
 
-export type Part = { kind: 'own'; text: string } | { kind: 'quoted'; source: string; text: string; note: string }
+export type Segment = { kind: 'own'; text: string } | { kind: 'quoted'; source: string; text: string; note: string }
 
-/** A text's own words and what it quotes, in order. A quote that never closes is own words. */
-export function parts(text: string): Part[] {
-  const found: Part[] = []
+/** Splits a text into its own words and quotes, in order. An unclosed quote counts as own words. */
+export function splitQuotes(text: string): Segment[] {
+  const found: Segment[] = []
   let own: string[] = []
   let quote: { source: string; lines: string[]; raw: string[] } | null = null
   const flush = () => {

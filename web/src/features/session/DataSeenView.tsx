@@ -1,10 +1,10 @@
-// What was read of the market, and when the newest of it became known.
+// The market data that a session read, and when its newest item became known.
 import { Link } from '@tanstack/react-router'
 import type { Exposure } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { dataPlace } from '../shown/places'
+import { dataAddress } from '../seenBy/places'
 import { bySeries } from './lineage'
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
   onGo: (path: string) => void
 }
 
-export function ShownView({ reads, pending, error, dataset, zone, onGo }: Props) {
+export function DataSeenView({ reads, pending, error, dataset, zone, onGo }: Props) {
   const t = useText()
   const format = useFormat()
   if (pending) return <Loading />
@@ -48,7 +48,7 @@ export function ShownView({ reads, pending, error, dataset, zone, onGo }: Props)
             <tr key={one.series}>
               <td className="mono top">
                 {dataset ? (
-                  <Link to="/app/data" search={dataPlace(dataset.hash, one.series, one.first, one.last)}>
+                  <Link to="/app/data" search={dataAddress(dataset.hash, one.series, one.first, one.last)}>
                     {one.series}
                   </Link>
                 ) : (
@@ -57,7 +57,7 @@ export function ShownView({ reads, pending, error, dataset, zone, onGo }: Props)
               </td>
               <td className="num top">{format.count(one.reads)}</td>
               <td className="num top">{format.count(one.rows)}</td>
-              <td className="tnum nowrap top">{one.first === one.last ? one.last : `${one.first} – ${one.last}`}</td>
+              <td className="tnum nowrap top">{one.first === one.last ? format.day(one.last) : format.span(one.first, one.last)}</td>
               <td className="tnum nowrap top">{format.instantIn(one.known, zone)}</td>
               <td className="mono quiet top" title={one.paths.join('\n')}>
                 {[...new Set(one.paths)].slice(0, 3).map((path) => (

@@ -1,4 +1,4 @@
-// A log as a file.
+// Exports a log as a file.
 import type { LogEntry, LogJob } from '@/server/actions'
 
 export function asJson(job: LogJob | null, logs: LogEntry[]): string {
@@ -20,13 +20,13 @@ function oneLine(text: string | null | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim()
 }
 
-/** Has the browser save a text as a file. */
+/** Downloads a text as a file. */
 export function save(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }))
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken hold of it by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(url), 1000)
 }

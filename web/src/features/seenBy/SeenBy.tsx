@@ -1,8 +1,8 @@
-// From something that was shown to the sessions that were shown it, each a way to the message.
+// The sessions that saw an item, with links to the messages in which they saw it.
 import { shortId } from '@/shared/ids'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { shownTo, type ShownFilter } from '@/server/queries'
+import { seenBy, type ExposureFilter } from '@/server/queries'
 import type { ShownRead, ShownSession } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -11,17 +11,17 @@ import { Failed, Loading } from '@/shared/ui/states'
 import { nameOf, scopeOf } from './places'
 
 interface Props {
-  filter: ShownFilter
-  /** The exchange's zone, in which instants are told. */
+  filter: ExposureFilter
+  /** The exchange's time zone, for instants. */
   zone?: string | null | undefined
 }
 
-export function ShownTo({ filter, zone }: Props) {
+export function SeenBy({ filter, zone }: Props) {
   const t = useText()
-  const found = useInfiniteQuery(shownTo(filter))
-  const rows = found.data?.pages.flatMap((page) => page.sessions) ?? []
-  if (found.isPending) return <Loading rows={3} />
-  if (found.error && rows.length === 0) return <Failed error={found.error} retry={() => void found.refetch()} />
+  const query = useInfiniteQuery(seenBy(filter))
+  const rows = query.data?.pages.flatMap((page) => page.sessions) ?? []
+  if (query.isPending) return <Loading rows={3} />
+  if (query.error && rows.length === 0) return <Failed error={query.error} retry={() => void query.refetch()} />
   if (rows.length === 0) return <p className="panel-body second">{t('given.to.nobody')}</p>
   return (
     <div className="scroll-x">
@@ -42,7 +42,7 @@ export function ShownTo({ filter, zone }: Props) {
           ))}
         </tbody>
       </table>
-      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </div>
   )
 }
@@ -50,14 +50,14 @@ export function ShownTo({ filter, zone }: Props) {
 function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
   const format = useFormat()
   const first = row.reads[0]
-  // A step may have read it more than once, as bars and for an indicator.
+  // A step may have read it more than once, for example as bars and for an indicator.
   const steps = row.reads.filter((read, at) => row.reads.findIndex((other) => other.path === read.path) === at)
   const params = { jobId: row.job_id, date: row.date, model: row.model }
   return (
     <tr>
       <td className="tnum nowrap">
-        <Link to="/app/runs/$jobId/$date/$model" params={params} search={placeOfRead(first)}>
-          {row.date}
+        <Link to="/app/runs/$jobId/$date/$model" params={params} search={searchOf(first)}>
+          <time dateTime={row.date}>{format.day(row.date)}</time>
         </Link>
       </td>
       <td>
@@ -68,7 +68,7 @@ function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
       <td>
         <span className="row nowrap" title={steps.map((read) => read.path).join('\n')}>
           {steps.slice(0, 1).map((read) => (
-            <Link key={read.path} to="/app/runs/$jobId/$date/$model" params={params} search={placeOfRead(read)}>
+            <Link key={read.path} to="/app/runs/$jobId/$date/$model" params={params} search={searchOf(read)}>
               <Read read={read} />
             </Link>
           ))}
@@ -96,8 +96,8 @@ function Read({ read }: { read: ShownRead }) {
   )
 }
 
-/** Where in its session a read is told. */
-function placeOfRead(read: ShownRead | undefined): { node?: string; at?: string; symbol?: string } {
+/** The search parameters that open a session at a read. */
+function searchOf(read: ShownRead | undefined): { node?: string; at?: string; symbol?: string } {
   if (!read) return {}
   const scope = scopeOf(read.path)
   const at = read.message_index == null ? read.path : String(read.message_index)

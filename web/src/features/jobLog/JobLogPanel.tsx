@@ -1,4 +1,4 @@
-// A job's log, wherever one is shown: in chat, plans and runs.
+// A job's log, as shown in chat, plans and runs.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type UIEvent, useEffect, useRef, useState } from 'react'
 import type { LogEntry, LogJob } from '@/server/actions'
@@ -14,12 +14,12 @@ import { asJson, asText, save } from './export'
 
 export interface JobLogPanelProps {
   jobId: string
-  /** What kind of job is expected: said where it is another. */
+  /** The expected kind of job. A mismatch is labeled. */
   expectType?: string | undefined
-  /** What is known of it already. */
+  /** The job, if it is already loaded. */
   initialJob?: LogJob | null | undefined
   planId?: number | null | undefined
-  /** For tests: where pages, the stream and waiting come from. */
+  /** Replaces pages, stream and waiting in tests. */
   sources?: Partial<Sources>
 }
 
@@ -36,10 +36,10 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
     )
   }
   return (
-    <section className="panel joblog" aria-label={t('log.title')}>
+    <section className="panel job-log" aria-label={t('log.title')}>
       <Head job={log.job} expectType={expectType} jobId={jobId} empty={log.logs.length === 0} phase={log.phase} all={log.all} />
       {log.phase === 'polling' && (
-        <p className="joblog-line" role="status">
+        <p className="job-log-line" role="status">
           {log.failures > 0 ? t('log.failing', { count: log.failures }) : t('log.polling')}
           {log.error && <span className="quiet"> {log.error}</span>}
         </p>
@@ -55,12 +55,12 @@ export function JobLogPanel({ jobId, expectType, initialJob, planId, sources }: 
         </div>
       )}
       {log.phase === 'ended' && log.error && (
-        <p className="joblog-line down" role="alert">
+        <p className="job-log-line down" role="alert">
           {log.error}
         </p>
       )}
-      {log.job?.error && <p className="joblog-line down">{log.job.error}</p>}
-      {!log.answered ? (
+      {log.job?.error && <p className="job-log-line down">{log.job.error}</p>}
+      {!log.loaded ? (
         log.phase === 'lost' ? null : (
           <Loading rows={3} />
         )
@@ -87,7 +87,7 @@ function Head({ job, expectType, jobId, empty, phase, all }: HeadProps) {
   const kind = job?.kind ?? expectType
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState<string | null>(null)
-  // What is saved is the whole log, not what happens to be loaded of it.
+  // Export the complete log, not only the loaded rows.
   const write = async (form: 'json' | 'txt') => {
     setBusy(true)
     setFailed(null)
@@ -154,10 +154,10 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
     overscan: 12,
   })
   const newest = logs[logs.length - 1]?.sequence ?? 0
-  // A reader who has gone up to read stays there, and is told what has come since.
+  // If the user has scrolled up, do not scroll; report the number of new rows.
   const atEnd = useRef(true)
-  const [seen, setSeen] = useState(newest)
-  const [away, setAway] = useState(false)
+  const [lastSeen, setLastSeen] = useState(newest)
+  const [scrolledUp, setScrolledUp] = useState(false)
   const toEnd = () => rows.scrollToIndex(logs.length - 1, { align: 'end' })
   useEffect(() => {
     if (follows && atEnd.current && logs.length > 0) toEnd()
@@ -166,26 +166,26 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
   const scrolled = (event: UIEvent<HTMLDivElement>) => {
     const { scrollTop, scrollHeight, clientHeight } = event.currentTarget
     atEnd.current = scrollHeight - scrollTop - clientHeight < 60
-    if (atEnd.current || !away) setSeen(newest)
-    setAway(!atEnd.current)
+    if (atEnd.current || !scrolledUp) setLastSeen(newest)
+    setScrolledUp(!atEnd.current)
   }
-  const unseen = follows && away ? newest - seen : 0
+  const unread = follows && scrolledUp ? newest - lastSeen : 0
   const height = Math.min(420, rows.getTotalSize() + 1)
 
   if (logs.length === 0) return <p className="panel-body second">{t('log.empty')}</p>
   return (
     <>
       {hasOlder && (
-        <div className="joblog-line">
+        <div className="job-log-line">
           <button type="button" className="button small" disabled={loadingOlder} onClick={onOlder}>
             {loadingOlder ? t('state.loading') : t('log.older')}
           </button>
           <span className="quiet tnum"> {t('log.shown', { count: logs.length })}</span>
         </div>
       )}
-      {/* A region that scrolls must be reached by the keyboard. */}
+      {/* A scrollable region must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="joblog-box" ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')} onScroll={scrolled}>
+      <div className="job-log-box" ref={box} style={{ height }} tabIndex={0} role="log" aria-label={t('log.title')} onScroll={scrolled}>
         <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
             const entry = logs[row.index]
@@ -204,11 +204,11 @@ function Entries({ logs, hasOlder, loadingOlder, onOlder, follows }: EntriesProp
           })}
         </div>
       </div>
-      {unseen > 0 && (
-        <div className="joblog-line">
+      {unread > 0 && (
+        <div className="job-log-line">
           <button type="button" className="button small" onClick={toEnd}>
             <Icon name="down" />
-            {t('log.newer', { count: unseen })}
+            {t('log.newer', { count: unread })}
           </button>
         </div>
       )}
@@ -221,7 +221,7 @@ function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; o
   const format = useFormat()
   const details = entry.details ?? null
   return (
-    <div className={`joblog-row ${entry.status}`}>
+    <div className={`job-log-row ${entry.status}`}>
       <span className="quiet num">{entry.sequence}</span>
       <time className="quiet tnum" dateTime={entry.created_at}>
         {format.clock(entry.created_at)}
@@ -230,14 +230,14 @@ function EntryRow({ entry, open, onToggle }: { entry: LogEntry; open: boolean; o
       <code>
         {entry.action_kind}/{entry.action_name}
       </code>
-      <span className={`joblog-message ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
+      <span className={`job-log-message ${entry.success === false ? 'down' : ''}`}>{entry.message}</span>
       {details !== null && (
         <button type="button" className="button small plain" aria-expanded={open} onClick={onToggle}>
           {t('log.details')}
         </button>
       )}
       {open && details !== null && (
-        <div className="joblog-details">
+        <div className="job-log-details">
           <JsonView value={details as never} />
         </div>
       )}

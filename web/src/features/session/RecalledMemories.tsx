@@ -1,4 +1,4 @@
-// What the trader of this session was given of its memory, to the letter, and who else was given it.
+// The memories recalled in this session, verbatim, and the other sessions that saw them.
 import { shortId } from '@/shared/ids'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -7,28 +7,28 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { ShownTo } from '../shown/ShownTo'
+import { SeenBy } from '../seenBy/SeenBy'
 
 interface Props {
-  given: GivenMemory[] | undefined
+  recalled: GivenMemory[] | undefined
   error: Error | null
   session: Session
   zone: string | null
-  /** The memory that is to be in sight: `trade 3`. */
+  /** The memory to scroll to: `trade 3`. */
   item: string | undefined
   onGo: (path: string) => void
 }
 
-/** A memory's name among those that were given. */
+/** A memory's name within the session. */
 export function nameOfMemory(item: Pick<GivenItem, 'memory_type' | 'memory_id'>): string {
   return `${item.memory_type} ${item.memory_id}`
 }
 
-export function MemoryGiven({ given, error, session, zone, item: wanted, onGo }: Props) {
+export function RecalledMemories({ recalled, error, session, zone, item: target, onGo }: Props) {
   const t = useText()
-  if (error && !given) return <Failed error={error} />
-  if (!given) return <Loading />
-  if (given.every((one) => one.items.length === 0)) {
+  if (error && !recalled) return <Failed error={error} />
+  if (!recalled) return <Loading />
+  if (recalled.every((one) => one.items.length === 0)) {
     return (
       <Empty title={t('memory.given.none')}>
         <p className="second">{t('memory.given.none.why')}</p>
@@ -37,7 +37,7 @@ export function MemoryGiven({ given, error, session, zone, item: wanted, onGo }:
   }
   return (
     <div className="panel-body stack tall">
-      {given.map((one) => (
+      {recalled.map((one) => (
         <section key={one.path} className="stack">
           <h3>
             <button type="button" className="link-button mono" onClick={() => onGo(one.path)}>
@@ -45,7 +45,7 @@ export function MemoryGiven({ given, error, session, zone, item: wanted, onGo }:
             </button>
           </h3>
           {one.items.map((item) => (
-            <Item key={nameOfMemory(item)} item={item} session={session} zone={zone} marked={nameOfMemory(item) === wanted} />
+            <Item key={nameOfMemory(item)} item={item} session={session} zone={zone} marked={nameOfMemory(item) === target} />
           ))}
           <details>
             <summary className="second">{t('memory.given.whole')}</summary>
@@ -85,7 +85,7 @@ function Item({ item, session, zone, marked }: { item: GivenItem; session: Sessi
         </button>
       </div>
       <pre>{item.text}</pre>
-      {open && <ShownTo filter={{ kind, memory_id: item.memory_id, job_id: owner, model: session.model }} zone={zone} />}
+      {open && <SeenBy filter={{ kind, memory_id: item.memory_id, job_id: owner, model: session.model }} zone={zone} />}
     </article>
   )
 }
