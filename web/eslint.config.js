@@ -18,9 +18,9 @@ export default ts.config(
       'react-hooks/set-state-in-effect': 'error',
       ...a11y.flatConfigs.recommended.rules,
       '@typescript-eslint/consistent-type-imports': 'error',
-      'no-restricted-globals': ['error', { name: 'fetch', message: 'All talk with the server goes through src/server.' }],
-      // Text of models and tools is shown escaped, always.
-      'no-restricted-syntax': ['error', { selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]', message: 'Text is shown escaped.' }],
+      'no-restricted-globals': ['error', { name: 'fetch', message: 'Only src/server communicates with the server.' }],
+      // Text of models and tools is always escaped.
+      'no-restricted-syntax': ['error', { selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]', message: 'Text is always escaped.' }],
     },
   },
   { files: ['src/server/**', 'src/test/**', 'src/**/*.test.*'], rules: { 'no-restricted-globals': 'off' } },

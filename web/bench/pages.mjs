@@ -64,7 +64,7 @@ const VIEWS = [
   { name: 'the same, its figures', address: long, stands: '.grid-table tbody tr:nth-child(10) td.num', scrolls: null },
   { name: 'the same, the days of a year', address: long, before: (page) => page.getByRole('button', { name: '2008', exact: true }).click(), stands: '.strip a.day', scrolls: null },
   { name: 'the same, trades of an agent', address: `${long}?tab=trades`, stands: '.grid-table tbody tr:nth-child(20)', scrolls: null },
-  { name: 'the same, its log', address: `${long}?tab=log`, stands: '.joblog-row', scrolls: '.joblog-box' },
+  { name: 'the same, its log', address: `${long}?tab=log`, stands: '.job-log-row', scrolls: '.job-log-box' },
   { name: 'runs, both of them', address: '/app/runs', stands: '.runs-row .num.up, .runs-row .num.down', scrolls: null },
   { name: 'session of 30,000 messages', address: talk, stands: '.transcript .message', scrolls: '.transcript-box' },
   { name: 'the same, its tape', address: `${talk}?view=tape`, stands: '.tape-row', scrolls: '.tape' },
@@ -77,7 +77,7 @@ const watch = () => {
 }
 
 async function measure(view) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, baseURL: server.url, locale: 'en-GB' })
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, baseURL: server.url, locale: 'en-US' })
   const page = await context.newPage()
   await page.addInitScript(watch)
   await page.goto(view.address, { waitUntil: 'commit' })

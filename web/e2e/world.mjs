@@ -1,4 +1,4 @@
-// The real program with a record of its own, a scripted model server, and a browser.
+// The real binary with its own data directory, a scripted model server, and a browser.
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -6,21 +6,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import assert from 'node:assert/strict'
 import { chromium } from 'playwright-core'
-import { startLine } from './line.mjs'
+import { startConnection } from './connection.mjs'
 import { startModelServer } from './model-server.mjs'
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** How long the page may take to show what it is waited for; a test that passes never comes near it. */
-const PATIENCE = Number(process.env.PATIENCE_MS ?? 30_000)
+/** The timeout of a single expectation. A passing test is far faster. */
+const TIMEOUT_MS = Number(process.env.TIMEOUT_MS ?? 30_000)
 
 export async function startWorld() {
   const home = await mkdtemp(join(tmpdir(), 'papertape-pages-'))
   const models = await startModelServer()
   const config = join(home, 'papertape.toml')
   await writeFile(config, `[models.providers.lab]\nkind = "openai_compatible"\nbase_url = "${models.url}"\nstream = false\n`)
-  const program = process.env.PAPERTAPE
-  assert.ok(program, 'PAPERTAPE names the program')
-  const server = spawn(program, ['--config', config, '--data-dir', join(home, 'data'), 'serve', '--json', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const binary = process.env.PAPERTAPE
+  assert.ok(binary, 'set PAPERTAPE to the binary')
+  const server = spawn(binary, ['--config', config, '--data-dir', join(home, 'data'), 'serve', '--json', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   server.stderr.on('data', (text) => (log += text))
   const url = await new Promise((resolve, reject) => {
@@ -30,11 +30,11 @@ export async function startWorld() {
       const found = /"url":\s*"([^"]+)"/.exec(out)
       if (found) resolve(found[1])
     })
-    server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${log}`)))
+    server.on('exit', (code) => reject(new Error(`the server exited with ${code}: ${log}`)))
   })
-  const line = await startLine(url)
+  const connection = await startConnection(url)
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] })
-  const troubles = []
+  const problems = []
 
   async function json(method, path, body) {
     const response = await fetch(url + path, { method, headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en' }, body: body && JSON.stringify(body) })
@@ -45,64 +45,64 @@ export async function startWorld() {
 
   return {
     url,
-    line,
+    connection,
     models,
-    /** A page with the settings given, at the line's address. What goes wrong in it is noted. */
+    /** A page with the given settings, connected through the proxy. Collects errors. */
     async page(settings = {}, size = { width: 1440, height: 900 }) {
-      const context = await browser.newContext({ viewport: size, reducedMotion: 'reduce', baseURL: line.url, locale: 'en-GB' })
-      context.setDefaultTimeout(PATIENCE)
-      await context.addInitScript((kept) => {
-        // Not in the empty page that comes first.
-        if (location.protocol === 'http:' && !localStorage.getItem('papertape.settings')) localStorage.setItem('papertape.settings', JSON.stringify(kept))
+      const context = await browser.newContext({ viewport: size, reducedMotion: 'reduce', baseURL: connection.url, locale: 'en-US' })
+      context.setDefaultTimeout(TIMEOUT_MS)
+      await context.addInitScript((stored) => {
+        // Not in the initial empty page.
+        if (location.protocol === 'http:' && !localStorage.getItem('papertape.settings')) localStorage.setItem('papertape.settings', JSON.stringify(stored))
       }, { language: 'en', theme: 'light', ...settings })
       const page = await context.newPage()
-      page.on('pageerror', (error) => troubles.push(`${page.url()}: ${error.message}`))
+      page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`))
       page.on('console', (message) => {
-        // A miss, or a line that was cut, is told on the page; the browser tells it here as well.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.push(`${page.url()}: ${message.text()}`)
+        // The page itself reports a 404 or a broken connection; the browser logs them too.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) problems.push(`${page.url()}: ${message.text()}`)
       })
       return page
     },
     json,
-    /** Starts a run and waits for its end. */
+    /** Runs a simulation to its end. */
     async run(body, status = 'completed') {
       const { job_id: id } = await json('POST', '/simulate/trigger', body)
       await this.ended(id, status)
       return id
     },
     async ended(id, status) {
-      // The stream ends when the job does: nothing has to be waited for otherwise.
+      // The stream ends with the job.
       const stream = await fetch(`${url}/jobs/${id}/stream`)
       await stream.text()
       const { job } = await json('GET', `/jobs/${id}`)
       assert.equal(job.status, status, job.error ?? '')
     },
-    /** Holds what is shown against the rules for accessible pages. */
+    /** The accessibility violations of a page. */
     async violations(page, what) {
       await page.evaluate(axe)
       const found = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }))
-      const told = found.violations.map((one) => `${one.id}: ${one.help}\n    ${one.nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary?.split('\n')[1] ?? ''}`).join('\n    ')}`)
-      return told.map((one) => `${what}: ${one}`)
+      const violations = found.violations.map((one) => `${one.id}: ${one.help}\n    ${one.nodes.slice(0, 4).map((node) => `${node.target} ${node.failureSummary?.split('\n')[1] ?? ''}`).join('\n    ')}`)
+      return violations.map((one) => `${what}: ${one}`)
     },
-    /** Whatever went wrong in any page: a refused style or script among it. */
-    untroubled() {
-      assert.deepEqual(troubles, [])
+    /** Fails if any page had an error, including content policy violations. */
+    assertNoProblems() {
+      assert.deepEqual(problems, [])
     },
     async close() {
       await browser.close()
-      await line.close()
+      await connection.close()
       server.removeAllListeners('exit')
-      const gone = new Promise((resolve) => server.on('exit', resolve))
+      const exited = new Promise((resolve) => server.on('exit', resolve))
       models.release()
       server.kill('SIGTERM')
-      await gone
+      await exited
       await models.close()
       await rm(home, { recursive: true, force: true })
     },
   }
 }
 
-/** A quarter of the bundled data on which positions open and close. */
+/** A quarter of the bundled data in which positions open and close. */
 export const QUARTER = {
   start_date: '2012-10-01',
   end_date: '2012-12-31',

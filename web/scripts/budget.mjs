@@ -1,4 +1,4 @@
-// Holds the size of what a browser has to load, gzipped: the first view, and everything.
+// Checks the gzipped size of what a browser loads: the first view, and everything.
 import { readdir, readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 
@@ -25,8 +25,8 @@ for (const name of (await readdir(assets)).filter((name) => /\.(js|css)$/.test(n
 for (const [bytes, name, note] of rows.sort((a, b) => b[0] - a[0])) {
   console.log(`${kib(bytes).toFixed(1).padStart(7)} KiB  ${name}  ${note}`)
 }
-console.log(`first view ${kib(first).toFixed(1)} of at most ${FIRST_VIEW} KiB; all ${kib(all).toFixed(1)} of at most ${ALL} KiB`)
+console.log(`first view ${kib(first).toFixed(1)} (limit ${FIRST_VIEW} KiB); all ${kib(all).toFixed(1)} (limit ${ALL} KiB)`)
 if (kib(first) > FIRST_VIEW || kib(all) > ALL) {
-  console.error('the pages have outgrown their budget')
+  console.error('the UI exceeds its size budget')
   process.exit(1)
 }

@@ -19,7 +19,7 @@ import { applySettings } from '@/shared/settings'
 applySettings()
 
 const root = document.getElementById('root')
-if (!root) throw new Error('the page has no #root')
+if (!root) throw new Error('#root is missing')
 const client = makeQueryClient()
 createRoot(root).render(
   <StrictMode>

@@ -2,17 +2,17 @@
 //! is on the tape.
 
 use crate::config::{AgentConfig, AgentKind};
-use crate::desk::{self, DeskDay};
+use crate::desk::{self, DeskResult};
 use crate::graph::Graph;
-use crate::memory::{Diary, Memory, MemorySettings, Spoken};
-use crate::notice::{refused, sentence};
+use crate::memory::{DayMemory, Memory, MemorySettings, TraderOutcome};
+use crate::notice::{describe_entry, describe_rejection};
 use crate::prompt::PromptSet;
-use crate::recorded::{self, Recorded, Spoke};
-use crate::solo::{self, Brief, Conversation};
+use crate::recorded::{self, ImportedDay, ImportedOutcome};
+use crate::solo::{self, Conversation, SoloInput};
 use crate::stale;
 use crate::tools::trade;
 use papertape_core::broker::{
-    self, BookEntry, Books, Conditions, DayEnd, MarketProfile, Ohlc, Outcome, PendingOrder,
+    self, Books, Conditions, DayEnd, LedgerEntry, MarketProfile, Ohlc, PendingOrder, PhaseResult,
 };
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::json::{self, to_value};
@@ -23,9 +23,9 @@ use papertape_core::money::{Money, Price};
 use papertape_core::point_in_time::{Unverified, UnverifiedKind};
 use papertape_core::provenance::Provenance;
 use papertape_core::record::{
-    CloseSession, DayStatus, HoldingRow, Implied, SnapshotRow, StartingPosition, Text, VectorRow,
+    CloseSession, DayStatus, DerivedRow, EmbeddingRow, HoldingRow, SnapshotRow, StartingPosition, StoredText,
 };
-use papertape_core::tape::{Class, Ctx, Doc, Entry, Key, OutcomeKind, Stop};
+use papertape_core::tape::{ContentDoc, Ctx, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -76,8 +76,8 @@ impl StartState {
 
     /// The state as a document.
     #[must_use]
-    pub fn to_doc(&self) -> Doc {
-        Doc::of(&to_value(self))
+    pub fn to_doc(&self) -> ContentDoc {
+        ContentDoc::of(&to_value(self))
     }
 
     /// The seed of one day's randomness.
@@ -92,7 +92,7 @@ pub struct DayInput<'a> {
     /// The agent, as it is when the day begins.
     pub agent: &'a AgentConfig,
     /// What a branch has made of it, each from a place of the day on, the oldest first.
-    pub changes: &'a [Change],
+    pub changes: &'a [AgentOverride],
     /// The versions of those of its models that are house models.
     pub house_versions: &'a BTreeMap<ModelName, u32>,
     /// The prompts.
@@ -112,12 +112,12 @@ pub struct DayInput<'a> {
     /// The model that says what lessons mean; absent: they are chosen by words alone.
     pub embedding: Option<&'a ModelName>,
     /// What the agent said and did on this day elsewhere, for one that is imported.
-    pub recorded: Option<Recorded<'a>>,
+    pub recorded: Option<ImportedDay<'a>>,
 }
 
 /// An agent that is another one from a place of the day on.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct AgentOverride {
     /// The place: a node, `solo#1` or `AAPL/Trader#1`.
     pub at: String,
     /// The agent from there on.
@@ -147,40 +147,47 @@ pub struct DayResult {
     /// What is written at the session's end.
     pub closing: CloseSession,
     /// Texts that the state's document refers to.
-    pub texts: Vec<Text>,
+    pub texts: Vec<StoredText>,
     /// What the day's reflections mean, for those who search them.
-    pub vectors: Vec<VectorRow>,
+    pub vectors: Vec<EmbeddingRow>,
 }
 
 /// Runs the day. The same input on the same tape gives the same result and performs nothing.
 ///
 /// # Errors
 /// A stop.
-pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) -> Result<DayResult, Stop> {
+pub async fn run_day(
+    root: &mut Ctx,
+    input: &DayInput<'_>,
+    start: StartState,
+) -> Result<DayResult, SessionStop> {
     let StartState { mut books, mut notices, memory, unverified, is_marked, seed } = start;
     let date = input.day.date;
     let starting = starting_position(&books);
     let at_open = input.dataset.view_of(input.day.open, input.universe, &books.concerned());
     let at_close = input.dataset.view(input.day.close);
-    let mut diary = Diary::new(input, input.agent_at(POST), memory);
+    let mut diary = DayMemory::new(input, input.agent_at(POST), memory);
 
-    let mut ctx = root.child(Key::node("pre"))?;
+    let mut ctx = root.child(ScopeKey::node("pre"))?;
     let actions = due_actions(input, &books, &at_open);
     books.set_conditions(conditions(&books, &at_open));
     let before = broker::pre(&mut books, date, &opens(&at_open, input.symbols), &BTreeMap::new(), &actions);
-    let before = fits(before)?;
-    notices.extend(keep(&mut ctx, &before).await?);
-    diary.wake(&mut ctx, &books).await?;
+    let before = ledger_or_abort(before)?;
+    notices.extend(record_phase(&mut ctx, &before).await?);
+    diary.on_open(&mut ctx, &books).await?;
 
     let work = match input.agent.kind {
         AgentKind::Solo => {
-            let mut ctx = root.child(Key::node("solo"))?;
+            let mut ctx = root.child(ScopeKey::node("solo"))?;
             let agent = input.agent_at("solo#1");
             if let Some(recorded) = input.recorded.filter(|_| agent.model.is_recorded()) {
                 let market = (input.symbols, date, &at_open);
-                Work::Recorded(agent, recorded::speak(&mut ctx, recorded.day, market, &mut books).await?)
+                SessionOutcome::Recorded(
+                    agent,
+                    recorded::replay_imported_day(&mut ctx, recorded.day, market, &mut books).await?,
+                )
             } else {
-                let brief = Brief {
+                let brief = SoloInput {
                     agent,
                     house_version: input.house_versions.get(&agent.model).copied(),
                     prompts: input.prompts,
@@ -189,39 +196,42 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
                     date,
                     notices: &notices,
                 };
-                Work::Solo(agent, solo::converse(&mut ctx, &brief, &at_open, &mut books, &diary).await?)
+                SessionOutcome::Solo(
+                    agent,
+                    solo::run_conversation(&mut ctx, &brief, &at_open, &mut books, &diary).await?,
+                )
             }
         }
         AgentKind::Desk => {
-            Work::Desk(desk::run(root, input, (&at_open, &notices, &diary), &mut books).await?)
+            SessionOutcome::Desk(desk::run(root, input, (&at_open, &notices, &diary), &mut books).await?)
         }
     };
     let unverified = mark(&work, unverified, date);
-    diary.heard(&books, work.spoken(), unverified.clone());
+    diary.on_session_end(&books, work.trader_outcome(), unverified.clone());
 
     // What nobody has read is told again.
-    if work.was_heard() {
+    if work.has_reply() {
         notices.clear();
     }
     notices.extend(work.notices().iter().cloned());
-    let mut ctx = root.child(Key::node("bar"))?;
+    let mut ctx = root.child(ScopeKey::node("bar"))?;
     books.set_conditions(conditions(&books, &at_open));
-    let bars = fits(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
-    notices.extend(keep(&mut ctx, &bars).await?);
+    let bars = ledger_or_abort(broker::bar(&mut books, date, &bars(&at_close, input.symbols)))?;
+    notices.extend(record_phase(&mut ctx, &bars).await?);
 
-    let mut ctx = root.child(Key::node("close"))?;
+    let mut ctx = root.child(ScopeKey::node("close"))?;
     let next = input.dataset.next_trading_day(date);
     books.set_conditions(conditions_at_close(&books, (&at_open, &at_close)));
-    let end = fits(broker::close(&mut books, date, next, &closes(&at_close, input.symbols)))?;
-    let outcome = Outcome { entries: end.entries.clone(), rejections: end.rejections.clone() };
-    notices.extend(keep(&mut ctx, &outcome).await?);
+    let end = ledger_or_abort(broker::close(&mut books, date, next, &closes(&at_close, input.symbols)))?;
+    let outcome = PhaseResult { entries: end.entries.clone(), rejections: end.rejections.clone() };
+    notices.extend(record_phase(&mut ctx, &outcome).await?);
     if input.last {
         let rejections = broker::expire(&mut books);
-        notices.extend(keep(&mut ctx, &Outcome { entries: Vec::new(), rejections }).await?);
+        notices.extend(record_phase(&mut ctx, &PhaseResult { entries: Vec::new(), rejections }).await?);
     }
-    keep_marks(&mut ctx, &end, &at_close).await?;
+    record_marks(&mut ctx, &end, &at_close).await?;
 
-    let (memory, vectors) = diary.post(root, &end.journal, books.account()).await?;
+    let (memory, vectors) = diary.on_close(root, &end.journal, books.account()).await?;
     let state = StartState { books, notices, memory, unverified: unverified.clone(), is_marked, seed };
     let (document, texts) = state.to_doc().into_parts();
     let pending = state.books.pending();
@@ -231,30 +241,30 @@ pub async fn run_day(root: &mut Ctx, input: &DayInput<'_>, start: StartState) ->
 }
 
 /// What an agent has done in its session.
-enum Work<'a> {
+enum SessionOutcome<'a> {
     /// A conversation, by the agent as it was then.
     Solo(&'a AgentConfig, Conversation),
     /// What it did elsewhere.
-    Recorded(&'a AgentConfig, Spoke),
+    Recorded(&'a AgentConfig, ImportedOutcome),
     /// A desk's day.
-    Desk(DeskDay),
+    Desk(DeskResult),
 }
 
-impl Work<'_> {
-    fn was_heard(&self) -> bool {
+impl SessionOutcome<'_> {
+    fn has_reply(&self) -> bool {
         match self {
-            Self::Solo(_, talk) => talk.was_heard(),
+            Self::Solo(_, talk) => talk.has_reply(),
             Self::Recorded(_, spoke) => spoke.has_answered(),
-            Self::Desk(day) => day.was_heard(),
+            Self::Desk(day) => day.has_reply(),
         }
     }
 
     /// How it ended, for the trader's memory.
-    fn spoken(&self) -> Spoken {
+    fn trader_outcome(&self) -> TraderOutcome {
         match self {
-            Self::Solo(_, talk) => talk.spoken(),
-            Self::Recorded(_, spoke) => spoke.spoken(),
-            Self::Desk(day) => day.spoken(),
+            Self::Solo(_, talk) => talk.trader_outcome(),
+            Self::Recorded(_, spoke) => spoke.trader_outcome(),
+            Self::Desk(day) => day.trader_outcome(),
         }
     }
 
@@ -288,37 +298,37 @@ impl Work<'_> {
 }
 
 /// The session's mark: its own, else that of the account it began with, else that of the memory it has read.
-fn mark(work: &Work<'_>, account: Option<Unverified>, date: Date) -> Option<Unverified> {
+fn mark(work: &SessionOutcome<'_>, account: Option<Unverified>, date: Date) -> Option<Unverified> {
     let own = work.unbounded().map(|kind| Unverified::own(kind, date));
     own.or_else(|| account.map(Unverified::of_account))
         .or_else(|| work.unverified_memory().cloned().map(Unverified::of_memory))
 }
 
 /// Enters a phase's changes and refusals, and says them in sentences.
-async fn keep(ctx: &mut Ctx, outcome: &Outcome) -> Result<Vec<String>, Stop> {
+async fn record_phase(ctx: &mut Ctx, outcome: &PhaseResult) -> Result<Vec<String>, SessionStop> {
     let mut notices = Vec::new();
     for entry in &outcome.entries {
         let implied = trade::position_row(entry).into_iter().chain(filled_row(entry)).collect();
         enter(ctx, json!({ "entry": "change" }), to_value(entry), OutcomeKind::Ok, implied).await?;
-        notices.extend(sentence(entry));
+        notices.extend(describe_entry(entry));
     }
     for rejection in &outcome.rejections {
         let implied = vec![trade::rejected_row(rejection)];
         let arguments = json!({ "entry": "refusal" });
         enter(ctx, arguments, to_value(rejection), OutcomeKind::Refused, implied).await?;
-        notices.push(refused(rejection));
+        notices.push(describe_rejection(rejection));
     }
     Ok(notices)
 }
 
 /// The day's marks, with what of the market they are.
-async fn keep_marks(ctx: &mut Ctx, end: &DayEnd, view: &MarketView<'_>) -> Result<(), Stop> {
+async fn record_marks(ctx: &mut Ctx, end: &DayEnd, view: &MarketView<'_>) -> Result<(), SessionStop> {
     let mut implied = Vec::new();
     for held in &end.snapshots {
         if let Ok(read) = view.last_close(&held.symbol) {
-            implied.push(Implied::Exposure(read.exposure));
+            implied.push(DerivedRow::Exposure(read.exposure));
         }
-        implied.push(Implied::Snapshot(SnapshotRow {
+        implied.push(DerivedRow::Snapshot(SnapshotRow {
             symbol: held.symbol.clone(),
             position_id: held.position_id.to_string(),
             quantity: held.quantity,
@@ -343,15 +353,22 @@ async fn enter(
     arguments: Value,
     outcome: Value,
     outcome_kind: OutcomeKind,
-    implied: Vec<Implied>,
-) -> Result<(), Stop> {
-    let entry =
-        Entry { kind: "book", class: Class::Order, arguments, outcome, outcome_kind, said: None, implied };
-    ctx.local(entry).await.map(|_| ())
+    implied: Vec<DerivedRow>,
+) -> Result<(), SessionStop> {
+    let entry = LocalStep {
+        kind: "book",
+        class: StepClass::Order,
+        arguments,
+        outcome,
+        outcome_kind,
+        said: None,
+        implied,
+    };
+    ctx.record_local(entry).await.map(|_| ())
 }
 
 /// The row of `orders` of a waiting order that has filled.
-fn filled_row(entry: &BookEntry) -> Option<Implied> {
+fn filled_row(entry: &LedgerEntry) -> Option<DerivedRow> {
     let fill = entry.fill()?;
     let order = broker::Order {
         id: fill.order?,
@@ -424,16 +441,16 @@ fn closes(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol,
 
 fn closing(
     input: &DayInput<'_>,
-    (work, unverified): (&Work<'_>, Option<&Unverified>),
+    (work, unverified): (&SessionOutcome<'_>, Option<&Unverified>),
     starting: StartingPosition,
     end: &DayEnd,
-    (state, pending): (Text, &[PendingOrder]),
+    (state, pending): (StoredText, &[PendingOrder]),
 ) -> CloseSession {
     let (error, agent, parts) = match work {
-        Work::Solo(agent, talk) => (talk.error(), *agent, solo_metadata(talk)),
-        Work::Recorded(agent, spoke) => (None, *agent, spoke.metadata()),
+        SessionOutcome::Solo(agent, talk) => (talk.error(), *agent, solo_metadata(talk)),
+        SessionOutcome::Recorded(agent, spoke) => (None, *agent, spoke.metadata()),
         // A desk on which nobody has come to anything is a day all the same: its provenance says so.
-        Work::Desk(day) => (None, input.agent_at(CLOSE), day.metadata()),
+        SessionOutcome::Desk(day) => (None, input.agent_at(CLOSE), day.metadata()),
     };
     let mut metadata = json!({
         "agent_kind": agent.kind,
@@ -489,6 +506,6 @@ fn solo_metadata(talk: &Conversation) -> Map<String, Value> {
 }
 
 /// The books can only fail on numbers that no market has; such a job cannot go on.
-fn fits<T>(result: Result<T, LedgerError>) -> Result<T, Stop> {
-    result.map_err(|error| Stop::Misuse(format!("the books cannot go on: {error}")))
+fn ledger_or_abort<T>(result: Result<T, LedgerError>) -> Result<T, SessionStop> {
+    result.map_err(|error| SessionStop::ContractViolation(format!("the books cannot go on: {error}")))
 }

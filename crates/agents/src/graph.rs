@@ -8,7 +8,7 @@ use crate::day::POST;
 use crate::desk::config::Analyst;
 use crate::desk::roles;
 use papertape_core::market::Listed;
-use papertape_core::tape::Key;
+use papertape_core::tape::ScopeKey;
 use std::collections::BTreeSet;
 
 /// The graph of one agent's day.
@@ -24,16 +24,16 @@ pub struct Graph {
 
 /// Where a path stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place<'p> {
+enum GraphPosition<'p> {
     /// A node at the root.
     Root(usize),
     /// A part of a symbol's work.
-    Symbol { symbol: &'p str, part: Part<'p> },
+    Symbol { symbol: &'p str, part: GraphPart<'p> },
 }
 
 /// A part of a symbol's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part<'p> {
+enum GraphPart<'p> {
     /// All of it, from its beginning.
     Whole,
     /// A node.
@@ -65,7 +65,7 @@ impl Graph {
                     ),
                     symbols: symbols
                         .iter()
-                        .map(|symbol| Key::Symbol(symbol.to_string()).to_string())
+                        .map(|symbol| ScopeKey::Symbol(symbol.to_string()).to_string())
                         .collect(),
                 }
             }
@@ -99,8 +99,10 @@ impl Graph {
                 .is_some_and(|(kind, n)| !kind.is_empty() && !kind.contains('/') && n.parse::<u32>().is_ok())
         };
         let known = match self.place(at) {
-            Some((Place::Root(_), step)) => step.is_none_or(numbered),
-            Some((Place::Symbol { part, .. }, step)) => part != Part::Beside && step.is_none_or(numbered),
+            Some((GraphPosition::Root(_), step)) => step.is_none_or(numbered),
+            Some((GraphPosition::Symbol { part, .. }, step)) => {
+                part != GraphPart::Beside && step.is_none_or(numbered)
+            }
             None => false,
         };
         if known {
@@ -142,27 +144,27 @@ impl Graph {
     pub fn is_at_or_after(&self, path: &str, cut: &str) -> bool {
         let (Some((path, _)), Some((cut, _))) = (self.place(path), self.place(cut)) else { return true };
         match (path, cut) {
-            (Place::Root(path), Place::Root(cut)) => path >= cut,
-            (Place::Root(path), Place::Symbol { .. }) => path > SYMBOLS_AT,
-            (Place::Symbol { .. }, Place::Root(cut)) => SYMBOLS_AT >= cut,
-            (Place::Symbol { symbol, part }, Place::Symbol { symbol: of, part: cut }) => {
+            (GraphPosition::Root(path), GraphPosition::Root(cut)) => path >= cut,
+            (GraphPosition::Root(path), GraphPosition::Symbol { .. }) => path > SYMBOLS_AT,
+            (GraphPosition::Symbol { .. }, GraphPosition::Root(cut)) => SYMBOLS_AT >= cut,
+            (GraphPosition::Symbol { symbol, part }, GraphPosition::Symbol { symbol: of, part: cut }) => {
                 symbol == of && self.follows(part, cut)
             }
         }
     }
 
     /// Within one symbol.
-    fn follows(&self, part: Part<'_>, cut: Part<'_>) -> bool {
+    fn follows(&self, part: GraphPart<'_>, cut: GraphPart<'_>) -> bool {
         let rank = |node: &str| self.nodes.iter().find(|(known, _)| known == node).map(|(_, rank)| *rank);
         match (part, cut) {
-            (_, Part::Whole) | (Part::Beside, _) => true,
-            (Part::Whole, _) | (Part::Node(_), Part::Beside) => false,
-            (Part::Node(node), Part::Node(cut)) => node == cut || rank(node) > rank(cut),
+            (_, GraphPart::Whole) | (GraphPart::Beside, _) => true,
+            (GraphPart::Whole, _) | (GraphPart::Node(_), GraphPart::Beside) => false,
+            (GraphPart::Node(node), GraphPart::Node(cut)) => node == cut || rank(node) > rank(cut),
         }
     }
 
     /// The place of a path, and the step in it. `None` for what is no place of this graph.
-    fn place<'p>(&self, path: &'p str) -> Option<(Place<'p>, Option<&'p str>)> {
+    fn place<'p>(&self, path: &'p str) -> Option<(GraphPosition<'p>, Option<&'p str>)> {
         let (first, rest) = match path.split_once('/') {
             Some((first, rest)) => (first, Some(rest)),
             None => (path, None),
@@ -171,28 +173,28 @@ impl Graph {
             return None;
         }
         if let Some(at) = self.root.iter().position(|node| *node == first) {
-            return Some((Place::Root(at), rest));
+            return Some((GraphPosition::Root(at), rest));
         }
         if !self.symbols.contains(first) {
             return None;
         }
         let Some(rest) = rest else {
-            return Some((Place::Symbol { symbol: first, part: Part::Whole }, None));
+            return Some((GraphPosition::Symbol { symbol: first, part: GraphPart::Whole }, None));
         };
         let (node, step) = match rest.split_once('/') {
             Some((node, step)) => (node, Some(step)),
             None => (rest, None),
         };
         if self.nodes.iter().any(|(known, _)| known == node) {
-            return Some((Place::Symbol { symbol: first, part: Part::Node(node) }, step));
+            return Some((GraphPosition::Symbol { symbol: first, part: GraphPart::Node(node) }, step));
         }
-        Some((Place::Symbol { symbol: first, part: Part::Beside }, Some(rest)))
+        Some((GraphPosition::Symbol { symbol: first, part: GraphPart::Beside }, Some(rest)))
     }
 }
 
 /// A symbol's nodes: the analysts of one rank, then one after the other.
 fn desk_nodes(analysts: &BTreeSet<Analyst>, debate: u32, risk: u32) -> Vec<(String, usize)> {
-    let key = |node: &str, round: u32| Key::Node(node.to_owned(), round).to_string();
+    let key = |node: &str, round: u32| ScopeKey::Node(node.to_owned(), round).to_string();
     let mut nodes: Vec<(String, usize)> =
         roles::analysts(analysts).iter().map(|role| (key(role.seat().node, 1), 0)).collect();
     let rest = roles::sequence(debate, risk).into_iter().map(|(node, round)| key(node, round));

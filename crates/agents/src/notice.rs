@@ -1,11 +1,11 @@
 //! What has happened to the books, in sentences for the agent.
 
-use papertape_core::broker::{BookEntry, Rejection};
+use papertape_core::broker::{LedgerEntry, Rejection};
 use papertape_core::ledger::{FillCause, LedgerEvent};
 use rust_decimal::Decimal;
 
 /// What an entry means for the agent; `None` for what it need not be told.
-pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
+pub(crate) fn describe_entry(entry: &LedgerEntry) -> Option<String> {
     let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
     match entry.event.as_ref()? {
         LedgerEvent::Fill(fill) if fill.cause == FillCause::Delisting => {
@@ -50,7 +50,7 @@ pub(crate) fn sentence(entry: &BookEntry) -> Option<String> {
     }
 }
 
-pub(crate) fn refused(rejection: &Rejection) -> String {
+pub(crate) fn describe_rejection(rejection: &Rejection) -> String {
     let id = rejection.request.id();
     format!("order {id} on {}: {} ({})", rejection.request.symbol(), rejection.message, rejection.code)
 }

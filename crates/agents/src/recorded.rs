@@ -4,7 +4,7 @@
 //! go through the broker. So the books are ours, computed from the orders and the prices; where they come to
 //! something else than the log says, the day's metadata tell it.
 
-use crate::memory::Spoken;
+use crate::memory::TraderOutcome;
 use crate::solo::FINISH_SIGNAL;
 use crate::tools::trade;
 use papertape_core::broker::{Books, Order, Side, approve};
@@ -14,7 +14,9 @@ use papertape_core::market::{Listed, MarketView};
 use papertape_core::message::{ModelName, Role};
 use papertape_core::money::{Money, Quantity};
 use papertape_core::provenance::{DataQuality, QualityState};
-use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
+use papertape_core::tape::{
+    Ctx, LocalStep, OutcomeKind, SessionStop, StepClass, ToolInvocation, TranscriptMessage,
+};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -86,7 +88,7 @@ pub struct RecordedBooks {
 
 /// A day of a log, and who writes its memories.
 #[derive(Clone, Copy, Debug)]
-pub struct Recorded<'a> {
+pub struct ImportedDay<'a> {
     /// What was said and done.
     pub day: &'a RecordedDay,
     /// The model that writes the memories, for the one that spoke cannot be asked.
@@ -95,7 +97,7 @@ pub struct Recorded<'a> {
 
 /// What came of a recorded day: the key `recorded` of its session's metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spoke {
+pub struct ImportedOutcome {
     /// How many messages the log has of this day.
     pub messages: usize,
     /// How many of them the agent said.
@@ -177,7 +179,7 @@ impl RecordedBooks {
 /// Why a day is degraded of which no answer was recorded.
 const NO_ANSWER: &str = "no_answer_recorded";
 
-impl Spoke {
+impl ImportedOutcome {
     /// Has the agent said anything?
     #[must_use]
     pub fn has_answered(&self) -> bool {
@@ -185,8 +187,8 @@ impl Spoke {
     }
 
     /// How the session ended, for the trader's memory.
-    pub(crate) fn spoken(&self) -> Spoken {
-        Spoken {
+    pub(crate) fn trader_outcome(&self) -> TraderOutcome {
+        TraderOutcome {
             heard: self.has_answered(),
             degraded: false,
             decision: self.last_words.replace(FINISH_SIGNAL, "").trim().to_owned(),
@@ -213,15 +215,19 @@ impl Spoke {
 ///
 /// # Errors
 /// A stop.
-pub(crate) async fn speak(
+pub(crate) async fn replay_imported_day(
     ctx: &mut Ctx,
     day: &RecordedDay,
     (symbols, date, view): (&Listed, Date, &MarketView<'_>),
     books: &mut Books,
-) -> Result<Spoke, Stop> {
-    let mut spoke = Spoke { messages: day.messages.len(), orders: day.orders.len(), ..Spoke::default() };
+) -> Result<ImportedOutcome, SessionStop> {
+    let mut spoke = ImportedOutcome {
+        messages: day.messages.len(),
+        orders: day.orders.len(),
+        ..ImportedOutcome::default()
+    };
     if let Some(instructions) = &day.instructions {
-        ctx.instruct(instructions);
+        ctx.set_system_prompt(instructions);
     }
     for message in &day.messages {
         let kept = say(ctx, message).await?;
@@ -261,22 +267,22 @@ pub(crate) async fn speak(
 }
 
 /// Puts a message into the conversation. Gives it as it is kept.
-async fn say(ctx: &mut Ctx, message: &RecordedMessage) -> Result<String, Stop> {
+async fn say(ctx: &mut Ctx, message: &RecordedMessage) -> Result<String, SessionStop> {
     if message.role == Role::User {
-        return ctx.say(&message.content).await;
+        return ctx.push_user_message(&message.content).await;
     }
-    let tool = message.tool_name.as_ref().map(|name| ToolNote {
+    let tool = message.tool_name.as_ref().map(|name| ToolInvocation {
         name: name.clone(),
         input: message.tool_input.clone().unwrap_or_else(|| json!({})),
     });
     let kept = ctx
-        .local(Entry {
+        .record_local(LocalStep {
             kind: SAID,
-            class: Class::Local,
+            class: StepClass::Local,
             arguments: json!({ "role": message.role, "tool": tool.as_ref().map(|tool| &tool.name) }),
             outcome: json!({ "role": message.role, "content": message.content }),
             outcome_kind: OutcomeKind::Ok,
-            said: Some(Shown { role: message.role, content: message.content.clone(), tool }),
+            said: Some(TranscriptMessage { role: message.role, content: message.content.clone(), tool }),
             implied: Vec::new(),
         })
         .await?;

@@ -1,10 +1,10 @@
 //! The solo trader: one conversation with tools.
 
 use crate::config::AgentConfig;
-use crate::memory::{self, Diary, Spoken, recall};
+use crate::memory::{self, DayMemory, TraderOutcome, recall};
 use crate::prompt::PromptSet;
 use crate::rules::{Allowed, rules};
-use crate::tools::{self, Arguments, Reading, calculate, market, number, portfolio, trade};
+use crate::tools::{self, Arguments, ToolOutput, calculate, market, number, portfolio, trade};
 use crate::universe;
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::fence::{Author, fence, is_blank};
@@ -15,8 +15,8 @@ use papertape_core::message::{
 use papertape_core::point_in_time::Unverified;
 use papertape_core::ports::ExternalCall;
 use papertape_core::provenance::{DataQuality, QualityState, reason};
-use papertape_core::record::Implied;
-use papertape_core::tape::{Ctx, Stop, ToolNote};
+use papertape_core::record::DerivedRow;
+use papertape_core::tape::{Ctx, SessionStop, ToolInvocation};
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub const SOLO_REASONS: [&str; 4] = [NO_FINISH_SIGNAL, "cut_short", "step_limit"
 pub const LIST_TOOLS: &str = "$list";
 
 /// What a day's conversation is about.
-pub struct Brief<'a> {
+pub struct SoloInput<'a> {
     /// The agent.
     pub agent: &'a AgentConfig,
     /// Its model's version, where it is a house model.
@@ -52,13 +52,14 @@ pub struct Brief<'a> {
 /// How a conversation ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
-pub enum Ended {
+pub enum ConversationEnd {
     /// The agent said that it was done.
     FinishSignal,
     /// It answered without calling a tool.
     FinalAnswer,
-    /// Its last answer was cut short by its limit of tokens.
-    CutShort,
+    /// Its last response was truncated by its token limit.
+    #[serde(rename = "cut_short")]
+    Truncated,
     /// It used all of its steps.
     StepLimit,
     /// A model call failed for good.
@@ -78,7 +79,7 @@ pub enum Ended {
 pub struct Conversation {
     /// How it ended.
     #[serde(flatten)]
-    pub ended: Ended,
+    pub ended: ConversationEnd,
     /// How many model calls were made.
     pub steps: u32,
     /// How many tool calls showed it something.
@@ -100,20 +101,21 @@ pub struct Conversation {
 impl Conversation {
     /// How the session ended, for the trader's memory.
     #[must_use]
-    pub fn spoken(&self) -> Spoken {
-        Spoken {
-            heard: self.was_heard(),
-            degraded: matches!(self.ended, Ended::Failed { .. } | Ended::CutShort) || self.is_undecided(),
+    pub fn trader_outcome(&self) -> TraderOutcome {
+        TraderOutcome {
+            heard: self.has_reply(),
+            degraded: matches!(self.ended, ConversationEnd::Failed { .. } | ConversationEnd::Truncated)
+                || self.is_undecided(),
             decision: self.last_words.replace(FINISH_SIGNAL, "").trim().to_owned(),
         }
     }
 
     /// Has the model answered at all, and so read the day's question?
     #[must_use]
-    pub fn was_heard(&self) -> bool {
+    pub fn has_reply(&self) -> bool {
         match self.ended {
-            Ended::BadPrompt { .. } => false,
-            Ended::Failed { .. } => self.steps > 1,
+            ConversationEnd::BadPrompt { .. } => false,
+            ConversationEnd::Failed { .. } => self.steps > 1,
             _ => self.steps > 0,
         }
     }
@@ -122,19 +124,21 @@ impl Conversation {
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         let broke_off = self.error().is_some();
-        !broke_off && self.ended != Ended::FinishSignal && self.reads == 0 && self.orders == 0
+        !broke_off && self.ended != ConversationEnd::FinishSignal && self.reads == 0 && self.orders == 0
     }
 
     /// What the day rests on.
     #[must_use]
     pub fn data_quality(&self) -> DataQuality {
         let (state, why) = match &self.ended {
-            Ended::Failed { failure } => (QualityState::Failed, Some(failure.kind.as_str())),
-            Ended::BadPrompt { .. } => (QualityState::Failed, Some("bad_prompt")),
+            ConversationEnd::Failed { failure } => (QualityState::Failed, Some(failure.kind.as_str())),
+            ConversationEnd::BadPrompt { .. } => (QualityState::Failed, Some("bad_prompt")),
             _ if !self.is_undecided() => (QualityState::Ok, None),
-            Ended::CutShort => (QualityState::NoDecision, Some("cut_short")),
-            Ended::StepLimit => (QualityState::NoDecision, Some("step_limit")),
-            Ended::FinalAnswer | Ended::FinishSignal => (QualityState::NoDecision, Some(NO_FINISH_SIGNAL)),
+            ConversationEnd::Truncated => (QualityState::NoDecision, Some("cut_short")),
+            ConversationEnd::StepLimit => (QualityState::NoDecision, Some("step_limit")),
+            ConversationEnd::FinalAnswer | ConversationEnd::FinishSignal => {
+                (QualityState::NoDecision, Some(NO_FINISH_SIGNAL))
+            }
         };
         DataQuality {
             state,
@@ -147,9 +151,12 @@ impl Conversation {
     #[must_use]
     pub fn error(&self) -> Option<String> {
         match &self.ended {
-            Ended::Failed { failure } => Some(failure.to_string()),
-            Ended::BadPrompt { message } => Some(message.clone()),
-            Ended::FinishSignal | Ended::FinalAnswer | Ended::CutShort | Ended::StepLimit => None,
+            ConversationEnd::Failed { failure } => Some(failure.to_string()),
+            ConversationEnd::BadPrompt { message } => Some(message.clone()),
+            ConversationEnd::FinishSignal
+            | ConversationEnd::FinalAnswer
+            | ConversationEnd::Truncated
+            | ConversationEnd::StepLimit => None,
         }
     }
 }
@@ -158,20 +165,20 @@ impl Conversation {
 ///
 /// # Errors
 /// A stop.
-pub async fn converse(
+pub async fn run_conversation(
     ctx: &mut Ctx,
-    brief: &Brief<'_>,
+    brief: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    diary: &Diary<'_>,
-) -> Result<Conversation, Stop> {
-    let outside = Outside::ask(ctx, brief).await?;
+    diary: &DayMemory<'_>,
+) -> Result<Conversation, SessionStop> {
+    let outside = ExternalTools::start(ctx, brief).await?;
     let tools_missing = outside.missing.clone();
     let last_words = String::new();
     let past = recall(ctx, &diary.reader(books.account()), None).await?;
     let unverified_memory = past.as_ref().ok().and_then(|past| past.unverified.clone());
     let mut talk = Conversation {
-        ended: Ended::StepLimit,
+        ended: ConversationEnd::StepLimit,
         steps: 0,
         reads: 0,
         orders: 0,
@@ -183,12 +190,12 @@ pub async fn converse(
     let (instructions, opening, shown) = match made {
         Ok(texts) => texts,
         Err(message) => {
-            talk.ended = Ended::BadPrompt { message };
+            talk.ended = ConversationEnd::BadPrompt { message };
             return Ok(talk);
         }
     };
-    let instructions = ctx.instruct(&instructions);
-    let opening = ctx.say_showing(&opening, shown).await?;
+    let instructions = ctx.set_system_prompt(&instructions);
+    let opening = ctx.push_with_exposure(&opening, shown).await?;
     let mut request = ModelRequest {
         model: brief.agent.model.clone(),
         house_version: brief.house_version,
@@ -205,7 +212,7 @@ pub async fn converse(
         let reply = match ctx.model(&request, options).await? {
             Ok(reply) => reply,
             Err(failure) => {
-                talk.ended = Ended::Failed { failure };
+                talk.ended = ConversationEnd::Failed { failure };
                 return Ok(talk);
             }
         };
@@ -222,9 +229,9 @@ pub async fn converse(
         }
         let signal = reply.text.contains(FINISH_SIGNAL);
         let ended = match (signal, reply.tool_calls.is_empty(), reply.finish) {
-            (true, ..) => Ended::FinishSignal,
-            (false, true, FinishReason::Length) => Ended::CutShort,
-            (false, true, _) => Ended::FinalAnswer,
+            (true, ..) => ConversationEnd::FinishSignal,
+            (false, true, FinishReason::Length) => ConversationEnd::Truncated,
+            (false, true, _) => ConversationEnd::FinalAnswer,
             (false, false, _) => continue,
         };
         talk.ended = ended;
@@ -234,13 +241,13 @@ pub async fn converse(
 }
 
 /// What the configured tool servers offer.
-struct Outside {
-    tools: BTreeMap<String, OutsideTool>,
+struct ExternalTools {
+    tools: BTreeMap<String, ToolBinding>,
     missing: BTreeMap<String, String>,
 }
 
 /// A tool of a server, under the name by which the model is told of it.
-struct OutsideTool {
+struct ToolBinding {
     server: String,
     name: String,
     spec: ToolSpec,
@@ -254,9 +261,9 @@ struct ListedTool {
     repeatable: bool,
 }
 
-impl Outside {
+impl ExternalTools {
     /// Asks each server for its tools: an external step, so that a re-run offers the same ones.
-    async fn ask(ctx: &mut Ctx, brief: &Brief<'_>) -> Result<Self, Stop> {
+    async fn start(ctx: &mut Ctx, brief: &SoloInput<'_>) -> Result<Self, SessionStop> {
         let mut outside = Self { tools: BTreeMap::new(), missing: BTreeMap::new() };
         for server in &brief.agent.tools {
             let call =
@@ -276,7 +283,7 @@ impl Outside {
                     spec.name = format!("{server}__{name}");
                     describe_as_data(server, &mut spec);
                     let repeatable = listed.repeatable;
-                    (spec.name.clone(), OutsideTool { server: server.clone(), name, spec, repeatable })
+                    (spec.name.clone(), ToolBinding { server: server.clone(), name, spec, repeatable })
                 })),
                 Err(reason) => {
                     outside.missing.insert(server.clone(), reason);
@@ -318,7 +325,7 @@ fn describe_parameters(source: &str, schema: &mut Value) {
     }
 }
 
-fn offered(profile: &MarketProfile, view: &MarketView<'_>, outside: &Outside) -> Vec<ToolSpec> {
+fn offered(profile: &MarketProfile, view: &MarketView<'_>, outside: &ExternalTools) -> Vec<ToolSpec> {
     let mut tools = trade::tools(profile);
     tools.extend(market::tools(&view.all_intervals()));
     tools.push(calculate::tool());
@@ -346,13 +353,13 @@ impl Did {
 /// Runs one call and gives what the model is told.
 async fn run_tool(
     ctx: &mut Ctx,
-    brief: &Brief<'_>,
+    brief: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    outside: &Outside,
+    outside: &ExternalTools,
     call: &ToolCall,
-) -> Result<(String, Did), Stop> {
-    let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+) -> Result<(String, Did), SessionStop> {
+    let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
     // A tool of a server says itself what it takes.
     if !outside.tools.contains_key(&call.name) {
         let specs = offered(books.profile(), view, outside);
@@ -368,7 +375,7 @@ async fn run_tool(
     }
     if let Some(tool) = outside.tools.get(&call.name) {
         if let Err(message) = Arguments::of(&call.arguments) {
-            return Ok((tools::answer(ctx, view, note, Reading::error(message)).await?, Did::Nothing));
+            return Ok((tools::answer(ctx, view, note, ToolOutput::error(message)).await?, Did::Nothing));
         }
         let outside_call = ExternalCall {
             server: tool.server.clone(),
@@ -389,7 +396,7 @@ async fn run_tool(
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
             let known: Vec<String> =
                 offered(books.profile(), view, outside).into_iter().map(|t| t.name).collect();
-            Reading::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
+            ToolOutput::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };
     let did = Did::read(reading.value.get("error").is_some() || call.name == "calculate");
@@ -398,11 +405,11 @@ async fn run_tool(
 
 /// The system prompt and the day's question, with what of the market the question shows.
 fn prompts(
-    brief: &Brief<'_>,
+    brief: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &Books,
     past: &str,
-) -> Result<(String, String, Vec<Implied>), String> {
+) -> Result<(String, String, Vec<DerivedRow>), String> {
     let language = brief.agent.language;
     let allowed = rules(books.profile(), Allowed::by(books.profile()), language, brief.date);
     let system = brief.prompts.render(
@@ -417,11 +424,11 @@ fn prompts(
         }),
     );
     let mut opens = serde_json::Map::new();
-    let mut shown: Vec<Implied> =
-        view.universe_exposure().cloned().map(Implied::Exposure).into_iter().collect();
+    let mut shown: Vec<DerivedRow> =
+        view.universe_exposure().cloned().map(DerivedRow::Exposure).into_iter().collect();
     for symbol in brief.symbols.iter() {
         let read = view.open_price(symbol).ok();
-        shown.extend(read.iter().map(|read| Implied::Exposure(read.exposure.clone())));
+        shown.extend(read.iter().map(|read| DerivedRow::Exposure(read.exposure.clone())));
         let open = read.map_or(Value::Null, |read| number(read.value.price.0));
         opens.insert(symbol.to_string(), open);
     }

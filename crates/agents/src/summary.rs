@@ -2,7 +2,7 @@
 
 use crate::config::{AgentConfig, AgentKind, Language};
 use crate::desk::answer::{PortfolioDecision, ResearchPlan, Structured as _, TraderProposal};
-use crate::desk::roles::{PortfolioManager, ResearchManager, Role as _, Seat, Trader};
+use crate::desk::roles::{PortfolioManager, ResearchManager, Role as _, RoleSpec, Trader};
 use crate::prompt::{PromptError, PromptSet};
 use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ToolChoice};
@@ -23,14 +23,14 @@ pub fn is_read_for_session(agent: &AgentConfig, path: &StepPath) -> bool {
 }
 
 /// Is it a step of who sits there?
-fn sits(path: &StepPath, seat: &Seat) -> bool {
+fn sits(path: &StepPath, seat: &RoleSpec) -> bool {
     path.node().strip_prefix(seat.node).is_some_and(|rest| rest.starts_with('#'))
 }
 
 /// What was said in a step, as it is summarised: an answer that has a form as the sentences that are in it,
 /// with its instrument and what it comes to in front; everything else as it is.
 #[must_use]
-pub fn told(path: &StepPath, content: String) -> String {
+pub fn summary_request(path: &StepPath, content: String) -> String {
     let told = if sits(path, PortfolioManager.seat()) {
         PortfolioDecision::parse(&content).ok().map(|decision| {
             let rating = decision.rating.as_str();

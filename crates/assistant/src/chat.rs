@@ -1,13 +1,13 @@
 //! Replies to a user message: one turn of a conversation.
 
+use crate::action_results::results_as_data;
+use crate::actions::ActionSpec;
 use crate::confirm::{self, Pending};
+use crate::conversation::{self, ActionContext, ConversationRequest, Ended, Held, SERVER};
 use crate::perform::TURN;
 use crate::prompt::Prompts;
 use crate::settings::Settings;
 use crate::summary::paragraph;
-use crate::table::ActionSpec;
-use crate::talk::{self, About, Ended, Held, SERVER, Talk};
-use crate::told::results_as_data;
 use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
 use papertape_core::chat::{ChatId, unanswered};
 use papertape_core::fence::{Author, fence};
@@ -17,7 +17,7 @@ use papertape_core::message::Message;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::JobStatus;
-use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
+use papertape_core::tape::{ActionOptions, ActionRequest, Ctx, ScopeKey, SessionStop};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -56,13 +56,13 @@ pub async fn answer(
     job: &JobId,
     settings: &Settings,
     prompts: &Prompts,
-) -> Result<Result<Answer, String>, Stop> {
+) -> Result<Result<Answer, String>, SessionStop> {
     let turn = match turn(ctx, settings).await? {
         Ok(turn) => turn,
         Err(why) => return Ok(Err(why)),
     };
     let words = &turn.user.content;
-    let mut about = About {
+    let mut about = ActionContext {
         plan: turn.session.plan_id,
         chat: Some(turn.session.id.clone()),
         words: Some(words.chars().take(WORDS_CHARS).collect()),
@@ -70,8 +70,9 @@ pub async fn answer(
     let waiting = turn.history.iter().rev().find(|past| past.is_assistant()).map(Said::pending);
     let ids: Vec<String> = serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
     let pending = confirm::confirmed(waiting.unwrap_or_default(), words, &ids);
-    let mut scope = ctx.child(Key::node("confirmed"))?;
-    let done = talk::confirmed(&mut scope, &mut about, settings.bounds().action_timeout, pending).await?;
+    let mut scope = ctx.child(ScopeKey::node("confirmed"))?;
+    let done =
+        conversation::confirmed(&mut scope, &mut about, settings.bounds().action_timeout, pending).await?;
 
     let speaker = settings.speaker.clone();
     let told: Vec<Value> = done.iter().zip(1..).map(|(one, order)| one.told(order)).collect();
@@ -84,7 +85,7 @@ pub async fn answer(
         "confirmed": (!told.is_empty()).then(|| results_as_data(&Value::Array(told))),
         "message": words,
     });
-    let instructions = talk::instructions(prompts, "chat", &speaker, any);
+    let instructions = conversation::instructions(prompts, "chat", &speaker, any);
     let opening = prompts.render("message", speaker.language, values);
     let (instructions, opening) = match (instructions, opening) {
         (Ok(instructions), Ok(opening)) => (instructions, opening),
@@ -94,9 +95,9 @@ pub async fn answer(
     };
     let mut messages: Vec<Message> = turn.history.iter().filter_map(Said::to_message).collect();
     messages.push(Message::user(opening));
-    let held = talk::hold(
+    let held = conversation::hold(
         ctx,
-        Talk {
+        ConversationRequest {
             speaker: &speaker,
             bounds: settings.bounds(),
             instructions,
@@ -105,7 +106,7 @@ pub async fn answer(
             about,
             may_ask: true,
             trusted: false,
-            tainted: done.iter().any(talk::Done::brings_text),
+            tainted: done.iter().any(conversation::Done::brings_text),
             done,
         },
     )
@@ -142,14 +143,14 @@ struct Session {
 #[derive(Debug, Deserialize)]
 struct Said {
     id: i64,
-    role: papertape_core::chat::Speaker,
+    role: papertape_core::chat::ChatRole,
     content: String,
     metadata: Value,
 }
 
 impl Said {
     fn is_assistant(&self) -> bool {
-        self.role == papertape_core::chat::Speaker::Assistant
+        self.role == papertape_core::chat::ChatRole::Assistant
     }
 
     fn pending(&self) -> Vec<Pending> {
@@ -173,10 +174,10 @@ impl Said {
 }
 
 /// Reads the turn. The result is recorded, so that a resumed turn reads the same.
-async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>, Stop> {
+async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>, SessionStop> {
     let call = ExternalCall { server: SERVER.to_owned(), tool: TURN.to_owned(), arguments: json!({}) };
-    let mut scope = ctx.child(Key::node("start"))?;
-    let ask = ActionAsk { call, row: None, hold: None, options: options(settings) };
+    let mut scope = ctx.child(ScopeKey::node("start"))?;
+    let ask = ActionRequest { call, row: None, hold: None, options: options(settings) };
     let mut data = match scope.action(ask).await? {
         Ok(reply) => reply.data,
         Err(failure) => return Ok(Err(failure.to_string())),

@@ -2,7 +2,7 @@
 //! left out.
 
 use papertape_core::action::Language;
-use papertape_core::plan::{MOST_NAME_CHARS, TaskId};
+use papertape_core::plan::{MAX_NAME_CHARS, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -191,7 +191,7 @@ impl Children {
             Value::String(text) => text.chars().take(PLACE_CHARS).collect::<String>().into(),
             other => other.to_string().chars().take(PLACE_CHARS).collect::<String>().into(),
         };
-        ChildRef { place, name: name.map(|name| name.chars().take(MOST_NAME_CHARS).collect()), task_id }
+        ChildRef { place, name: name.map(|name| name.chars().take(MAX_NAME_CHARS).collect()), task_id }
     }
 }
 

@@ -6,8 +6,8 @@
 //! after reading such text. Pending actions are stored with the reply; the user's next message confirms them, by
 //! a word of [`is_yes`] or by ID, or drops them.
 
+use crate::actions::ActionSpec;
 use crate::protocol::RetryPolicy;
-use crate::table::ActionSpec;
 use papertape_core::action::Language;
 use papertape_core::json;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Pending {
 
 /// Whether the action requires confirmation. `tainted`: untrusted text is in the turn.
 #[must_use]
-pub fn asks_first(spec: &ActionSpec, parameters: &Map<String, Value>, tainted: bool) -> bool {
+pub fn requires_confirmation(spec: &ActionSpec, parameters: &Map<String, Value>, tainted: bool) -> bool {
     spec.deletes || spec.stops || (spec.spends && (tainted || trusts(parameters)))
 }
 

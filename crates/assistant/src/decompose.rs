@@ -2,16 +2,16 @@
 //! children, which are sent to the model in turn.
 
 use crate::children::{self, ChildReason, Children, DependencyReason, LeftOut, LeftOutDependency};
-use crate::planned::{Planned, ReadTask};
+use crate::conversation::SERVER;
+use crate::plan_snapshot::{PlanSnapshot, ReadTask};
 use crate::prompt::Prompts;
 use crate::settings::{Decompose, Settings};
-use crate::talk::SERVER;
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language};
 use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ResponseSchema, ToolChoice};
-use papertape_core::plan::{MOST_NAME_CHARS, TaskId};
+use papertape_core::plan::{MAX_NAME_CHARS, TaskId};
 use papertape_core::ports::ExternalCall;
-use papertape_core::tape::{ActionAsk, ActionOptions, Ctx, Key, Stop};
+use papertape_core::tape::{ActionOptions, ActionRequest, Ctx, ScopeKey, SessionStop};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -95,10 +95,10 @@ pub async fn decompose(
     what: &Decompose,
     settings: &Settings,
     prompts: &Prompts,
-) -> Result<Result<Decomposition, String>, Stop> {
+) -> Result<Result<Decomposition, String>, SessionStop> {
     let options =
         ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
-    let planned = match Planned::read(ctx, what.plan_id, options).await? {
+    let planned = match PlanSnapshot::read(ctx, what.plan_id, options).await? {
         Ok(planned) => planned,
         Err(why) => return Ok(Err(why)),
     };
@@ -106,7 +106,7 @@ pub async fn decompose(
         Ok(first) => first,
         Err(why) => return Ok(Err(why)),
     };
-    let work = Work { what, settings, prompts, planned: &planned, options };
+    let work = DecompositionQueue { what, settings, prompts, planned: &planned, options };
     let mut found = Decomposition {
         stopped_reason: StoppedReason::Completed,
         stats: Stats::default(),
@@ -129,7 +129,7 @@ pub async fn decompose(
         }
         number += 1;
         found.stats.nodes_asked += 1;
-        let mut scope = ctx.child(Key::Node("node".to_owned(), number))?;
+        let mut scope = ctx.child(ScopeKey::Node("node".to_owned(), number))?;
         let room = what.limits.total_node_budget.saturating_sub(found.stats.nodes_created);
         match work.children(&mut scope, &node, room).await? {
             Ok(mut children) => {
@@ -158,7 +158,7 @@ pub async fn decompose(
     Ok(Ok(found))
 }
 
-fn first(planned: &Planned, task: Option<TaskId>) -> Result<Node, String> {
+fn first(planned: &PlanSnapshot, task: Option<TaskId>) -> Result<Node, String> {
     let Some(id) = task else {
         let plan = &planned.plan;
         let goal = if plan.goal.trim().is_empty() { &plan.name } else { &plan.goal };
@@ -215,22 +215,22 @@ impl Decomposition {
     }
 }
 
-struct Work<'a> {
+struct DecompositionQueue<'a> {
     what: &'a Decompose,
     settings: &'a Settings,
     prompts: &'a Prompts,
-    planned: &'a Planned,
+    planned: &'a PlanSnapshot,
     options: ActionOptions,
 }
 
-impl Work<'_> {
+impl DecompositionQueue<'_> {
     /// The children into which the model would decompose a node, with room for this many tasks.
     async fn children(
         &self,
         ctx: &mut Ctx,
         node: &Node,
         room: u32,
-    ) -> Result<Result<Children, String>, Stop> {
+    ) -> Result<Result<Children, String>, SessionStop> {
         let speaker = &self.settings.speaker;
         let language = crate::language::of_text(&node.instruction);
         let instructions = self.prompts.render(
@@ -251,8 +251,8 @@ impl Work<'_> {
             (Ok(instructions), Ok(question)) => (instructions, question),
             (Err(error), _) | (_, Err(error)) => return Ok(Err(error.to_string())),
         };
-        let instructions = ctx.instruct(&instructions);
-        let question = ctx.say(&question).await?;
+        let instructions = ctx.set_system_prompt(&instructions);
+        let question = ctx.push_user_message(&question).await?;
         let request = ModelRequest {
             model: speaker.model.clone(),
             house_version: speaker.house_version,
@@ -285,7 +285,7 @@ impl Work<'_> {
         node: &Node,
         mut children: Children,
         found: &mut Decomposition,
-    ) -> Result<Vec<Node>, Stop> {
+    ) -> Result<Vec<Node>, SessionStop> {
         let mut made: Vec<(usize, TaskId)> = Vec::new();
         let mut nodes = Vec::new();
         for child in std::mem::take(&mut children.made) {
@@ -296,7 +296,7 @@ impl Work<'_> {
                     None => children.dropped.push((child.place, place.into(), DependencyReason::NotMade)),
                 }
             }
-            let name: String = child.name.chars().take(MOST_NAME_CHARS).collect();
+            let name: String = child.name.chars().take(MAX_NAME_CHARS).collect();
             let instruction = if child.instruction.trim().is_empty() { &name } else { &child.instruction };
             match self.create(ctx, node, (&name, instruction), dependencies).await? {
                 Ok(id) => {
@@ -330,7 +330,7 @@ impl Work<'_> {
         node: &Node,
         (name, instruction): (&str, &str),
         dependencies: Vec<TaskId>,
-    ) -> Result<Result<TaskId, String>, Stop> {
+    ) -> Result<Result<TaskId, String>, SessionStop> {
         let plan = self.what.plan_id;
         let arguments = json!({
             "plan_id": plan, "name": name, "instruction": instruction, "parent_id": node.task.unwrap_or(TaskId(0)),
@@ -342,7 +342,7 @@ impl Work<'_> {
             ..ActionDraft::of(ActionKind::TaskOperation, "create_task", ActionStatus::Running, "")
         };
         let call = ExternalCall { server: SERVER.to_owned(), tool: "create_task".to_owned(), arguments };
-        let ask = ActionAsk { call, row: Some(row), hold: None, options: self.options };
+        let ask = ActionRequest { call, row: Some(row), hold: None, options: self.options };
         Ok(match ctx.action(ask).await? {
             Ok(reply) => match reply.data["task_id"].as_i64() {
                 Some(id) => Ok(TaskId(id)),

@@ -1,11 +1,11 @@
 //! Executes a plan's tasks: a task starts when all its dependencies and children are done; independent tasks run
 //! concurrently. If a task fails, the tasks that depend on it fail too.
 
-use crate::planned::{Planned, ReadTask, set_plan, set_task};
+use crate::actions::ActionSpec;
+use crate::conversation::{self, ActionContext, ConversationRequest, Ended, Speaker};
+use crate::plan_snapshot::{PlanSnapshot, ReadTask, set_plan, set_task};
 use crate::prompt::Prompts;
 use crate::settings::{Execute, Settings};
-use crate::table::ActionSpec;
-use crate::talk::{self, About, Ended, Speaker, Talk};
 use crate::tree::result_text;
 use futures::channel::oneshot;
 use futures::future::{FutureExt as _, Shared};
@@ -15,7 +15,7 @@ use papertape_core::json::to_value;
 use papertape_core::message::Message;
 use papertape_core::plan::{TaskId, TaskStatus};
 use papertape_core::record::JobStatus;
-use papertape_core::tape::{ActionOptions, Branch, Ctx, Key, Stop};
+use papertape_core::tape::{ActionOptions, Branch, Ctx, ScopeKey, SessionStop};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,25 +77,25 @@ pub async fn execute(
     what: &Execute,
     settings: &Settings,
     prompts: &Prompts,
-) -> Result<Result<Execution, String>, Stop> {
+) -> Result<Result<Execution, String>, SessionStop> {
     let options =
         ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
-    let planned = match Planned::read(ctx, what.plan_id, options).await? {
+    let planned = match PlanSnapshot::read(ctx, what.plan_id, options).await? {
         Ok(planned) => planned,
         Err(why) => return Ok(Err(why)),
     };
     if planned.tasks.is_empty() {
         return Ok(Err(format!("plan {} has no tasks: decompose it first", what.plan_id)));
     }
-    let wanted = match wanted(&planned, what.task_id) {
+    let wanted = match selected_tasks(&planned, what.task_id) {
         Ok(wanted) => wanted,
         Err(why) => return Ok(Err(why)),
     };
-    let mut frame = ctx.child(Key::node("begin"))?;
+    let mut frame = ctx.child(ScopeKey::node("begin"))?;
     if let Err(failure) = set_plan(&mut frame, what.plan_id, JobStatus::Running, options).await? {
         return Ok(Err(failure.message));
     }
-    let work = Work { what, settings, prompts, planned: &planned, options };
+    let work = TaskQueue { what, settings, prompts, planned: &planned, options };
     let outcomes = work.run(ctx, &wanted).await?;
     let mut tasks: BTreeMap<TaskStatus, u32> = BTreeMap::new();
     let (mut failed, mut held_back) = (Vec::new(), Vec::new());
@@ -108,7 +108,7 @@ pub async fn execute(
         }
     }
     let status = conclude(&tasks);
-    let mut frame = ctx.child(Key::node("end"))?;
+    let mut frame = ctx.child(ScopeKey::node("end"))?;
     if let Err(failure) = set_plan(&mut frame, what.plan_id, status, options).await? {
         return Ok(Err(failure.message));
     }
@@ -128,7 +128,7 @@ fn conclude(tasks: &BTreeMap<TaskStatus, u32>) -> JobStatus {
 
 /// The tasks to run, in dependency order. A requested task is rerun; of the others, those neither completed nor
 /// skipped are run.
-fn wanted(planned: &Planned, again: Option<TaskId>) -> Result<Vec<TaskId>, String> {
+fn selected_tasks(planned: &PlanSnapshot, again: Option<TaskId>) -> Result<Vec<TaskId>, String> {
     let is_open = |task: &ReadTask| !matches!(task.status, TaskStatus::Completed | TaskStatus::Skipped);
     let mut chosen: BTreeSet<TaskId> = BTreeSet::new();
     match again {
@@ -161,7 +161,7 @@ fn wanted(planned: &Planned, again: Option<TaskId>) -> Result<Vec<TaskId>, Strin
 }
 
 /// What a task waits for: its children, its own dependencies and those of its ancestors.
-fn before(planned: &Planned, id: TaskId) -> Vec<TaskId> {
+fn before(planned: &PlanSnapshot, id: TaskId) -> Vec<TaskId> {
     let mut waits: Vec<TaskId> =
         planned.tasks.iter().filter(|task| task.parent_id == Some(id)).map(|task| task.id).collect();
     let mut at = planned.task(id);
@@ -174,17 +174,17 @@ fn before(planned: &Planned, id: TaskId) -> Vec<TaskId> {
     waits
 }
 
-struct Work<'a> {
+struct TaskQueue<'a> {
     what: &'a Execute,
     settings: &'a Settings,
     prompts: &'a Prompts,
-    planned: &'a Planned,
+    planned: &'a PlanSnapshot,
     options: ActionOptions,
 }
 
-impl Work<'_> {
+impl TaskQueue<'_> {
     /// Runs the tasks concurrently, each once its dependencies have finished.
-    async fn run(&self, ctx: &mut Ctx, order: &[TaskId]) -> Result<BTreeMap<TaskId, Outcome>, Stop> {
+    async fn run(&self, ctx: &mut Ctx, order: &[TaskId]) -> Result<BTreeMap<TaskId, Outcome>, SessionStop> {
         let mut tell = BTreeMap::new();
         let mut hear: BTreeMap<TaskId, Awaited> = BTreeMap::new();
         for id in order {
@@ -193,10 +193,11 @@ impl Work<'_> {
             hear.insert(*id, hearer.shared());
         }
         let hear = &hear;
-        let mut branches: Vec<(Key, Branch<'_, (TaskId, Outcome)>)> = Vec::new();
+        let mut branches: Vec<(ScopeKey, Branch<'_, (TaskId, Outcome)>)> = Vec::new();
         for id in order {
             let (Some(task), Some(teller)) = (self.planned.task(*id), tell.remove(id)) else { continue };
-            let number = u32::try_from(id.0).map_err(|_| Stop::Misuse(format!("task {id} is too large")))?;
+            let number = u32::try_from(id.0)
+                .map_err(|_| SessionStop::ContractViolation(format!("task {id} is too large")))?;
             let body: Branch<'_, (TaskId, Outcome)> = Box::new(move |mut ctx| {
                 async move {
                     let outcome = self.task(&mut ctx, task, hear).await?;
@@ -206,7 +207,7 @@ impl Work<'_> {
                 }
                 .boxed()
             });
-            branches.push((Key::Node("task".to_owned(), number), body));
+            branches.push((ScopeKey::Node("task".to_owned(), number), body));
         }
         // Each waits only for tasks before it in the order, so limiting concurrency cannot cause a deadlock.
         Ok(ctx.all_bounded(self.settings.parallel_tasks, branches).await?.into_iter().collect())
@@ -217,7 +218,7 @@ impl Work<'_> {
         ctx: &mut Ctx,
         task: &ReadTask,
         hear: &BTreeMap<TaskId, Awaited>,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<Outcome, SessionStop> {
         let mut results = Vec::new();
         let mut tainted = false;
         let mut missing = None;
@@ -225,7 +226,7 @@ impl Work<'_> {
             let Some(earlier) = self.planned.task(id) else { continue };
             let outcome = match hear.get(&id) {
                 // A sender is dropped only if a stop ends all tasks.
-                Some(awaited) => awaited.clone().await.map_err(|_| Stop::Shutdown)?,
+                Some(awaited) => awaited.clone().await.map_err(|_| SessionStop::Shutdown)?,
                 None => earlier.outcome(),
             };
             tainted |= outcome.tainted;
@@ -250,7 +251,7 @@ impl Work<'_> {
     }
 
     /// Records a task's outcome.
-    async fn close(&self, ctx: &mut Ctx, task: &ReadTask, outcome: Outcome) -> Result<Outcome, Stop> {
+    async fn close(&self, ctx: &mut Ctx, task: &ReadTask, outcome: Outcome) -> Result<Outcome, SessionStop> {
         let mut result = json!({ "message": outcome.text, "read_text_of_others": outcome.tainted });
         if outcome.held_back {
             result[HELD_BACK] = true.into();
@@ -269,11 +270,11 @@ impl Work<'_> {
         task: &ReadTask,
         results: Vec<String>,
         tainted: bool,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<Outcome, SessionStop> {
         let instruction = if task.instruction.trim().is_empty() { &task.name } else { &task.instruction };
         let language = crate::language::of_text(instruction);
         let speaker = Speaker { language, ..self.settings.speaker.clone() };
-        let instructions = talk::instructions(self.prompts, "task", &speaker, allows);
+        let instructions = conversation::instructions(self.prompts, "task", &speaker, allows);
         let question = self.prompts.render(
             "task-message",
             language,
@@ -293,15 +294,19 @@ impl Work<'_> {
                 return Ok(Outcome::failed(error.to_string(), tainted));
             }
         };
-        let held = talk::hold(
+        let held = conversation::hold(
             ctx,
-            Talk {
+            ConversationRequest {
                 speaker: &speaker,
                 bounds: self.settings.bounds(),
                 instructions,
                 messages: vec![Message::user(question)],
                 allows,
-                about: About { plan: Some(self.planned.plan.id), chat: None, words: Some(task.name.clone()) },
+                about: ActionContext {
+                    plan: Some(self.planned.plan.id),
+                    chat: None,
+                    words: Some(task.name.clone()),
+                },
                 may_ask: false,
                 trusted: self.what.trusted,
                 tainted,

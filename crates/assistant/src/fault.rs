@@ -5,12 +5,12 @@ use papertape_core::action::Language;
 
 /// A message in both languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct LocalizedMessage {
     english: String,
     chinese: String,
 }
 
-impl Fault {
+impl LocalizedMessage {
     /// A message, in English and in Chinese.
     #[must_use]
     pub fn new(english: impl Into<String>, chinese: impl Into<String>) -> Self {

@@ -5,25 +5,25 @@
 //! simulation is run: it reaches the outside through [`papertape_core::tape::Ctx`] and core's ports, and every
 //! action is a step of the tape.
 
+mod action_results;
+pub mod actions;
 pub mod chat;
+pub mod child_budget;
 pub mod children;
 pub mod confirm;
+pub mod conversation;
 pub mod decompose;
-pub mod delta;
-mod doomed;
+mod deletion_preview;
 pub mod execute;
 pub mod fault;
 pub mod language;
 pub mod parameters;
 pub mod perform;
-mod planned;
+mod plan_snapshot;
 pub mod prompt;
 pub mod protocol;
-pub mod purse;
 pub mod settings;
+pub mod stream_text;
 pub mod summary;
-pub mod table;
-pub mod talk;
-mod told;
 mod tree;
 pub mod web;

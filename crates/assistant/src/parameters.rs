@@ -1,13 +1,13 @@
 //! Parameters of actions, and their validation.
 
-use crate::fault::Fault;
+use crate::fault::LocalizedMessage;
 use papertape_core::time::parse_date;
 use serde_json::{Map, Value, json};
 
 /// Max characters of a text parameter; a plan's instruction fits many times over.
 const LONGEST_TEXT: usize = 20_000;
 /// Max entries of a list.
-const MOST_ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 /// The largest integer that every client can send.
 const LARGEST: i64 = 9_007_199_254_740_991;
 
@@ -17,7 +17,7 @@ pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// Its type.
-    pub form: Form,
+    pub form: ParamType,
     /// Whether it is required.
     pub required: bool,
     /// Its description for the model.
@@ -26,7 +26,7 @@ pub struct Parameter {
 
 /// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ParamType {
     /// A text.
     Text,
     /// An integer, 0 or more.
@@ -47,7 +47,7 @@ pub enum Form {
     Objects,
 }
 
-impl Form {
+impl ParamType {
     /// Its name for the model.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -66,11 +66,11 @@ impl Form {
 }
 
 impl Parameter {
-    pub(crate) const fn asked(name: &'static str, form: Form, what: &'static str) -> Self {
+    pub(crate) const fn required(name: &'static str, form: ParamType, what: &'static str) -> Self {
         Self { name, form, required: true, what }
     }
 
-    pub(crate) const fn free(name: &'static str, form: Form, what: &'static str) -> Self {
+    pub(crate) const fn optional(name: &'static str, form: ParamType, what: &'static str) -> Self {
         Self { name, form, required: false, what }
     }
 
@@ -78,15 +78,15 @@ impl Parameter {
     #[must_use]
     pub fn schema(&self) -> Value {
         let mut schema = match self.form {
-            Form::Text => json!({ "type": "string" }),
-            Form::Whole => json!({ "type": "integer", "minimum": 0 }),
-            Form::Amount => json!({ "type": "number", "exclusiveMinimum": 0 }),
-            Form::Flag => json!({ "type": "boolean" }),
-            Form::Day => json!({ "type": "string", "format": "date" }),
-            Form::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-            Form::Wholes => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
-            Form::Object => json!({ "type": "object" }),
-            Form::Objects => json!({ "type": "array", "items": { "type": "object" } }),
+            ParamType::Text => json!({ "type": "string" }),
+            ParamType::Whole => json!({ "type": "integer", "minimum": 0 }),
+            ParamType::Amount => json!({ "type": "number", "exclusiveMinimum": 0 }),
+            ParamType::Flag => json!({ "type": "boolean" }),
+            ParamType::Day => json!({ "type": "string", "format": "date" }),
+            ParamType::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            ParamType::Wholes => json!({ "type": "array", "items": { "type": "integer", "minimum": 0 } }),
+            ParamType::Object => json!({ "type": "object" }),
+            ParamType::Objects => json!({ "type": "array", "items": { "type": "object" } }),
         };
         schema["description"] = self.what.into();
         schema
@@ -94,69 +94,72 @@ impl Parameter {
 
     /// The value as the action reads it. Corrects frequent formatting mistakes of models (a number given as text,
     /// one text instead of a list).
-    pub(crate) fn read(&self, value: Value) -> Result<Value, Fault> {
+    pub(crate) fn read(&self, value: Value) -> Result<Value, LocalizedMessage> {
         let wrong = |what: &str, chinese: &str| {
             let name = self.name;
-            Err(Fault::new(format!("`{name}` must be {what}"), format!("`{name}` 必须是{chinese}")))
+            Err(LocalizedMessage::new(
+                format!("`{name}` must be {what}"),
+                format!("`{name}` 必须是{chinese}"),
+            ))
         };
         match (self.form, value) {
-            (Form::Text, Value::String(text)) => self.text(text),
-            (Form::Text, Value::Number(number)) => Ok(number.to_string().into()),
-            (Form::Text, _) => wrong("a text", "文本"),
-            (Form::Whole, value) => match whole(&value) {
+            (ParamType::Text, Value::String(text)) => self.text(text),
+            (ParamType::Text, Value::Number(number)) => Ok(number.to_string().into()),
+            (ParamType::Text, _) => wrong("a text", "文本"),
+            (ParamType::Whole, value) => match whole(&value) {
                 Some(number) => Ok(number.into()),
                 None => wrong("a whole number, 0 or more", "不小于 0 的整数"),
             },
-            (Form::Amount, value) => match &value {
+            (ParamType::Amount, value) => match &value {
                 Value::Number(number) if number.as_f64().is_some_and(|amount| amount > 0.0) => Ok(value),
                 _ => wrong("a number above zero", "大于零的数"),
             },
-            (Form::Flag, Value::Bool(flag)) => Ok(flag.into()),
-            (Form::Flag, Value::String(text)) if text == "true" || text == "false" => {
+            (ParamType::Flag, Value::Bool(flag)) => Ok(flag.into()),
+            (ParamType::Flag, Value::String(text)) if text == "true" || text == "false" => {
                 Ok((text == "true").into())
             }
-            (Form::Flag, _) => wrong("true or false", " true 或 false"),
-            (Form::Day, Value::String(text)) => match parse_date(text.trim()) {
+            (ParamType::Flag, _) => wrong("true or false", " true 或 false"),
+            (ParamType::Day, Value::String(text)) => match parse_date(text.trim()) {
                 Ok(day) => Ok(day.to_string().into()),
                 Err(_) => wrong("a day, YYYY-MM-DD", "日期，形如 YYYY-MM-DD"),
             },
-            (Form::Day, _) => wrong("a day, YYYY-MM-DD", "日期，形如 YYYY-MM-DD"),
-            (Form::Texts, Value::String(text)) => Ok(json!([self.text(text)?])),
-            (Form::Texts, Value::Array(items)) => self.list(items, |item| match item {
+            (ParamType::Day, _) => wrong("a day, YYYY-MM-DD", "日期，形如 YYYY-MM-DD"),
+            (ParamType::Texts, Value::String(text)) => Ok(json!([self.text(text)?])),
+            (ParamType::Texts, Value::Array(items)) => self.list(items, |item| match item {
                 Value::String(text) => self.text(text),
                 _ => wrong("a list of texts", "文本列表"),
             }),
-            (Form::Texts, _) => wrong("a list of texts", "文本列表"),
-            (Form::Wholes, Value::Array(items)) => self.list(items, |item| match whole(&item) {
+            (ParamType::Texts, _) => wrong("a list of texts", "文本列表"),
+            (ParamType::Wholes, Value::Array(items)) => self.list(items, |item| match whole(&item) {
                 Some(number) => Ok(number.into()),
                 None => wrong("a list of whole numbers", "整数列表"),
             }),
-            (Form::Wholes, _) => wrong("a list of whole numbers", "整数列表"),
-            (Form::Object, Value::Object(map)) => Ok(map.into()),
-            (Form::Object, _) => wrong("an object", "对象"),
-            (Form::Objects, Value::Array(items)) => self.list(items, |item| match item {
+            (ParamType::Wholes, _) => wrong("a list of whole numbers", "整数列表"),
+            (ParamType::Object, Value::Object(map)) => Ok(map.into()),
+            (ParamType::Object, _) => wrong("an object", "对象"),
+            (ParamType::Objects, Value::Array(items)) => self.list(items, |item| match item {
                 Value::Object(map) => Ok(map.into()),
                 _ => wrong("a list of objects", "对象列表"),
             }),
-            (Form::Objects, Value::Object(map)) => Ok(json!([map])),
-            (Form::Objects, _) => wrong("a list of objects", "对象列表"),
+            (ParamType::Objects, Value::Object(map)) => Ok(json!([map])),
+            (ParamType::Objects, _) => wrong("a list of objects", "对象列表"),
         }
     }
 
-    fn text(&self, text: String) -> Result<Value, Fault> {
+    fn text(&self, text: String) -> Result<Value, LocalizedMessage> {
         let name = self.name;
         let count = text.chars().count();
         if text.trim().is_empty() {
-            return Err(Fault::new(format!("`{name}` is empty"), format!("`{name}` 为空")));
+            return Err(LocalizedMessage::new(format!("`{name}` is empty"), format!("`{name}` 为空")));
         }
         if count > LONGEST_TEXT {
-            return Err(Fault::new(
+            return Err(LocalizedMessage::new(
                 format!("`{name}` has {count} characters, of {LONGEST_TEXT} at the most"),
                 format!("`{name}` 有 {count} 个字符，最多 {LONGEST_TEXT} 个"),
             ));
         }
         if text.contains('\0') {
-            return Err(Fault::new(
+            return Err(LocalizedMessage::new(
                 format!("`{name}` holds a NUL character"),
                 format!("`{name}` 含有 NUL 字符"),
             ));
@@ -164,12 +167,16 @@ impl Parameter {
         Ok(text.into())
     }
 
-    fn list(&self, items: Vec<Value>, read: impl Fn(Value) -> Result<Value, Fault>) -> Result<Value, Fault> {
-        if items.len() > MOST_ENTRIES {
+    fn list(
+        &self,
+        items: Vec<Value>,
+        read: impl Fn(Value) -> Result<Value, LocalizedMessage>,
+    ) -> Result<Value, LocalizedMessage> {
+        if items.len() > MAX_ENTRIES {
             let (name, count) = (self.name, items.len());
-            return Err(Fault::new(
-                format!("`{name}` has {count} entries, of {MOST_ENTRIES} at the most"),
-                format!("`{name}` 有 {count} 项，最多 {MOST_ENTRIES} 项"),
+            return Err(LocalizedMessage::new(
+                format!("`{name}` has {count} entries, of {MAX_ENTRIES} at the most"),
+                format!("`{name}` 有 {count} 项，最多 {MAX_ENTRIES} 项"),
             ));
         }
         items.into_iter().map(read).collect::<Result<Vec<_>, _>>().map(Value::Array)
@@ -194,7 +201,10 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
 ///
 /// # Errors
 /// A message that names what is missing, unknown or of the wrong type.
-pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+pub fn read(
+    parameters: &[Parameter],
+    given: Map<String, Value>,
+) -> Result<Map<String, Value>, LocalizedMessage> {
     let mut read = Map::new();
     for (name, value) in given {
         if value.is_null() {
@@ -204,7 +214,7 @@ pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<S
             let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
             let (none, none_zh) = if known.is_empty() { ("none", "无") } else { ("", "") };
             let (known, name) = (known.join(", "), name.chars().take(80).collect::<String>());
-            return Err(Fault::new(
+            return Err(LocalizedMessage::new(
                 format!("there is no parameter `{name}`; there are: {known}{none}"),
                 format!("没有参数 `{name}`；可用的有：{known}{none_zh}"),
             ));
@@ -213,7 +223,7 @@ pub fn read(parameters: &[Parameter], given: Map<String, Value>) -> Result<Map<S
     }
     match parameters.iter().find(|parameter| parameter.required && !read.contains_key(parameter.name)) {
         Some(Parameter { name, what, .. }) => {
-            Err(Fault::new(format!("`{name}` is missing: {what}"), format!("缺少 `{name}`")))
+            Err(LocalizedMessage::new(format!("`{name}` is missing: {what}"), format!("缺少 `{name}`")))
         }
         None => Ok(read),
     }

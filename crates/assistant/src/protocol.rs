@@ -6,9 +6,9 @@
 //! the action's own parameters. Parsing is lenient in syntax and strict in meaning: what is not understood is
 //! returned as an action with a [fault](Asked::fault), to be recorded as failed and reported to the model.
 
-use crate::fault::Fault;
+use crate::actions::{ActionSpec, COMMON_PARAMETERS, action};
+use crate::fault::LocalizedMessage;
 use crate::parameters::{self, whole};
-use crate::table::{ActionSpec, MANNER, action};
 use papertape_core::action::ActionKind;
 use papertape_core::message::{ModelReply, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Max actions per response.
-pub const MOST_ACTIONS: usize = 16;
+pub const MAX_ACTIONS: usize = 16;
 /// Upper limit of `max_retries`.
-pub const MOST_RETRIES: u32 = 5;
+pub const MAX_RETRIES: u32 = 5;
 /// Upper limit of `backoff_sec`.
 pub const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 /// Max characters stored of an unknown name.
@@ -32,12 +32,12 @@ pub struct Reply {
     /// The message to the user.
     pub message: String,
     /// The requested actions, in order.
-    pub actions: Vec<Asked>,
+    pub actions: Vec<ActionCall>,
 }
 
 /// An action requested by a model.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ActionCall {
     /// Its kind, as far as it is known.
     pub kind: ActionKind,
     /// Its name; if unknown, as given.
@@ -53,7 +53,7 @@ pub struct Asked {
     /// The ID of the native tool call.
     pub call_id: Option<String>,
     /// Why it cannot be executed.
-    pub fault: Option<Fault>,
+    pub fault: Option<LocalizedMessage>,
 }
 
 /// How often and after which delay an action is retried.
@@ -100,24 +100,24 @@ impl RetryPolicy {
 pub fn read(reply: &ModelReply) -> Reply {
     let text = reply.text.trim();
     let mut read = match object(text) {
-        Found::Answer(answer) => of_json(&answer),
-        Found::Broken(why) => Reply {
+        JsonCandidate::Answer(answer) => of_json(&answer),
+        JsonCandidate::Broken(why) => Reply {
             message: String::new(),
-            actions: vec![Asked::unreadable(Fault::new(
+            actions: vec![ActionCall::unreadable(LocalizedMessage::new(
                 format!("the answer is no JSON: {why}"),
                 format!("回答不是 JSON：{why}"),
             ))],
         },
-        Found::Text => Reply { message: text.to_owned(), actions: Vec::new() },
+        JsonCandidate::Text => Reply { message: text.to_owned(), actions: Vec::new() },
     };
     if !reply.tool_calls.is_empty() {
         // Text next to native calls is the message; actions in both would be executed twice.
         read.actions = in_order(reply.tool_calls.iter().enumerate().map(of_call).collect());
     }
-    for late in read.actions.iter_mut().skip(MOST_ACTIONS) {
-        late.fault = Some(Fault::new(
-            format!("an answer has at most {MOST_ACTIONS} actions; ask for it in the next one"),
-            format!("一次回答最多 {MOST_ACTIONS} 个动作；请在下一次回答中提出"),
+    for late in read.actions.iter_mut().skip(MAX_ACTIONS) {
+        late.fault = Some(LocalizedMessage::new(
+            format!("an answer has at most {MAX_ACTIONS} actions; ask for it in the next one"),
+            format!("一次回答最多 {MAX_ACTIONS} 个动作；请在下一次回答中提出"),
         ));
     }
     read
@@ -126,7 +126,7 @@ pub fn read(reply: &ModelReply) -> Reply {
 /// The JSON schema of a response, for providers that support one.
 #[must_use]
 pub fn schema() -> Value {
-    let names: Vec<&str> = crate::table::ACTIONS.iter().map(|spec| spec.name).collect();
+    let names: Vec<&str> = crate::actions::ACTIONS.iter().map(|spec| spec.name).collect();
     json!({
         "type": "object",
         "properties": {
@@ -165,14 +165,14 @@ pub fn schema() -> Value {
     })
 }
 
-enum Found {
+enum JsonCandidate {
     Answer(Map<String, Value>),
     Broken(String),
     Text,
 }
 
 /// The JSON object in a text: the whole text, the contents of a code fence, or from the first brace to the last.
-fn object(text: &str) -> Found {
+fn object(text: &str) -> JsonCandidate {
     let fenced = text.split_once("```").and_then(|(_, rest)| {
         let rest = rest.strip_prefix("json").unwrap_or(rest);
         rest.rsplit_once("```").map(|(inside, _)| inside.trim())
@@ -182,7 +182,7 @@ fn object(text: &str) -> Found {
     for candidate in [Some(text), fenced, braces].into_iter().flatten() {
         match serde_json::from_str::<Value>(candidate) {
             Ok(Value::Object(map)) if map.contains_key("llm_reply") || map.contains_key("actions") => {
-                return Found::Answer(map);
+                return JsonCandidate::Answer(map);
             }
             Ok(_) => {}
             Err(why) => error = error.or(Some(why.to_string())),
@@ -190,8 +190,8 @@ fn object(text: &str) -> Found {
     }
     let meant = text.contains("\"llm_reply\"") || text.contains("\"actions\"");
     match error {
-        Some(why) if meant => Found::Broken(why),
-        _ => Found::Text,
+        Some(why) if meant => JsonCandidate::Broken(why),
+        _ => JsonCandidate::Text,
     }
 }
 
@@ -205,31 +205,34 @@ fn of_json(answer: &Map<String, Value>) -> Reply {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(actions)) => in_order(actions.iter().enumerate().map(of_value).collect()),
         Some(one @ Value::Object(_)) => vec![of_value((0, one)).1],
-        Some(_) => vec![Asked::unreadable(Fault::new("`actions` must be a list", "`actions` 必须是列表"))],
+        Some(_) => vec![ActionCall::unreadable(LocalizedMessage::new(
+            "`actions` must be a list",
+            "`actions` 必须是列表",
+        ))],
     };
     Reply { message: message.trim().to_owned(), actions }
 }
 
 /// An action with its order.
-type Placed = (f64, Asked);
+type Placed = (f64, ActionCall);
 
 /// Sorts actions by order; ties keep their sequence.
-fn in_order(mut actions: Vec<Placed>) -> Vec<Asked> {
+fn in_order(mut actions: Vec<Placed>) -> Vec<ActionCall> {
     actions.sort_by(|(left, _), (right, _)| left.total_cmp(right));
     actions.into_iter().map(|(_, action)| action).collect()
 }
 
 fn of_value((at, value): (usize, &Value)) -> Placed {
     let Value::Object(map) = value else {
-        let fault = Fault::new("an action must be an object", "动作必须是对象");
-        return (usual_place(at), Asked::unreadable(fault));
+        let fault = LocalizedMessage::new("an action must be an object", "动作必须是对象");
+        return (usual_place(at), ActionCall::unreadable(fault));
     };
     // Accept `plan_operation/create_plan` instead of a name.
     let name = map.get("name").and_then(Value::as_str).unwrap_or_default();
     let (prefix, name) = name.rsplit_once('/').unwrap_or(("", name));
     let kinds: Vec<String> = map.get("kind").map(kind_text).into_iter().chain([prefix.to_owned()]).collect();
     let parameters = map.get("parameters").or_else(|| map.get("arguments")).unwrap_or(&Value::Null);
-    let mut asked = Asked::new(&kinds, name.trim(), parameters);
+    let mut asked = ActionCall::new(&kinds, name.trim(), parameters);
     let place = asked.manner(at, map);
     (place, asked)
 }
@@ -244,12 +247,12 @@ fn kind_text(kind: &Value) -> String {
 }
 
 /// The fault if an action is given a kind other than its own.
-fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<Fault> {
+fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<LocalizedMessage> {
     let given = kinds.iter().map(|kind| kind.trim());
     let wrong = given.filter(|kind| !kind.is_empty()).find(|kind| *kind != spec.kind.as_str())?;
     let (wrong, name, right): (String, _, _) =
         (wrong.chars().take(NAME_CHARS).collect(), spec.name, spec.kind);
-    Some(Fault::new(
+    Some(LocalizedMessage::new(
         format!("the kind of `{name}` is `{right}`, not `{wrong}`; request it again with that kind"),
         format!("`{name}` 的 kind 是 `{right}`，不是 `{wrong}`；请用正确的 kind 重新提出"),
     ))
@@ -259,9 +262,9 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
     let mut manner = Map::new();
     let mut asked = match &call.arguments {
         Value::String(raw) => {
-            let mut asked = Asked::new(&[], &call.name, &Value::Null);
+            let mut asked = ActionCall::new(&[], &call.name, &Value::Null);
             let raw: String = raw.chars().take(NAME_CHARS).collect();
-            asked.fault = Some(Fault::new(
+            asked.fault = Some(LocalizedMessage::new(
                 format!("its arguments are no JSON object: {raw}"),
                 format!("其参数不是 JSON 对象：{raw}"),
             ));
@@ -269,10 +272,10 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
         }
         Value::Object(arguments) => {
             let mut own = arguments.clone();
-            manner.extend(MANNER.iter().filter_map(|one| own.remove_entry(one.name)));
-            Asked::new(&[], &call.name, &Value::Object(own))
+            manner.extend(COMMON_PARAMETERS.iter().filter_map(|one| own.remove_entry(one.name)));
+            ActionCall::new(&[], &call.name, &Value::Object(own))
         }
-        arguments => Asked::new(&[], &call.name, arguments),
+        arguments => ActionCall::new(&[], &call.name, arguments),
     };
     asked.call_id = Some(call.id.clone());
     let place = asked.manner(at, &manner);
@@ -280,9 +283,9 @@ fn of_call((at, call): (usize, &ToolCall)) -> Placed {
 }
 
 /// The fault for an unknown action name.
-pub(crate) fn unknown(name: &str) -> Fault {
+pub(crate) fn unknown(name: &str) -> LocalizedMessage {
     let shown: String = name.chars().take(NAME_CHARS).collect();
-    Fault::new(format!("there is no action `{shown}`"), format!("没有动作 `{shown}`"))
+    LocalizedMessage::new(format!("there is no action `{shown}`"), format!("没有动作 `{shown}`"))
 }
 
 /// The default order of an action.
@@ -300,8 +303,8 @@ fn flag(value: &Value) -> Option<bool> {
     value.as_bool().or_else(word)
 }
 
-fn retry(policy: &Value) -> Result<RetryPolicy, Fault> {
-    let no_object = || Fault::new("`retry_policy` must be an object", "`retry_policy` 必须是对象");
+fn retry(policy: &Value) -> Result<RetryPolicy, LocalizedMessage> {
+    let no_object = || LocalizedMessage::new("`retry_policy` must be an object", "`retry_policy` 必须是对象");
     let policy = match policy {
         Value::Object(policy) => policy.clone(),
         Value::String(text) => match serde_json::from_str(text) {
@@ -314,17 +317,17 @@ fn retry(policy: &Value) -> Result<RetryPolicy, Fault> {
     let mut read = RetryPolicy::default();
     if let Some(retries) = given("max_retries") {
         let retries = whole(retries).ok_or_else(|| {
-            Fault::new(
+            LocalizedMessage::new(
                 "`retry_policy.max_retries` must be a whole number, 0 or more",
                 "`retry_policy.max_retries` 必须是不小于 0 的整数",
             )
         })?;
-        read.max_retries = u32::try_from(retries).unwrap_or(u32::MAX).min(MOST_RETRIES);
+        read.max_retries = u32::try_from(retries).unwrap_or(u32::MAX).min(MAX_RETRIES);
     }
     if let Some(secs) = given("backoff_sec") {
         let secs = number(secs).filter(|secs| *secs >= 0.0);
         let secs = secs.ok_or_else(|| {
-            Fault::new(
+            LocalizedMessage::new(
                 "`retry_policy.backoff_sec` must be a number, 0 or more",
                 "`retry_policy.backoff_sec` 必须是不小于 0 的数",
             )
@@ -334,12 +337,12 @@ fn retry(policy: &Value) -> Result<RetryPolicy, Fault> {
     Ok(read)
 }
 
-impl Asked {
+impl ActionCall {
     /// `kinds`: every place where the response states the kind; empty strings are ignored.
     fn new(kinds: &[String], name: &str, parameters: &Value) -> Self {
         let spec = action(name);
         let said: Option<ActionKind> = kinds.iter().find_map(|kind| kind.parse().ok());
-        let no_object = || Fault::new("`parameters` must be an object", "`parameters` 必须是对象");
+        let no_object = || LocalizedMessage::new("`parameters` must be an object", "`parameters` 必须是对象");
         let given = match parameters {
             Value::Null => Ok(Map::new()),
             Value::Object(map) => Ok(map.clone()),
@@ -357,7 +360,7 @@ impl Asked {
             (Some(_), Err(fault)) => (Map::new(), Some(fault)),
             (None, given) => {
                 let fault = match name.is_empty() {
-                    true => Fault::new("the action has no name", "动作没有名称"),
+                    true => LocalizedMessage::new("the action has no name", "动作没有名称"),
                     false => unknown(name),
                 };
                 (given.unwrap_or_default(), Some(fault))
@@ -385,8 +388,10 @@ impl Asked {
         match given("blocking").map(flag) {
             Some(Some(blocking)) => self.blocking = blocking,
             Some(None) => {
-                wrong =
-                    Some(Fault::new("`blocking` must be true or false", "`blocking` 必须是 true 或 false"))
+                wrong = Some(LocalizedMessage::new(
+                    "`blocking` must be true or false",
+                    "`blocking` 必须是 true 或 false",
+                ))
             }
             None => {}
         }
@@ -397,7 +402,8 @@ impl Asked {
         }
         let place = given("order").map(number);
         if place == Some(None) {
-            wrong = wrong.or_else(|| Some(Fault::new("`order` must be a number", "`order` 必须是数")));
+            wrong =
+                wrong.or_else(|| Some(LocalizedMessage::new("`order` must be a number", "`order` 必须是数")));
         }
         self.fault = self.fault.take().or(wrong);
         place.flatten().unwrap_or(usual_place(at))
@@ -409,7 +415,7 @@ impl Asked {
     }
 
     /// Something that cannot be parsed as an action.
-    fn unreadable(fault: Fault) -> Self {
+    fn unreadable(fault: LocalizedMessage) -> Self {
         Self { fault: Some(fault), ..Self::new(&[], UNREADABLE, &Value::Null) }
     }
 }

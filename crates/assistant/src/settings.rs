@@ -1,7 +1,7 @@
 //! Parameters of the assistant's jobs: their configs.
 
-use crate::fault::Fault;
-use crate::talk::{Bounds, Speaker};
+use crate::conversation::{Bounds, Speaker};
+use crate::fault::LocalizedMessage;
 use papertape_core::plan::{PlanId, TaskId};
 use papertape_core::tape::CallOptions;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl Limits {
     ///
     /// # Errors
     /// Returns the field, and a message.
-    pub fn check(&self) -> Result<(), (&'static str, Fault)> {
+    pub fn check(&self) -> Result<(), (&'static str, LocalizedMessage)> {
         let fields = [
             ("max_depth", self.max_depth, 4),
             ("max_children", self.max_children, 10),
@@ -89,7 +89,7 @@ impl Limits {
         match fields.into_iter().find(|(_, value, most)| *value == 0 || value > most) {
             Some((field, value, most)) => {
                 let english = format!("{value} is not from 1 to {most}");
-                Err((field, Fault::new(english, format!("{value} 不在 1 到 {most} 之间"))))
+                Err((field, LocalizedMessage::new(english, format!("{value} 不在 1 到 {most} 之间"))))
             }
             None => Ok(()),
         }

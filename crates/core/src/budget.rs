@@ -19,7 +19,7 @@ impl Limit {
     /// The stricter of both, per field.
     #[must_use]
     pub fn tighter(self, other: Self) -> Self {
-        Self { tokens: least(self.tokens, other.tokens), usd: least(self.usd, other.usd) }
+        Self { tokens: min_of(self.tokens, other.tokens), usd: min_of(self.usd, other.usd) }
     }
 
     /// Whether nothing is left to spend.
@@ -29,7 +29,7 @@ impl Limit {
     }
 }
 
-fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+fn min_of<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

@@ -5,7 +5,7 @@ use crate::id::JobId;
 use crate::plan::PlanId;
 use crate::record::{JobStatus, NewJob, words};
 use crate::time::Timestamp;
-use papertape_redact::{Redact, Wash};
+use papertape_redact::{Redact, RedactionPass};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -16,7 +16,7 @@ crate::id::text_id!(
 );
 
 /// Maximum length of a message, in characters.
-pub const MOST_MESSAGE_CHARS: usize = 100_000;
+pub const MAX_MESSAGE_CHARS: usize = 100_000;
 
 /// A chat session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,14 +38,14 @@ pub struct ChatSession {
 /// Who wrote a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum ChatRole {
     /// The user.
     User,
     /// The assistant.
     Assistant,
 }
 
-words!(Speaker { User = "user", Assistant = "assistant" });
+words!(ChatRole { User = "user", Assistant = "assistant" });
 
 /// A message of a chat session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ pub struct ChatMessage {
     /// Its number in the session, from 1, without gaps.
     pub n: i64,
     /// Who wrote it.
-    pub role: Speaker,
+    pub role: ChatRole,
     /// The text; empty until the assistant has answered.
     pub content: String,
     /// Data for programs, an object: `type`, `job_id`, `actions_summary`.
@@ -144,7 +144,7 @@ pub enum ChatWrite {
 }
 
 impl Redact for ChatWrite {
-    fn redact(self, wash: &mut Wash<'_>) -> Self {
+    fn redact(self, wash: &mut RedactionPass<'_>) -> Self {
         match self {
             Self::Answer { message, content, metadata } => {
                 Self::Answer { message, content: wash.text(content), metadata: wash.value(metadata) }
@@ -155,7 +155,7 @@ impl Redact for ChatWrite {
 }
 
 impl Redact for NewTurn {
-    fn redact(self, wash: &mut Wash<'_>) -> Self {
+    fn redact(self, wash: &mut RedactionPass<'_>) -> Self {
         Self {
             opens: self.opens.map(|chat| NewChat { title: wash.text(chat.title), ..chat }),
             message: wash.text(self.message),

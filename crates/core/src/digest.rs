@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// A request digest that can be extended by messages.
 #[derive(Clone, Debug)]
-pub(crate) struct Digesting {
+pub(crate) struct RequestHasher {
     model: ModelName,
     /// Has hashed everything before the messages, and the messages added so far.
     state: blake3::Hasher,
@@ -19,7 +19,7 @@ pub(crate) struct Digesting {
     is_empty: bool,
 }
 
-impl Digesting {
+impl RequestHasher {
     /// The digest of the request without its messages.
     pub(crate) fn new(request: &ModelRequest) -> Self {
         const MESSAGES: &str = "messages";

@@ -1,6 +1,6 @@
 //! Messages to and from a model, in our own types. Only the `llm` crate knows the providers' formats.
 
-use crate::digest::Digesting;
+use crate::digest::RequestHasher;
 use crate::id::ContentHash;
 use crate::json;
 use serde::{Deserialize, Serialize};
@@ -284,7 +284,7 @@ impl ModelRequest {
     /// [`Chain`](crate::tape::Chain).
     #[must_use]
     pub fn digest(&self) -> ContentHash {
-        let mut digesting = Digesting::new(self);
+        let mut digesting = RequestHasher::new(self);
         self.messages.iter().for_each(|message| digesting.add(message));
         digesting.digest()
     }

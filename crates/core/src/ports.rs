@@ -2,10 +2,10 @@
 
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
-use crate::plan::PlanRefusal;
+use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    TapeRow, Unsummarised,
+    AgentState, Commit, DerivedRow, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow,
 };
 use crate::tape::StepPath;
 use crate::time::{Date, Timestamp};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 mod assistant;
 
-pub use assistant::{ActionLog, Caller, Chats, JobControl, JobTool, Plans};
+pub use assistant::{ActionLog, Chats, JobControl, JobTool, Plans, ToolCaller};
 pub use futures::future::BoxFuture;
 
 /// Time, for code that may read a clock.
@@ -29,7 +29,7 @@ pub trait Clock: Send + Sync {
 
 /// The result of one successful attempt at a model call.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ModelResponse {
     /// The model's response.
     pub reply: ModelReply,
     /// Token usage; `None` when the provider does not report it.
@@ -52,13 +52,13 @@ pub struct AttemptFailure {
 pub type DeltaSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
 /// Models of any provider. One call is one attempt: the caller retries and records each attempt.
-pub trait Models: Send + Sync {
+pub trait ModelClient: Send + Sync {
     /// Sends the request once. Dropping the future closes the connection.
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         delta: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>>;
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>>;
 
     /// Checks that the model is known and can be called. The error says what is missing and who must act.
     ///
@@ -105,7 +105,7 @@ pub struct ExternalTool {
 }
 
 /// External tools, mainly MCP servers. Their results are not bounded in time.
-pub trait Tools: Send + Sync {
+pub trait ToolClient: Send + Sync {
     /// All tools of the configured servers, sorted by server and name.
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>>;
     /// Calls a tool once, without retries.
@@ -123,7 +123,7 @@ pub enum RecordError {
     Inconsistent(String),
     /// A plan's rules reject the change; nothing of its transaction was written.
     #[error("{0}")]
-    Refused(PlanRefusal),
+    Refused(PlanError),
     /// Only one job of this kind may run per plan or chat session, and this one already does; nothing was
     /// written.
     #[error("job {0} is at work on it already")]
@@ -148,7 +148,7 @@ pub enum RecordError {
 }
 
 /// The parts of the record that a running job needs.
-pub trait Record: Send + Sync {
+pub trait RecordStore: Send + Sync {
     /// Finds or creates the session of (job, date, agent).
     fn open_session<'a>(
         &'a self,
@@ -157,7 +157,7 @@ pub trait Record: Send + Sync {
     ) -> BoxFuture<'a, Result<OpenedSession, RecordError>>;
 
     /// The steps of a session in the order of their first commit. `detached` selects the summaries' own tape.
-    fn tape<'a>(
+    fn load_tape<'a>(
         &'a self,
         session: SessionId,
         detached: bool,
@@ -165,10 +165,10 @@ pub trait Record: Send + Sync {
 
     /// The rows derived from a session's steps, by path; steps without any are absent. A branch uses it to
     /// copy the rows of steps that it does not run again.
-    fn implied<'a>(
+    fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>>;
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>>;
 
     /// Applies all writes in one transaction, fenced by the lease, and returns when they are durable.
     /// Dropping the future does not undo the writes.
@@ -197,10 +197,16 @@ pub trait Record: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
 
     /// The job's completed sessions that have neither a summary nor a reason for not having one.
-    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>>;
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>>;
 
     /// The job's usage so far by (agent, date, detached), for restoring budgets.
-    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<crate::record::Spent>, RecordError>>;
+    fn load_usage<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<crate::record::UsageTotal>, RecordError>>;
 }
 
 /// The job queue.
@@ -256,10 +262,10 @@ pub trait Queue: Send + Sync {
     /// Like [`Self::cancel`], but a job without a worker is left to the next worker that claims it, which
     /// first cancels the jobs it has started. The returned status of such a job is `queued`, even if it was
     /// running under a worker that has died.
-    fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+    fn request_cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
         self.cancel(job)
     }
 
     /// The job; `None` when there is none.
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>>;
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>>;
 }

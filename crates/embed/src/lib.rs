@@ -6,10 +6,10 @@
 //!
 //! The workspace optimizes this crate in the dev profile too, because its loops are the product's hottest.
 
-pub mod fuse;
 pub mod matrix;
+pub mod reciprocal_rank_fusion;
 pub mod sentence;
 pub mod vector;
 
 pub use matrix::{Hit, Matrix};
-pub use sentence::{Config, SentenceModel};
+pub use sentence::{BertConfig, SentenceModel};

@@ -2,13 +2,13 @@
 
 use crate::config::{ConfigError, ModelsConfig};
 use crate::http::Http;
-use crate::keys::{self, Key};
+use crate::keys::{self, ApiKey};
 use crate::prices::Prices;
 use crate::provider::Provider;
 use crate::wire::listing::ModelList;
 use crate::{failure, house, http};
 use papertape_core::message::{FailureKind, ModelName, ModelRequest, Usage};
-use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models};
+use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse};
 use rust_decimal::Decimal;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -44,8 +44,8 @@ impl Gateway {
     #[must_use]
     pub fn secrets(&self) -> Vec<(String, SecretString)> {
         let found = self.providers.values().filter_map(|provider| match &provider.key {
-            Key::Found { variable, value } => Some((variable.clone(), value.clone())),
-            Key::NotNeeded | Key::Missing(_) => None,
+            ApiKey::Found { variable, value } => Some((variable.clone(), value.clone())),
+            ApiKey::NotNeeded | ApiKey::Missing(_) => None,
         });
         found.collect()
     }
@@ -106,7 +106,7 @@ impl Gateway {
         &self,
         request: &ModelRequest,
         delta: Option<DeltaSink<'_>>,
-    ) -> Result<Answer, AttemptFailure> {
+    ) -> Result<ModelResponse, AttemptFailure> {
         if request.model.is_house() {
             let answer =
                 house::answer(request).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
@@ -121,12 +121,12 @@ impl Gateway {
     }
 }
 
-impl Models for Gateway {
+impl ModelClient for Gateway {
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         delta: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         Box::pin(self.attempt(request, delta))
     }
 
@@ -135,7 +135,7 @@ impl Models for Gateway {
             return house::check(&model.model);
         }
         let provider = self.provider(model)?;
-        if let Key::Missing(why) = &provider.key {
+        if let ApiKey::Missing(why) = &provider.key {
             return Err(why.clone());
         }
         if provider.uses_tls() && !self.has_roots {

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 /// The result of searching for a key.
 #[derive(Clone, Debug)]
-pub enum Key {
+pub enum ApiKey {
     /// No key is needed.
     NotNeeded,
     /// A key was found.
@@ -19,24 +19,24 @@ pub enum Key {
 }
 
 /// Looks up the key of the provider `name` in `variable`, or in the file named by `VARIABLE_FILE`.
-pub fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Key {
+pub fn find(name: &str, variable: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> ApiKey {
     let Some(variable) = variable else {
-        return Key::NotNeeded;
+        return ApiKey::NotNeeded;
     };
     if let Some(value) = env(variable).and_then(clean) {
-        return Key::Found { variable: variable.to_owned(), value };
+        return ApiKey::Found { variable: variable.to_owned(), value };
     }
     let by_file = format!("{variable}_FILE");
     let Some(path) = env(&by_file).filter(|path| !path.trim().is_empty()) else {
-        return Key::Missing(format!(
+        return ApiKey::Missing(format!(
             "the key of the provider `{name}` is not set: put it into the environment variable \
              {variable}, or name a file that holds it in {by_file}"
         ));
     };
     // The path is not shown: someone may have put the key itself there.
     match std::fs::read_to_string(path.trim()).ok().and_then(clean) {
-        Some(value) => Key::Found { variable: variable.to_owned(), value },
-        None => Key::Missing(format!(
+        Some(value) => ApiKey::Found { variable: variable.to_owned(), value },
+        None => ApiKey::Missing(format!(
             "the key of the provider `{name}` is not set: the file that {by_file} names cannot be \
              read, or is empty"
         )),

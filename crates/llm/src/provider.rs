@@ -1,7 +1,7 @@
 //! One provider: sends it a request, for a whole or a streamed response.
 
 use crate::config::{ConfigError, ProviderConfig, ProviderKind};
-use crate::keys::Key;
+use crate::keys::ApiKey;
 use crate::reply::RawReply;
 use crate::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
 use crate::wire::listing::{self, ModelList};
@@ -9,7 +9,7 @@ use crate::wire::sse::Flow;
 use crate::wire::{self, Protocol, StreamReader, WireError, WireRequest};
 use crate::{failure, http};
 use papertape_core::message::{FailureKind, ModelRequest};
-use papertape_core::ports::{Answer, AttemptFailure, DeltaSink};
+use papertape_core::ports::{AttemptFailure, DeltaSink, ModelResponse};
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret as _;
@@ -26,7 +26,7 @@ pub(crate) struct Provider {
     base_url: Url,
     /// Whether it has its kind's default base URL, and so its prices.
     pub(crate) is_original: bool,
-    pub(crate) key: Key,
+    pub(crate) key: ApiKey,
     stream: bool,
 }
 
@@ -35,7 +35,7 @@ impl Provider {
         name: &str,
         kind: ProviderKind,
         config: &ProviderConfig,
-        key: Key,
+        key: ApiKey,
     ) -> Result<Self, ConfigError> {
         let fault = |what: &str| Err(ConfigError::provider(name, what));
         let Some(given) = config.base_url.as_deref().or(kind.default_base_url()) else {
@@ -66,7 +66,7 @@ impl Provider {
         client: &Client,
         request: &ModelRequest,
         delta: Option<DeltaSink<'_>>,
-    ) -> Result<Answer, Box<AttemptFailure>> {
+    ) -> Result<ModelResponse, Box<AttemptFailure>> {
         let sent = wire::request(self.kind, request, self.stream)?;
         let response = self.send(client, sent).await?;
         // Some servers do not stream and return a whole response.
@@ -141,9 +141,9 @@ impl Provider {
             Protocol::ChatCompletions | Protocol::GeminiContent => post,
         };
         let key = match &self.key {
-            Key::Found { value, .. } => value.expose_secret(),
-            Key::NotNeeded => return Ok(post),
-            Key::Missing(why) => {
+            ApiKey::Found { value, .. } => value.expose_secret(),
+            ApiKey::NotNeeded => return Ok(post),
+            ApiKey::Missing(why) => {
                 return Err(Box::new(failure::plain(FailureKind::Unauthorised, why.clone())));
             }
         };

@@ -2,10 +2,10 @@
 
 use crate::config::ProviderKind;
 use crate::failure;
-use crate::note::{self, NoteParts};
+use crate::provider_state::{self, NoteParts};
 use crate::wire::Count;
 use papertape_core::message::{FailureKind, FinishReason, ModelName, ModelReply, ToolCall, Usage};
-use papertape_core::ports::{Answer, AttemptFailure};
+use papertape_core::ports::{AttemptFailure, ModelResponse};
 
 /// Why a response ended, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,11 @@ impl RawReply {
     ///
     /// # Errors
     /// [`FailureKind::EmptyAnswer`], with its usage.
-    pub fn into_answer(self, kind: ProviderKind, model: &ModelName) -> Result<Answer, Box<AttemptFailure>> {
+    pub fn into_answer(
+        self,
+        kind: ProviderKind,
+        model: &ModelName,
+    ) -> Result<ModelResponse, Box<AttemptFailure>> {
         let finish = match (self.stop, self.tool_calls.is_empty()) {
             (Some(Stop::Length), _) => FinishReason::Length,
             (Some(Stop::Filter), _) => FinishReason::ContentFilter,
@@ -84,10 +88,10 @@ impl RawReply {
         }
         let reasoning = self.reasoning.filter(|reasoning| !reasoning.trim().is_empty());
         let has_calls = !self.tool_calls.is_empty();
-        let provider = note::of_answer(self.note, (reasoning.as_deref(), has_calls), kind, model);
+        let provider = provider_state::of_answer(self.note, (reasoning.as_deref(), has_calls), kind, model);
         let (text, tool_calls) = (self.text, self.tool_calls);
         let reply = ModelReply { text, reasoning, tool_calls, finish, provider };
-        Ok(Answer { reply, usage: self.usage })
+        Ok(ModelResponse { reply, usage: self.usage })
     }
 }
 

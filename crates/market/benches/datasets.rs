@@ -134,13 +134,13 @@ fn measure_import(dir: &Path, case: &Case) {
     let begun = Instant::now();
     let dataset = read(&dir.join(case.name), case);
     let made = begun.elapsed();
-    Catalogue::at(dir.join("datasets")).keep(&dataset, None, false).expect("keeps");
+    Catalogue::at(dir.join("datasets")).store(&dataset, None, false).expect("keeps");
     println!(
         "  import: {:.1} s, of which writing {:.1} s; {} daily bars, {} within days; at most {} MB",
         begun.elapsed().as_secs_f64(),
         (begun.elapsed() - made).as_secs_f64(),
         dataset.bar_count(),
-        dataset.bars_within_days(),
+        dataset.intraday_bars(),
         memory("VmHWM:")
     );
 }
@@ -184,7 +184,7 @@ fn views(dataset: &Dataset) {
         let _ = view.bars(symbol, BarRange::newest(30));
         let _ = view.indicators(symbol, &usual, 1);
         for interval in view.intervals(symbol).unwrap_or_default() {
-            let _ = view.bars_within_days(symbol, interval, BarRange::newest(250));
+            let _ = view.intraday_bars(symbol, interval, BarRange::newest(250));
         }
         asked += begun.elapsed().as_secs_f64();
     }

@@ -2,7 +2,7 @@
 
 use crate::bundled::bundled;
 use crate::error::MarketError;
-use crate::store::{Name, Shelf};
+use crate::store::{DatasetDir, Name};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::market::{Dataset, Interval, TradingDay};
 use papertape_core::time::Date;
@@ -26,7 +26,7 @@ pub struct Catalogue {
     datasets: Vec<Arc<Dataset>>,
     /// The market profiles of the datasets in memory, by dataset name.
     markets: BTreeMap<String, String>,
-    shelf: Option<Shelf>,
+    shelf: Option<DatasetDir>,
     /// The most recently used last.
     open: Mutex<Vec<Arc<Dataset>>>,
 }
@@ -99,7 +99,7 @@ impl Catalogue {
     /// The bundled dataset and those in a directory, which is created when the first one is added.
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { shelf: Some(Shelf::new(dir)), ..Self::bundled() }
+        Self { shelf: Some(DatasetDir::new(dir)), ..Self::bundled() }
     }
 
     /// Adds a dataset in memory.
@@ -144,7 +144,7 @@ impl Catalogue {
     /// [`MarketError::NameTaken`] if the name refers to other content and `replace` is not set; with
     /// `replace`, the other content stays and is found by its hash. [`MarketError::Name`];
     /// [`MarketError::Io`].
-    pub fn keep(&self, dataset: &Dataset, market: Option<&str>, replace: bool) -> Result<bool, MarketError> {
+    pub fn store(&self, dataset: &Dataset, market: Option<&str>, replace: bool) -> Result<bool, MarketError> {
         let taken = || MarketError::NameTaken { name: dataset.name().to_owned() };
         if let Some(own) = self.datasets.iter().find(|other| other.name() == dataset.name()) {
             return if own.hash() == dataset.hash() { Ok(false) } else { Err(taken()) };
@@ -269,7 +269,7 @@ impl Catalogue {
         Entry { market: self.markets.get(dataset.name()).cloned(), ..Entry::of(dataset) }
     }
 
-    fn shelf(&self) -> Result<&Shelf, MarketError> {
+    fn shelf(&self) -> Result<&DatasetDir, MarketError> {
         self.shelf.as_ref().ok_or(MarketError::NoDirectory)
     }
 
@@ -278,7 +278,7 @@ impl Catalogue {
     }
 }
 
-fn entry_of(shelf: &Shelf, name: &Name) -> Result<Option<Entry>, MarketError> {
+fn entry_of(shelf: &DatasetDir, name: &Name) -> Result<Option<Entry>, MarketError> {
     let about = shelf.about(name.hash)?;
     Ok(about.map(|about| Entry { name: name.name.clone(), market: name.market.clone(), ..about.entry }))
 }
@@ -299,7 +299,7 @@ impl Entry {
             days: dataset.days().len(),
             bars: dataset.bar_count(),
             intervals: dataset.intervals(),
-            bars_within_days: dataset.bars_within_days(),
+            bars_within_days: dataset.intraday_bars(),
             actions: contents.actions().count(),
             news: contents.news().len(),
             fundamentals: contents.fundamentals().count(),

@@ -26,7 +26,7 @@ const ABOUT: &str = "about.json";
 
 /// The dataset directory.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct DatasetDir {
     dir: PathBuf,
 }
 
@@ -41,14 +41,14 @@ pub(crate) struct Name {
 
 /// The metadata stored with packed data.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct About {
+pub(crate) struct StoredDatasetInfo {
     #[serde(flatten)]
     pub(crate) entry: Entry,
     /// The BLAKE3 hash of the file `data`.
     checksum: ContentHash,
 }
 
-impl Shelf {
+impl DatasetDir {
     pub(crate) fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
@@ -91,7 +91,7 @@ impl Shelf {
     }
 
     /// The metadata of a content, read without opening it.
-    pub(crate) fn about(&self, hash: ContentHash) -> Result<Option<About>, MarketError> {
+    pub(crate) fn about(&self, hash: ContentHash) -> Result<Option<StoredDatasetInfo>, MarketError> {
         read_json(&self.content(hash).join(ABOUT))
     }
 
@@ -163,7 +163,7 @@ impl Shelf {
         });
         let (checksum, bytes) = written.map_err(|error| failed(&path, error))?;
         let entry = Entry { bytes, ..Entry::of(dataset) };
-        let about = About { entry, checksum: ContentHash::from_bytes(*checksum.as_bytes()) };
+        let about = StoredDatasetInfo { entry, checksum: ContentHash::from_bytes(*checksum.as_bytes()) };
         write_json(&temporary.join(ABOUT), &about)?;
         sync_dir(&temporary)?;
         let there = content.join(hash);

@@ -12,14 +12,14 @@ use papertape::view::{MemoryQuery, SearchBy, TradesQuery, by_words, memory_reemb
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ledger::Direction;
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    Assessment, Commit, Deviation, ErrorTag, Implied, NewDay, NewJob, NewSession, ReflectionRow, Source,
-    StepEnd, Write,
+    Assessment, Commit, DerivedRow, Deviation, ErrorTag, NewJob, NewModelDay, NewSession, ReflectionRow,
+    StepEnd, SummarySource, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Timestamp, parse_date};
-use papertape_store::{Store, Target, TradeFilter};
+use papertape_store::{DatabaseTarget, Store, TradeFilter};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ async fn measure(data_dir: PathBuf) {
     let entries: Vec<Entry> =
         serde_json::from_str(include_str!("reflections.json")).expect("the reflections are JSON");
     let record = tempfile::tempdir().expect("makes a directory");
-    let store = Store::open(Target::Sqlite(record.path().join("bench.db"))).await.expect("opens");
+    let store = Store::open(DatabaseTarget::Sqlite(record.path().join("bench.db"))).await.expect("opens");
     fill(&store, &entries).await;
     let model = format!("house::{}", house::NAME).parse().expect("is a name");
     let config =
@@ -114,7 +114,8 @@ async fn ranked_words(app: &App, query: &str) -> Vec<u64> {
 
 async fn fill(store: &Store, entries: &[Entry]) {
     let date = parse_date("2012-01-03").expect("is a date");
-    let day = NewDay { date, agent: "bench".into(), agent_hash: ContentHash::of(b"bench"), skipped: None };
+    let day =
+        NewModelDay { date, agent: "bench".into(), agent_hash: ContentHash::of(b"bench"), skipped: None };
     let job = NewJob {
         id: JobId::new("bench"),
         kind: "simulate".to_owned(),
@@ -135,18 +136,18 @@ async fn fill(store: &Store, entries: &[Entry]) {
     let new = NewSession { agent: "bench".into(), date, at: at(0) };
     let session = store.open_session(&lease, new).await.expect("opens").id;
     for (n, entry) in (1_u64..).zip(entries) {
-        let doc = Doc::of(&json!({ "n": n }));
+        let doc = ContentDoc::of(&json!({ "n": n }));
         let mut writes: Vec<Write> = doc.texts.into_iter().map(Write::Text).collect();
         writes.push(Write::End(StepEnd {
             path: StepPath::new(format!("post#1/memory#{n}")),
-            class: Class::Local,
+            class: StepClass::Local,
             digest: ContentHash::of(&n.to_le_bytes()),
             request_ref: doc.hash,
             outcome_kind: OutcomeKind::Ok,
             outcome_ref: doc.hash,
             attempt: None,
             reused_from: None,
-            implied: vec![Implied::Reflection(Box::new(row(n, entry)))],
+            implied: vec![DerivedRow::Reflection(Box::new(row(n, entry)))],
         }));
         let commit = Commit { lease: lease.clone(), session, at: at(0), detached: false, writes };
         store.commit(commit).await.expect("writes");
@@ -180,7 +181,7 @@ fn row(n: u64, entry: &Entry) -> ReflectionRow {
         value_assessment: Assessment::Medium,
         next_rules: entry.rules.clone(),
         thesis: None,
-        source: Source::Model,
+        source: SummarySource::Model,
         note: None,
         known_at: at(seconds),
     }

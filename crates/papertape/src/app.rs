@@ -1,14 +1,14 @@
 //! Composition: the one place where concrete types meet.
 
-use crate::access::Doorkeeper;
-use crate::assistant::{self, Words};
+use crate::access::Authenticator;
+use crate::assistant::{self, DeltaBus};
 use crate::config::{Config, Mode, prompt_overrides};
 use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
 use crate::mcp::McpTools;
-use crate::metrics::{CountedLog, CountedModels, CountedRecord, Metrics};
+use crate::metrics::{InstrumentedLog, InstrumentedModels, InstrumentedRecord, Metrics};
 use crate::secrets;
 use crate::streams::Streams;
-use crate::view::KeptResults;
+use crate::view::ResultCache;
 use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
@@ -18,7 +18,7 @@ use papertape_market::Catalogue;
 use papertape_runtime::clock::SystemClock;
 use papertape_runtime::services::{Datasets, Services};
 use papertape_runtime::worker::{Worker, WorkerOptions};
-use papertape_store::{PortableFiles, Projector, Store, Target};
+use papertape_store::{DatabaseTarget, PortableFiles, Projector, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,15 +46,15 @@ pub struct App {
     /// Open streams of this process.
     pub streams: Arc<Streams>,
     /// Deltas of answers that are being written in this process.
-    pub words: Arc<Words>,
+    pub words: Arc<DeltaBus>,
     /// Updates the plans' portable files, in a process that writes.
     projector: Option<Arc<Projector>>,
     /// Authenticates callers of the server.
-    pub doorkeeper: Arc<Doorkeeper>,
+    pub doorkeeper: Arc<Authenticator>,
     /// The process's counters.
     pub metrics: Arc<Metrics>,
     /// Cached results of stopped jobs that this process computed.
-    pub results: Arc<KeptResults>,
+    pub results: Arc<ResultCache>,
 }
 
 /// How a command uses the database.
@@ -98,18 +98,18 @@ impl App {
     /// As [`App::open`].
     pub fn compose(config: Config, store: Store) -> Result<Self> {
         let catalogue = Catalogue::at(config.datasets_dir());
-        Self::compose_over(config, store, catalogue)
+        Self::build_with(config, store, catalogue)
     }
 
     /// As [`Self::compose`], with these datasets.
     ///
     /// # Errors
     /// As [`Self::compose`].
-    pub fn compose_over(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
+    pub fn build_with(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
-        let (overrides, of_assistant) = assistant::divided(overrides);
+        let (overrides, of_assistant) = assistant::split_overrides(overrides);
         let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
         let place = place.unwrap_or_else(|| "prompts".to_owned());
         let prompts = PromptSet::with_overrides(overrides).with_context(|| place.clone())?;
@@ -119,10 +119,10 @@ impl App {
         let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
         let metrics: Arc<Metrics> = Arc::default();
         let services = Services {
-            record: Arc::new(CountedRecord::new(Arc::new(store.clone()), Arc::clone(&metrics))),
+            record: Arc::new(InstrumentedRecord::new(Arc::new(store.clone()), Arc::clone(&metrics))),
             queue: Arc::new(store.clone()),
-            actions: Arc::new(CountedLog::new(Arc::new(store.clone()), Arc::clone(&metrics))),
-            models: Arc::new(CountedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
+            actions: Arc::new(InstrumentedLog::new(Arc::new(store.clone()), Arc::clone(&metrics))),
+            models: Arc::new(InstrumentedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
@@ -141,7 +141,7 @@ impl App {
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
-        let doorkeeper = Arc::new(Doorkeeper::new(&config.auth));
+        let doorkeeper = Arc::new(Authenticator::new(&config.auth));
         let app = Self {
             config: Arc::new(config),
             store,
@@ -158,7 +158,7 @@ impl App {
             metrics,
             results: Arc::default(),
         };
-        assistant::assisted(app, &of_assistant)
+        assistant::with_assistant(app, &of_assistant)
     }
 
     /// The portable files of this database's plans.
@@ -182,25 +182,25 @@ impl App {
     }
 
     /// Resolves once everything committed is also in the portable files.
-    pub async fn settle(&self) {
+    pub async fn flush(&self) {
         if let Some(projector) = &self.projector {
             projector.flush().await;
         }
     }
 
     /// Notifies this process's worker that there may be a job.
-    pub fn ring(&self) {
+    pub fn notify_workers(&self) {
         self.worker.bell().notify_one();
     }
 }
 
 /// The database that the config selects.
 #[must_use]
-pub fn target(config: &Config) -> Target {
+pub fn target(config: &Config) -> DatabaseTarget {
     match (&config.database_url, config.mode) {
-        (Some(url), Mode::Prod) => Target::Postgres(url.clone(), "papertape".to_owned()),
-        (Some(url), Mode::Dev) => Target::Postgres(url.clone(), "papertape_dev".to_owned()),
-        (None, mode) => Target::Sqlite(database_file(&config.data_dir, mode)),
+        (Some(url), Mode::Prod) => DatabaseTarget::Postgres(url.clone(), "papertape".to_owned()),
+        (Some(url), Mode::Dev) => DatabaseTarget::Postgres(url.clone(), "papertape_dev".to_owned()),
+        (None, mode) => DatabaseTarget::Sqlite(database_file(&config.data_dir, mode)),
     }
 }
 

@@ -312,7 +312,7 @@ impl Config {
     /// # Errors
     /// None in practice.
     pub fn to_toml(&self) -> Result<String> {
-        Ok(toml::to_string_pretty(&self.shown()?)?)
+        Ok(toml::to_string_pretty(&self.masked()?)?)
     }
 
     /// The config with the credentials of every URL masked, wherever the URL is: in a key of its own, or in
@@ -320,7 +320,7 @@ impl Config {
     ///
     /// # Errors
     /// None in practice: a masked URL is a URL.
-    pub fn shown(&self) -> Result<Self> {
+    pub fn masked(&self) -> Result<Self> {
         let mut shown = serde_json::to_value(self)?;
         mask_urls(&mut shown);
         let mut shown: Self = serde_json::from_value(shown)?;

@@ -4,21 +4,21 @@
 use crate::app::App;
 use crate::config::Config;
 use futures::future::{Either, select};
-use papertape_core::action::Removed;
+use papertape_core::action::CleanupReport;
 use papertape_core::ports::{ActionLog as _, RecordError};
 use papertape_core::time::Timestamp;
-use papertape_runtime::stopping::StopSignal;
+use papertape_runtime::cancellation::CancelToken;
 use std::time::Duration;
 
 /// The maximum number of rows per job.
-pub const MOST_ROWS: u32 = 10_000;
+pub const MAX_ROWS: u32 = 10_000;
 /// The time of the nightly cleanup, from midnight UTC.
 const NIGHT: Duration = Duration::from_secs(3 * 3600);
 const DAY_SECS: i64 = 86_400;
 
 /// The oldest instant whose rows are retained; a row at exactly this instant stays.
 #[must_use]
-pub fn kept_from(config: &Config, now: Timestamp) -> Timestamp {
+pub fn retention_start(config: &Config, now: Timestamp) -> Timestamp {
     let days = Duration::from_secs(u64::from(config.settings.jobs.log_retention_days) * 86_400);
     now.checked_sub(days).unwrap_or(Timestamp::MIN)
 }
@@ -27,13 +27,13 @@ pub fn kept_from(config: &Config, now: Timestamp) -> Timestamp {
 ///
 /// # Errors
 /// A database error.
-pub async fn clean_up(app: &App, dry_run: bool) -> Result<Removed, RecordError> {
-    let older_than = kept_from(&app.config, app.services.clock.now());
-    app.store.cleanup_action_logs(older_than, MOST_ROWS, dry_run).await
+pub async fn clean_up(app: &App, dry_run: bool) -> Result<CleanupReport, RecordError> {
+    let older_than = retention_start(&app.config, app.services.clock.now());
+    app.store.cleanup_action_logs(older_than, MAX_ROWS, dry_run).await
 }
 
 /// Cleans up every night, until shutdown. Several servers of one database may do so: the cleanup is idempotent.
-pub async fn nightly(app: App, mut shutdown: StopSignal) {
+pub async fn nightly(app: App, mut shutdown: CancelToken) {
     loop {
         let night = app.services.clock.sleep(until_night(app.services.clock.now()));
         if let Either::Left(_) = select(Box::pin(shutdown.stopped()), night).await {
@@ -77,8 +77,8 @@ mod tests {
     fn rows_are_kept_for_whole_days() {
         let mut config = Config::default();
         let now: Timestamp = "2026-01-31T12:00:00Z".parse().expect("an instant");
-        assert_eq!(kept_from(&config, now).to_string(), "2026-01-01T12:00:00Z");
+        assert_eq!(retention_start(&config, now).to_string(), "2026-01-01T12:00:00Z");
         config.settings.jobs.log_retention_days = u32::MAX;
-        assert_eq!(kept_from(&config, now), Timestamp::MIN);
+        assert_eq!(retention_start(&config, now), Timestamp::MIN);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 use anyhow::{Context as _, Result};
-use papertape_llm::{Gateway, Key, find_key};
+use papertape_llm::{ApiKey, Gateway, find_key};
 use papertape_market::download::SourceName;
 use papertape_redact::{MIN_SECRET_CHARS, Redactor};
 use papertape_store::database_password;
@@ -42,8 +42,8 @@ pub fn redactor(config: &Config, gateway: &Gateway, env: Env<'_>) -> Result<Reda
 /// A key, if it is set.
 fn key(variable: &str, env: Env<'_>) -> Option<(String, String)> {
     match find_key(variable, Some(variable), env) {
-        Key::Found { variable, value } => Some((variable, value.expose_secret().to_owned())),
-        Key::NotNeeded | Key::Missing(_) => None,
+        ApiKey::Found { variable, value } => Some((variable, value.expose_secret().to_owned())),
+        ApiKey::NotNeeded | ApiKey::Missing(_) => None,
     }
 }
 

@@ -6,15 +6,15 @@ use papertape_agents::universe::symbols_of;
 use papertape_core::broker::Books;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::market::{Dataset, Listed, TradingDay};
-use papertape_core::ports::Record as _;
-use papertape_core::tape::{expand, references};
+use papertape_core::ports::RecordStore as _;
+use papertape_core::tape::{inline, references};
 use papertape_runtime::config::SimulationConfig;
 use serde_json::Value;
 
 /// A stored document in full.
 pub(crate) async fn whole(app: &App, stored: &Value) -> anyhow::Result<Value> {
     let texts = app.store.texts(references(stored)).await?;
-    Ok(expand(stored, &|hash| texts.get(&hash).cloned())?)
+    Ok(inline(stored, &|hash| texts.get(&hash).cloned())?)
 }
 
 /// A stored state, read.

@@ -5,22 +5,22 @@ use serde_json::Value;
 
 /// A value whose texts have all been redacted; there is no other way to make one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Clean<T> {
+pub struct Sanitized<T> {
     value: T,
     removed: u32,
 }
 
-impl<T: Redact> Clean<T> {
+impl<T: Redact> Sanitized<T> {
     /// Redacts every text of the value.
     #[must_use]
     pub fn of(redactor: &Redactor, value: T) -> Self {
-        let mut wash = Wash { redactor, removed: 0 };
+        let mut wash = RedactionPass { redactor, removed: 0 };
         let value = value.redact(&mut wash);
         Self { value, removed: wash.removed }
     }
 }
 
-impl<T> Clean<T> {
+impl<T> Sanitized<T> {
     /// The value.
     #[must_use]
     pub const fn get(&self) -> &T {
@@ -44,23 +44,23 @@ impl<T> Clean<T> {
 pub trait Redact: Sized {
     /// The value with every such text redacted.
     #[must_use]
-    fn redact(self, wash: &mut Wash<'_>) -> Self;
+    fn redact(self, wash: &mut RedactionPass<'_>) -> Self;
 }
 
 impl<T: Redact> Redact for Vec<T> {
-    fn redact(self, wash: &mut Wash<'_>) -> Self {
+    fn redact(self, wash: &mut RedactionPass<'_>) -> Self {
         self.into_iter().map(|value| value.redact(wash)).collect()
     }
 }
 
 /// Redacts texts one by one and counts the redactions. It never truncates.
 #[derive(Debug)]
-pub struct Wash<'a> {
+pub struct RedactionPass<'a> {
     redactor: &'a Redactor,
     removed: u32,
 }
 
-impl Wash<'_> {
+impl RedactionPass<'_> {
     /// A text.
     pub fn text(&mut self, text: String) -> String {
         let clean = self.redactor.redact_text(&text);

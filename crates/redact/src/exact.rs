@@ -5,7 +5,7 @@
 //! again.
 
 use super::escape::hex;
-use super::span::{self, MAX_LABEL, Span};
+use super::span::{self, MAX_LABEL, SecretSpan};
 use super::{MIN_SECRET_CHARS, RedactError, keys};
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
@@ -21,9 +21,9 @@ const MAX_BACKSLASHES: usize = 8;
 
 /// The search for configured credentials.
 #[derive(Clone, Default)]
-pub(super) struct Exact {
+pub(super) struct KnownSecrets {
     automaton: Option<AhoCorasick>,
-    forms: Vec<Form>,
+    forms: Vec<SecretForm>,
     labels: Vec<String>,
     longest: usize,
     has_escapable: bool,
@@ -31,7 +31,7 @@ pub(super) struct Exact {
 }
 
 #[derive(Clone)]
-struct Form {
+struct SecretForm {
     label: usize,
     /// Whether a match takes in the base64 characters next to it, which encode bits of both the secret and
     /// its neighbor.
@@ -39,7 +39,7 @@ struct Form {
     widen_right: bool,
 }
 
-impl Exact {
+impl KnownSecrets {
     pub(super) fn new(secrets: Vec<(String, String)>) -> Result<Self, RedactError> {
         let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         let mut needles: Vec<Vec<u8>> = Vec::new();
@@ -54,7 +54,7 @@ impl Exact {
             let mut add = |needle: Vec<u8>, widen_left, widen_right| {
                 if seen.insert(needle.clone()) {
                     needles.push(needle);
-                    forms.push(Form { label: labels.len(), widen_left, widen_right });
+                    forms.push(SecretForm { label: labels.len(), widen_left, widen_right });
                 }
             };
             add(value.clone().into_bytes(), false, false);
@@ -104,7 +104,7 @@ impl Exact {
     }
 
     /// Adds the span of every credential in the text; positions are shifted by `offset`.
-    pub(super) fn find<'a>(&'a self, text: &str, offset: usize, spans: &mut Vec<Span<'a>>) {
+    pub(super) fn find<'a>(&'a self, text: &str, offset: usize, spans: &mut Vec<SecretSpan<'a>>) {
         let Some(automaton) = &self.automaton else {
             return;
         };
@@ -186,19 +186,19 @@ impl Exact {
         }
     }
 
-    fn matches(&self, automaton: &AhoCorasick, bytes: &[u8], mut hit: impl FnMut(Range<usize>, &Form)) {
+    fn matches(&self, automaton: &AhoCorasick, bytes: &[u8], mut hit: impl FnMut(Range<usize>, &SecretForm)) {
         for found in automaton.find_overlapping_iter(bytes) {
             hit(found.range(), &self.forms[found.pattern().as_usize()]);
         }
     }
 
-    fn span<'a>(&'a self, text: &str, raw: Range<usize>, form: &Form, offset: usize) -> Span<'a> {
+    fn span<'a>(&'a self, text: &str, raw: Range<usize>, form: &SecretForm, offset: usize) -> SecretSpan<'a> {
         let start = span::floor(text, raw.start);
         let mut end = raw.end.min(text.len());
         while !text.is_char_boundary(end) {
             end += 1;
         }
-        Span { range: start + offset..end + offset, label: &self.labels[form.label] }
+        SecretSpan { range: start + offset..end + offset, label: &self.labels[form.label] }
     }
 }
 
@@ -231,7 +231,7 @@ fn base64_core(secret: &[u8], shift: usize, url_safe: bool) -> (Vec<u8>, bool) {
     (text[from..to].to_vec(), !padded.len().is_multiple_of(3))
 }
 
-fn widen(bytes: &[u8], range: Range<usize>, form: &Form) -> Range<usize> {
+fn widen(bytes: &[u8], range: Range<usize>, form: &SecretForm) -> Range<usize> {
     let in_alphabet = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
     let mut start = range.start;
     let mut end = range.end;

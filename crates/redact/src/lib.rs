@@ -16,19 +16,19 @@
 //! cannot finish, a placeholder replaces the whole text. A session continues with the redacted text, so a
 //! change to any rule increments [`VERSION`].
 
-mod assign;
 mod clean;
 mod escape;
 mod exact;
 mod fold;
-mod judge;
+mod heuristics;
+mod key_value;
 mod keys;
 mod limit;
 mod names;
 mod nested;
+mod patterns;
 mod phrase;
 mod scan;
-mod shapes;
 mod span;
 mod stream;
 mod tokens;
@@ -36,7 +36,7 @@ mod value;
 mod view;
 mod yaml;
 
-pub use clean::{Clean, Redact, Wash};
+pub use clean::{Redact, RedactionPass, Sanitized};
 pub use stream::StreamRedactor;
 
 use serde_json::Value;
@@ -58,7 +58,7 @@ const MAX_PASSES: u32 = 12;
 
 /// Redaction could not be completed; a placeholder replaces the whole value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault;
+pub(crate) struct RedactionFailed;
 
 /// A value after redaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub enum RedactError {
 /// rules and no configured credentials.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    exact: exact::Exact,
+    exact: exact::KnownSecrets,
 }
 
 impl Redactor {
@@ -97,7 +97,7 @@ impl Redactor {
     /// # Errors
     /// A value shorter than [`MIN_SECRET_CHARS`] characters is rejected with its name.
     pub fn new(secrets: Vec<(String, String)>) -> Result<Self, RedactError> {
-        Ok(Self { exact: exact::Exact::new(secrets)? })
+        Ok(Self { exact: exact::KnownSecrets::new(secrets)? })
     }
 
     /// Redacts a text: all four layers.
@@ -106,7 +106,7 @@ impl Redactor {
         match self.redact_str(text, 0) {
             Ok(None) => Redacted { value: text.to_owned(), removed: 0 },
             Ok(Some((value, removed))) => Redacted { value, removed },
-            Err(Fault) => Redacted { value: span::placeholder(keys::FAILED), removed: 1 },
+            Err(RedactionFailed) => Redacted { value: span::placeholder(keys::FAILED), removed: 1 },
         }
     }
 
@@ -115,7 +115,7 @@ impl Redactor {
     pub fn redact_value(&self, mut value: Value) -> Redacted<Value> {
         match value::redact(self, &mut value) {
             Ok(removed) => Redacted { value, removed },
-            Err(Fault) => Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 },
+            Err(RedactionFailed) => Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 },
         }
     }
 
@@ -126,7 +126,7 @@ impl Redactor {
     pub fn redact_opaque(&self, mut value: Value) -> Redacted<Value> {
         match value::redact_exact(self, &mut value, 0) {
             Ok(removed) => Redacted { value, removed },
-            Err(Fault) => Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 },
+            Err(RedactionFailed) => Redacted { value: span::placeholder(keys::FAILED).into(), removed: 1 },
         }
     }
 
@@ -138,7 +138,7 @@ impl Redactor {
         let mut current = self.redact_value(value);
         // Truncating can uncover a boundary, so the truncated value is checked again.
         for _ in 0..MAX_PASSES {
-            if !limit::cut(&mut current.value) {
+            if !limit::truncate(&mut current.value) {
                 return current;
             }
             let again = self.redact_value(current.value);
@@ -154,13 +154,13 @@ impl Redactor {
     }
 
     /// The text with every secret replaced and their number, or `None` when it has none.
-    fn redact_str(&self, text: &str, depth: u32) -> Result<Option<(String, u32)>, Fault> {
+    fn redact_str(&self, text: &str, depth: u32) -> Result<Option<(String, u32)>, RedactionFailed> {
         let mut current: Option<(String, u32)> = None;
         for _ in 0..MAX_PASSES {
             let (now, removed) = current.as_ref().map_or((text, 0), |(now, n)| (now.as_str(), *n));
-            let found = self.look(now);
+            let found = self.scan(now);
             if found.is_overrun {
-                return Err(Fault);
+                return Err(RedactionFailed);
             }
             if found.has_json
                 && depth < MAX_NESTING
@@ -172,16 +172,16 @@ impl Redactor {
             if found.spans.is_empty() {
                 return Ok(current);
             }
-            let next = span::apply(now, &found.spans).ok_or(Fault)?;
+            let next = span::apply(now, &found.spans).ok_or(RedactionFailed)?;
             let more = u32::try_from(found.spans.len()).unwrap_or(u32::MAX);
             current = Some((next, removed.saturating_add(more)));
         }
-        Err(Fault)
+        Err(RedactionFailed)
     }
 
     /// One pass over a text; existing placeholders are left unchanged.
-    fn look(&self, text: &str) -> scan::Found<'_> {
-        let mut found = scan::Found::default();
+    fn scan(&self, text: &str) -> scan::ScanResult<'_> {
+        let mut found = scan::ScanResult::default();
         for piece in span::pieces(text, |label| self.is_label(label)) {
             let Some(part) = text.get(piece.clone()) else {
                 continue;
@@ -191,7 +191,7 @@ impl Redactor {
             scan::find(part, piece.start, &mut found);
             phrase::find(part, piece.start, &mut found.spans);
             if found.has_escapes || !part.is_ascii() {
-                self.look_through(part, piece.start, &mut found);
+                self.scan_from(part, piece.start, &mut found);
             }
         }
         span::merge(&mut found.spans);
@@ -199,14 +199,14 @@ impl Redactor {
     }
 
     /// Checks a text with its escapes decoded, and with its letters folded to plain ones.
-    fn look_through<'a>(&'a self, text: &str, offset: usize, found: &mut scan::Found<'a>) {
+    fn scan_from<'a>(&'a self, text: &str, offset: usize, found: &mut scan::ScanResult<'a>) {
         let decoded = found.has_escapes.then(|| escape::decoded(text)).flatten();
         let folded = match &decoded {
             Some(view) => fold::folded(&view.text).map(|folded| folded.over(view)),
             None => fold::folded(text),
         };
         for view in [decoded, folded].into_iter().flatten() {
-            let mut seen = scan::Found::default();
+            let mut seen = scan::ScanResult::default();
             self.exact.find(&view.text, 0, &mut seen.spans);
             scan::find(&view.text, 0, &mut seen);
             phrase::find(&view.text, 0, &mut seen.spans);
@@ -214,13 +214,13 @@ impl Redactor {
             found.is_overrun |= seen.is_overrun;
             found.spans.extend(seen.spans.into_iter().map(|span| {
                 let range = view.source(&span.range);
-                span::Span { range: range.start + offset..range.end + offset, label: span.label }
+                span::SecretSpan { range: range.start + offset..range.end + offset, label: span.label }
             }));
         }
     }
 
     /// The text without configured credentials, or `None` when it has none.
-    fn without_credentials(&self, text: &str) -> Result<Option<(String, u32)>, Fault> {
+    fn without_credentials(&self, text: &str) -> Result<Option<(String, u32)>, RedactionFailed> {
         let mut spans = Vec::new();
         self.exact.find(text, 0, &mut spans);
         span::merge(&mut spans);
@@ -228,7 +228,7 @@ impl Redactor {
             return Ok(None);
         }
         let removed = u32::try_from(spans.len()).unwrap_or(u32::MAX);
-        Ok(Some((span::apply(text, &spans).ok_or(Fault)?, removed)))
+        Ok(Some((span::apply(text, &spans).ok_or(RedactionFailed)?, removed)))
     }
 
     /// Whether the redactor itself writes this label. Anything else between `[redacted:` and `]` is ordinary

@@ -8,7 +8,7 @@ const MAX_CHARS: usize = 4096;
 const MAX_ITEMS: usize = 50;
 
 /// Truncates in place; returns whether anything was removed. Redaction has already bounded the depth.
-pub(super) fn cut(value: &mut Value) -> bool {
+pub(super) fn truncate(value: &mut Value) -> bool {
     match value {
         Value::String(text) => cut_text(text),
         Value::Array(items) => {
@@ -18,9 +18,9 @@ pub(super) fn cut(value: &mut Value) -> bool {
                 items.truncate(MAX_ITEMS - 1);
                 items.push(note.into());
             }
-            items.iter_mut().fold(long, |any, item| cut(item) | any)
+            items.iter_mut().fold(long, |any, item| truncate(item) | any)
         }
-        Value::Object(map) => map.values_mut().fold(false, |any, item| cut(item) | any),
+        Value::Object(map) => map.values_mut().fold(false, |any, item| truncate(item) | any),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::keys;
 use super::value::{self, Context};
-use super::{Fault, Redactor, span};
+use super::{RedactionFailed, Redactor, span};
 use std::ops::Range;
 
 /// A text may be tried as JSON at many positions; in total at most this many times its length is read.
@@ -24,7 +24,11 @@ struct Edit {
 }
 
 /// Redacts every piece of JSON in the text; `None` if nothing in them changes.
-pub(super) fn redact(redactor: &Redactor, text: &str, depth: u32) -> Result<Option<(String, u32)>, Fault> {
+pub(super) fn redact(
+    redactor: &Redactor,
+    text: &str,
+    depth: u32,
+) -> Result<Option<(String, u32)>, RedactionFailed> {
     let bytes = text.as_bytes();
     let mut edits = Vec::new();
     let mut at = 0;
@@ -52,12 +56,12 @@ pub(super) fn redact(redactor: &Redactor, text: &str, depth: u32) -> Result<Opti
     let mut removed: u32 = 0;
     let mut from = 0;
     for edit in edits {
-        out.push_str(text.get(from..edit.range.start).ok_or(Fault)?);
+        out.push_str(text.get(from..edit.range.start).ok_or(RedactionFailed)?);
         out.push_str(&edit.text);
         removed = removed.saturating_add(edit.removed);
         from = edit.range.end;
     }
-    out.push_str(text.get(from..).ok_or(Fault)?);
+    out.push_str(text.get(from..).ok_or(RedactionFailed)?);
     Ok(Some((out, removed)))
 }
 
@@ -69,7 +73,7 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    fn walk(&mut self, node: &Node, context: Context) -> Result<(), Fault> {
+    fn walk(&mut self, node: &Node, context: Context) -> Result<(), RedactionFailed> {
         match node {
             Node::Other => Ok(()),
             Node::Number(range) => {
@@ -125,7 +129,7 @@ impl Walker<'_> {
         }
     }
 
-    fn string(&mut self, range: &Range<usize>, context: Context) -> Result<(), Fault> {
+    fn string(&mut self, range: &Range<usize>, context: Context) -> Result<(), RedactionFailed> {
         let escaped = self.text.as_bytes()[range.clone()].contains(&b'\\');
         if context == Context::Plain && !escaped {
             return Ok(()); // The check of the whole text sees it as it is.

@@ -7,7 +7,7 @@
 //! The word list is the English one of BIP-39 (Bitcoin Improvement Proposal 39). Its words differ in their
 //! first four letters, so `mnemonic_words.txt` contains only these and the word's length.
 
-use super::span::{self, Span};
+use super::span::{self, SecretSpan};
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -158,7 +158,7 @@ fn is_repeated(numbers: &[u16]) -> bool {
 }
 
 /// Adds mnemonics and WIF keys; positions are shifted by `offset`.
-pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
+pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<SecretSpan<'_>>) {
     let bytes = text.as_bytes();
     let mut at = STRIDE;
     let mut done = 0;
@@ -168,7 +168,7 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
             let start = back(bytes, at, done, u8::is_ascii_alphanumeric);
             let end = forth(bytes, at, u8::is_ascii_alphanumeric);
             if is_wif(&bytes[start..end]) {
-                spans.push(Span { range: start + offset..end + offset, label: "wallet_key" });
+                spans.push(SecretSpan { range: start + offset..end + offset, label: "wallet_key" });
             }
             if end - start > STRIDE {
                 done = end;
@@ -180,7 +180,7 @@ pub(super) fn find(text: &str, offset: usize, spans: &mut Vec<Span<'_>>) {
                 let words = words_of(bytes, start, end);
                 if let Some(part) = mnemonic(text, &words) {
                     let (from, to) = (words[part.start].start, words[part.end - 1].end);
-                    spans.push(Span { range: from + offset..to + offset, label: "mnemonic" });
+                    spans.push(SecretSpan { range: from + offset..to + offset, label: "mnemonic" });
                 }
             }
             done = end;

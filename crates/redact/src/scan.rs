@@ -1,14 +1,14 @@
 //! One pass over a text with one automaton, which finds hints that a secret may follow. A text without hints
 //! needs nothing more; this keeps redaction cheap on market data.
 
-use super::{assign, escape, names, shapes, span::Span, tokens};
+use super::{escape, key_value, names, patterns, span::SecretSpan, tokens};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 
 /// The result of a pass over a text.
 #[derive(Default)]
-pub(super) struct Found<'a> {
-    pub(super) spans: Vec<Span<'a>>,
+pub(super) struct ScanResult<'a> {
+    pub(super) spans: Vec<SecretSpan<'a>>,
     /// JSON in the text must be parsed: a secret's name has an object as its value, or there are escapes.
     pub(super) has_json: bool,
     /// Letters are written as escapes.
@@ -19,7 +19,7 @@ pub(super) struct Found<'a> {
     pub(super) is_overrun: bool,
 }
 
-impl Found<'_> {
+impl ScanResult<'_> {
     /// Whether the limit on work is exceeded. The matches so far are then incomplete.
     fn breaks_off(&mut self, text: &str) -> bool {
         self.is_overrun |= self.work > text.len().saturating_mul(MAX_WORK) + MIN_WORK;
@@ -55,7 +55,7 @@ static HINTS: LazyLock<Hints> = LazyLock::new(|| {
     let names = all.len();
     all.extend(ESCAPES.iter().map(|escape| (*escape).to_owned()));
     let escapes = all.len();
-    all.extend(shapes::literals().map(str::to_owned));
+    all.extend(patterns::literals().map(str::to_owned));
     let shapes = all.len();
     all.extend(tokens::literals().map(str::to_owned));
     Hints { automaton: automaton(&all), names, escapes, shapes }
@@ -73,7 +73,7 @@ fn automaton(hints: &[String]) -> AhoCorasick {
 }
 
 /// Finds names with values, and shapes; positions are shifted by `offset`.
-pub(super) fn find<'a>(text: &str, offset: usize, found: &mut Found<'a>) {
+pub(super) fn find<'a>(text: &str, offset: usize, found: &mut ScanResult<'a>) {
     let from = found.spans.len();
     found.work = 0;
     let hints = &*HINTS;
@@ -92,7 +92,7 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut Found<'a>) {
         let known = found.spans.len();
         if which < hints.names {
             if hint.end() > named_to {
-                named_to = assign::find(text, hint.range(), found).max(hint.end());
+                named_to = key_value::find(text, hint.range(), found).max(hint.end());
             }
         } else if which < hints.escapes {
             if !(found.has_escapes && found.has_json) && escape::begins(&text[hint.start()..]) {
@@ -101,8 +101,8 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut Found<'a>) {
                     && (text.contains(['{', '[']) || text.trim_start().starts_with('"'));
             }
         } else if which < hints.shapes {
-            found.work += shapes::NEAR / 8;
-            shapes::find(which - hints.escapes, text, hint.start(), &mut found.spans);
+            found.work += patterns::NEAR / 8;
+            patterns::find(which - hints.escapes, text, hint.start(), &mut found.spans);
         } else {
             tokens::find(which - hints.shapes, text, hint.start(), &mut found.spans);
         }
@@ -119,7 +119,7 @@ pub(super) fn find<'a>(text: &str, offset: usize, found: &mut Found<'a>) {
                 break;
             }
             if hint.end() > named_to {
-                named_to = assign::find(text, hint.range(), found).max(hint.end());
+                named_to = key_value::find(text, hint.range(), found).max(hint.end());
             }
         }
     }

@@ -8,7 +8,7 @@ pub(super) const MAX_LABEL: usize = 48;
 
 /// A secret's span in a text, in bytes, and the label that replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span<'a> {
+pub(super) struct SecretSpan<'a> {
     pub(super) range: Range<usize>,
     pub(super) label: &'a str,
 }
@@ -19,7 +19,7 @@ pub(super) fn placeholder(label: &str) -> String {
 }
 
 /// Sorts spans and merges those that overlap; the first one's label is used.
-pub(super) fn merge(spans: &mut Vec<Span<'_>>) {
+pub(super) fn merge(spans: &mut Vec<SecretSpan<'_>>) {
     spans.retain(|span| span.range.start < span.range.end);
     spans.sort_by_key(|span| span.range.start);
     spans.dedup_by(|next, kept| {
@@ -32,7 +32,7 @@ pub(super) fn merge(spans: &mut Vec<Span<'_>>) {
 }
 
 /// Replaces merged spans; `None` if one does not fit the text.
-pub(super) fn apply(text: &str, spans: &[Span<'_>]) -> Option<String> {
+pub(super) fn apply(text: &str, spans: &[SecretSpan<'_>]) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for span in spans {

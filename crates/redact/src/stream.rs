@@ -48,7 +48,7 @@ impl StreamRedactor {
         if let Some(object) = self.open_object(cut) {
             cut = self.quiet_place(object.saturating_sub(NAME).max(self.given));
         }
-        let found = self.redactor.look(&self.buffer);
+        let found = self.redactor.scan(&self.buffer);
         let end = self.buffer.len();
         // A secret at the cut, or one that may still grow, is held back whole.
         for span in found.spans.iter().rev() {
@@ -105,16 +105,16 @@ impl StreamRedactor {
 
     /// Redacts from the context's end to `cut` and makes it context.
     fn give(&mut self, cut: usize) -> String {
-        let found = self.redactor.look(&self.buffer);
+        let found = self.redactor.scan(&self.buffer);
         let is_overrun = found.is_overrun;
-        let spans: Vec<span::Span<'_>> = found
+        let spans: Vec<span::SecretSpan<'_>> = found
             .spans
             .into_iter()
             .filter(|span| span.range.start < cut && span.range.end > self.given)
             .map(|span| {
                 let start = span.range.start.max(self.given) - self.given;
                 let end = span.range.end.min(cut) - self.given;
-                span::Span { range: start..end, label: span.label }
+                span::SecretSpan { range: start..end, label: span.label }
             })
             .collect();
         let count = u32::try_from(spans.len()).unwrap_or(u32::MAX);

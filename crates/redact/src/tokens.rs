@@ -1,16 +1,16 @@
 //! Layer 4: tokens with a fixed prefix. Each is a line of `token_shapes.txt`.
 
-use super::shapes;
-use super::span::Span;
+use super::patterns;
+use super::span::SecretSpan;
 use std::sync::LazyLock;
 
 struct Token {
     prefix: &'static str,
     label: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<TokenPart>,
 }
 
-enum Part {
+enum TokenPart {
     /// A literal.
     Literal(&'static str),
     /// `min` to `max` characters of a set.
@@ -29,20 +29,20 @@ fn token(line: &'static str) -> Option<Token> {
     Some(Token { prefix, label, parts: parts(tail)? })
 }
 
-fn parts(tail: &'static str) -> Option<Vec<Part>> {
+fn parts(tail: &'static str) -> Option<Vec<TokenPart>> {
     let mut parts = Vec::new();
     let mut rest = tail;
     while let Some(open) = rest.find('{') {
         let close = rest.find('}')?;
         if open > 0 {
-            parts.push(Part::Literal(&rest[..open]));
+            parts.push(TokenPart::Literal(&rest[..open]));
         }
         let inside = &rest[open + 1..close];
         let set = inside.bytes().next()?;
         if set == b'G' {
             for (at, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
-                parts.extend((at > 0).then_some(Part::Literal("-")));
-                parts.push(Part::Of { set: b'H', min: length, max: length });
+                parts.extend((at > 0).then_some(TokenPart::Literal("-")));
+                parts.push(TokenPart::Of { set: b'H', min: length, max: length });
             }
         } else {
             let counts = &inside[1..];
@@ -51,12 +51,12 @@ fn parts(tail: &'static str) -> Option<Vec<Part>> {
                 (None, Some((min, max))) => (min.parse().ok()?, max.parse().ok()?),
                 (None, None) => (counts.parse().ok()?, counts.parse().ok()?),
             };
-            parts.push(Part::Of { set, min, max });
+            parts.push(TokenPart::Of { set, min, max });
         }
         rest = &rest[close + 1..];
     }
     if !rest.is_empty() {
-        parts.push(Part::Literal(rest));
+        parts.push(TokenPart::Literal(rest));
     }
     Some(parts)
 }
@@ -84,19 +84,19 @@ pub(super) fn literals() -> impl Iterator<Item = &'static str> {
 }
 
 /// Adds the token if it matches in full.
-pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<Span<'_>>) {
+pub(super) fn find(which: usize, text: &str, at: usize, spans: &mut Vec<SecretSpan<'_>>) {
     let token = &TOKENS[which];
-    if !text[at..].starts_with(token.prefix) || !shapes::has_boundary(text, at) {
+    if !text[at..].starts_with(token.prefix) || !patterns::has_boundary(text, at) {
         return;
     }
     let begin = at + token.prefix.len();
     let bytes = text.as_bytes();
     let near =
-        end_of(&token.parts, bytes, begin, shapes::NEAR).filter(|end| is_mixed(token, &text[begin..*end]));
-    let Some(end) = near.and_then(|_| end_of(&token.parts, bytes, begin, shapes::MAX_SHAPE)) else {
+        end_of(&token.parts, bytes, begin, patterns::NEAR).filter(|end| is_mixed(token, &text[begin..*end]));
+    let Some(end) = near.and_then(|_| end_of(&token.parts, bytes, begin, patterns::MAX_SHAPE)) else {
         return;
     };
-    spans.push(Span { range: at..end, label: token.label });
+    spans.push(SecretSpan { range: at..end, label: token.label });
 }
 
 /// A name made of words is not a token, nor is a number.
@@ -104,21 +104,21 @@ fn is_mixed(token: &Token, tail: &str) -> bool {
     let has_letter = tail.bytes().any(|byte| byte.is_ascii_alphabetic());
     let has_digit = tail.bytes().any(|byte| byte.is_ascii_digit());
     // Parts of fixed lengths are sufficient evidence.
-    let is_exact = token.parts.len() > 4 && has_digit && !super::judge::stands_in(tail);
-    has_letter && (is_exact || shapes::mixed(tail))
+    let is_exact = token.parts.len() > 4 && has_digit && !super::heuristics::is_placeholder(tail);
+    has_letter && (is_exact || patterns::mixed(tail))
 }
 
 /// The end of a token's tail, with no run longer than `most`.
-fn end_of(parts: &[Part], bytes: &[u8], mut at: usize, most: usize) -> Option<usize> {
+fn end_of(parts: &[TokenPart], bytes: &[u8], mut at: usize, most: usize) -> Option<usize> {
     for (n, part) in parts.iter().enumerate() {
         match part {
-            Part::Literal(text) => {
+            TokenPart::Literal(text) => {
                 if !bytes[at..].starts_with(text.as_bytes()) {
                     return None;
                 }
                 at += text.len();
             }
-            Part::Of { set, min, max } => {
+            TokenPart::Of { set, min, max } => {
                 let mut run = bytes[at..].iter().take(most).take_while(|byte| is_in(*set, **byte)).count();
                 let is_last = n + 1 == parts.len();
                 // A sentence's period is not part of it.
@@ -135,7 +135,7 @@ fn end_of(parts: &[Part], bytes: &[u8], mut at: usize, most: usize) -> Option<us
         }
     }
     let goes_on = bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let is_open = matches!(parts.last(), Some(Part::Of { max: usize::MAX, .. }));
+    let is_open = matches!(parts.last(), Some(TokenPart::Of { max: usize::MAX, .. }));
     (is_open || !goes_on).then_some(at)
 }
 
@@ -149,9 +149,9 @@ mod tests {
         let lines = include_str!("token_shapes.txt").lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!(TOKENS.len(), lines);
         for token in TOKENS.iter() {
-            let length = |part: &Part| match part {
-                Part::Literal(text) => text.len(),
-                Part::Of { min, .. } => *min,
+            let length = |part: &TokenPart| match part {
+                TokenPart::Literal(text) => text.len(),
+                TokenPart::Of { min, .. } => *min,
             };
             let fewest: usize = token.parts.iter().map(length).sum();
             assert!(token.prefix.len() >= 3 && fewest >= 16, "{}", token.prefix);

@@ -1,8 +1,8 @@
 //! Layer 3 on JSON values: what a key's name says about its value.
 
-use super::judge::{self, Style};
+use super::heuristics::{self, Style};
 use super::keys::{self, Class, Strength};
-use super::{Fault, Redactor, span};
+use super::{RedactionFailed, Redactor, span};
 use serde_json::Value;
 
 /// Maximum depth; a deeper value, which no JSON parser produces, is replaced and not followed.
@@ -82,20 +82,26 @@ pub(super) fn holds_pair(key: &str) -> bool {
 /// The context of the second of two strings, when the first is a secret's name.
 pub(super) fn of_second(first: &str, second: &str) -> Context {
     match keys::classify(first) {
-        Some(class) if judge::looks_random(second, true) || second.contains(' ') => Context::Named(class),
+        Some(class) if heuristics::looks_random(second, true) || second.contains(' ') => {
+            Context::Named(class)
+        }
         _ => Context::Plain,
     }
 }
 
 /// Redacts in place and counts.
-pub(super) fn redact(redactor: &Redactor, value: &mut Value) -> Result<u32, Fault> {
+pub(super) fn redact(redactor: &Redactor, value: &mut Value) -> Result<u32, RedactionFailed> {
     walk(redactor, value, Context::Plain, 0)
 }
 
 /// Removes configured credentials from every string, number and key, in place, and counts them.
-pub(super) fn redact_exact(redactor: &Redactor, value: &mut Value, depth: u32) -> Result<u32, Fault> {
+pub(super) fn redact_exact(
+    redactor: &Redactor,
+    value: &mut Value,
+    depth: u32,
+) -> Result<u32, RedactionFailed> {
     if depth > MAX_DEPTH {
-        return Err(Fault);
+        return Err(RedactionFailed);
     }
     match value {
         Value::Null | Value::Bool(_) => Ok(0),
@@ -131,9 +137,14 @@ pub(super) fn redact_exact(redactor: &Redactor, value: &mut Value, depth: u32) -
     }
 }
 
-fn walk(redactor: &Redactor, value: &mut Value, context: Context, depth: u32) -> Result<u32, Fault> {
+fn walk(
+    redactor: &Redactor,
+    value: &mut Value,
+    context: Context,
+    depth: u32,
+) -> Result<u32, RedactionFailed> {
     if depth > MAX_DEPTH {
-        return Err(Fault);
+        return Err(RedactionFailed);
     }
     match value {
         Value::Null | Value::Bool(_) => Ok(0),
@@ -214,14 +225,14 @@ pub(super) fn text_in(
     text: &str,
     context: Context,
     depth: u32,
-) -> Result<Option<(String, u32)>, Fault> {
+) -> Result<Option<(String, u32)>, RedactionFailed> {
     let inside = redactor.redact_str(text, depth)?;
     // Checked after its content was redacted, so that a second pass checks the same text, and a configured
     // credential keeps its own name.
     let now = inside.as_ref().map_or(text, |(now, _)| now.as_str());
     let label = match context {
-        Context::Named(class) if judge::is_secret(class, Style::Quoted, now) => Some(class.label),
-        Context::Whole(label) if !judge::stands_in(now) => Some(label),
+        Context::Named(class) if heuristics::is_secret(class, Style::Quoted, now) => Some(class.label),
+        Context::Whole(label) if !heuristics::is_placeholder(now) => Some(label),
         _ => None,
     };
     Ok(label.map(|label| (span::placeholder(label), 1)).or(inside))

@@ -2,7 +2,7 @@
 //! cannot be written does not run.
 
 use crate::services::Services;
-use crate::simulate::JobEnd;
+use crate::simulate::JobOutcome;
 use crate::worker::SIMULATE;
 use papertape_core::action::{
     ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, CHAT_TURN, WHOLE_JOB, is_whole_job,
@@ -36,7 +36,7 @@ pub(crate) async fn ended(
     services: &Services,
     lease: &Lease,
     job: &JobRow,
-    end: &JobEnd,
+    end: &JobOutcome,
 ) -> Result<(), RecordError> {
     let status = match end.status {
         JobStatus::Completed => ActionStatus::Completed,

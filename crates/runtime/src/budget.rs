@@ -3,7 +3,7 @@
 
 use papertape_core::id::AgentName;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest, Usage};
-use papertape_core::record::Spent;
+use papertape_core::record::UsageTotal;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ impl Budget {
 
 /// Who a call is charged to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Account {
+pub struct BudgetLine {
     /// The agent.
     pub agent: AgentName,
     /// The trading day.
@@ -64,14 +64,14 @@ pub struct Account {
 
 /// Tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amount {
+pub struct Spend {
     /// Tokens.
     pub tokens: u64,
     /// US dollars.
     pub usd: Decimal,
 }
 
-impl Amount {
+impl Spend {
     /// Estimated maximum usage of a request: its characters divided by four, plus its limit on output tokens
     /// (2,048 if it has none). `price` converts usage to USD.
     #[must_use]
@@ -95,7 +95,7 @@ impl Amount {
 
     /// The maximum that a limit allows; 0 where it is unlimited.
     #[must_use]
-    pub fn most(limit: Limit) -> Self {
+    pub fn unlimited_calls(limit: Limit) -> Self {
         Self { tokens: limit.tokens.unwrap_or_default(), usd: limit.usd.unwrap_or_default() }
     }
 
@@ -117,8 +117,8 @@ impl Amount {
 /// An account's usage, and the amount reserved for calls and jobs in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Line {
-    used: Amount,
-    reserved: Amount,
+    used: Spend,
+    reserved: Spend,
 }
 
 impl Line {
@@ -127,7 +127,7 @@ impl Line {
         self.reserved.add(other.reserved);
     }
 
-    fn total(self) -> Amount {
+    fn total(self) -> Spend {
         let mut total = self.used;
         total.add(self.reserved);
         total
@@ -138,17 +138,17 @@ impl Line {
 #[derive(Debug)]
 pub struct Budgets {
     budget: Budget,
-    spent: Mutex<BTreeMap<Account, Line>>,
+    spent: Mutex<BTreeMap<BudgetLine, Line>>,
 }
 
 impl Budgets {
     /// Restores totals from the record.
     #[must_use]
-    pub fn rebuild(budget: Budget, spent: Vec<Spent>) -> Self {
-        let mut totals: BTreeMap<Account, Line> = BTreeMap::new();
+    pub fn rebuild(budget: Budget, spent: Vec<UsageTotal>) -> Self {
+        let mut totals: BTreeMap<BudgetLine, Line> = BTreeMap::new();
         for row in spent {
-            let account = Account { agent: row.agent, date: row.date, detached: row.detached };
-            totals.entry(account).or_default().used.add(Amount::of(&row.usage, Some(row.cost_usd)));
+            let account = BudgetLine { agent: row.agent, date: row.date, detached: row.detached };
+            totals.entry(account).or_default().used.add(Spend::of(&row.usage, Some(row.cost_usd)));
         }
         Self { budget, spent: Mutex::new(totals) }
     }
@@ -157,9 +157,9 @@ impl Budgets {
     ///
     /// # Errors
     /// A message that names the exceeded limit, with its numbers.
-    pub fn reserve(&self, account: &Account, amount: Amount) -> Result<(), String> {
+    pub fn reserve(&self, account: &BudgetLine, amount: Spend) -> Result<(), String> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let total = |of: &dyn Fn(&Account) -> bool| {
+        let total = |of: &dyn Fn(&BudgetLine) -> bool| {
             let mut total = Line::default();
             spent.iter().filter(|(account, _)| of(account)).for_each(|(_, line)| total.add(*line));
             total
@@ -180,7 +180,7 @@ impl Budgets {
     }
 
     /// Reserves half of what is left of the job's limit under this account, and returns it.
-    pub fn share(&self, account: &Account) -> Limit {
+    pub fn reserve_half(&self, account: &BudgetLine) -> Limit {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let mut total = Line::default();
         spent.iter().filter(|(account, _)| !account.detached).for_each(|(_, line)| total.add(*line));
@@ -189,25 +189,25 @@ impl Budgets {
             tokens: left.tokens.map(|tokens| tokens / 2),
             usd: left.usd.map(|usd| usd / Decimal::TWO),
         };
-        spent.entry(account.clone()).or_default().reserved.add(Amount::most(half));
+        spent.entry(account.clone()).or_default().reserved.add(Spend::unlimited_calls(half));
         half
     }
 
     /// An account's total: used plus reserved.
     #[must_use]
-    pub fn spent(&self, account: &Account) -> Amount {
+    pub fn spent(&self, account: &BudgetLine) -> Spend {
         let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.get(account).copied().unwrap_or_default().total()
     }
 
     /// Reserves an amount unchecked, because it was already reserved before.
-    pub fn set_aside(&self, account: &Account, amount: Amount) {
+    pub fn set_aside(&self, account: &BudgetLine, amount: Spend) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.entry(account.clone()).or_default().reserved.add(amount);
     }
 
     /// Replaces a reservation with the actual usage.
-    pub fn settle(&self, account: &Account, reserved: Amount, used: Amount) {
+    pub fn settle(&self, account: &BudgetLine, reserved: Spend, used: Spend) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let line = spent.entry(account.clone()).or_default();
         line.reserved.take(reserved);
@@ -215,7 +215,7 @@ impl Budgets {
     }
 }
 
-fn check(name: &str, limit: Limit, spent: impl FnOnce() -> Line, next: Amount) -> Result<(), String> {
+fn check(name: &str, limit: Limit, spent: impl FnOnce() -> Line, next: Spend) -> Result<(), String> {
     if limit == Limit::default() {
         return Ok(());
     }

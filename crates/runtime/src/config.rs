@@ -59,7 +59,7 @@ pub struct SimulationConfig {
     pub starts: BTreeMap<AgentName, ContentHash>,
     /// The earlier jobs that agents continue.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub continues: BTreeMap<AgentName, Continues>,
+    pub continues: BTreeMap<AgentName, Continuation>,
     /// What it was branched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
@@ -97,7 +97,7 @@ pub struct DatasetRef {
 
 /// The day of an earlier job after which an agent continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Continues {
+pub struct Continuation {
     /// The job.
     pub job: JobId,
     /// The last day taken over from it.

@@ -2,25 +2,25 @@
 
 use crate::branch::changes_on;
 use crate::config::{Imported, SimulationConfig};
-use crate::load::{self, stop_of};
 use crate::services::Services;
+use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{Change, DayInput, StartState};
+use papertape_agents::day::{AgentOverride, DayInput, StartState};
 use papertape_agents::graph::Graph;
-use papertape_agents::recorded::{Recorded, RecordedDay};
+use papertape_agents::recorded::{ImportedDay, RecordedDay};
 use papertape_agents::universe::symbols_of;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{Dataset, Listed, TradingDay};
 use papertape_core::message::ModelName;
-use papertape_core::ports::Record;
-use papertape_core::tape::Stop;
+use papertape_core::ports::RecordStore;
+use papertape_core::tape::SessionStop;
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 
 /// An agent on a day, with the branch's changes.
 pub(crate) struct AgentDay {
     agent: AgentConfig,
-    changes: Vec<Change>,
+    changes: Vec<AgentOverride>,
     house_versions: BTreeMap<ModelName, u32>,
     /// The tradable instruments that are listed at the day's open.
     symbols: Listed,
@@ -37,7 +37,7 @@ impl AgentDay {
         own: &AgentConfig,
         (dataset, day): (&Dataset, TradingDay),
         start: &StartState,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, SessionStop> {
         let date = day.date;
         let recorded = match config.imported.as_ref().filter(|_| own.model.is_recorded()) {
             Some(imported) => {
@@ -54,7 +54,7 @@ impl AgentDay {
         let versioned = |model: ModelName| Some((model.clone(), services.models.house_version(&model)?));
         let house_versions = models.filter_map(versioned).collect();
         // Changes from the day's first node on define the agent itself.
-        let from_start = |change: &&Change| change.at == graph.start();
+        let from_start = |change: &&AgentOverride| change.at == graph.start();
         let agent = changes.iter().rev().find(from_start).map_or(own, |change| &change.agent).clone();
         Ok(Self { agent, changes, house_versions, symbols, graph, recorded })
     }
@@ -88,25 +88,25 @@ impl AgentDay {
             last,
             memory: config.memory,
             embedding: config.embedding.as_ref(),
-            recorded: self.recorded.as_ref().map(|(day, writer)| Recorded { day, writer }),
+            recorded: self.recorded.as_ref().map(|(day, writer)| ImportedDay { day, writer }),
         }
     }
 }
 
 /// What an imported agent said and did on a day; empty if its logs do not have the day.
 async fn recorded_day(
-    record: &dyn Record,
+    record: &dyn RecordStore,
     imported: &Imported,
     agent: &AgentName,
     date: Date,
-) -> Result<RecordedDay, Stop> {
-    let torn = |what: &str| Stop::Record(format!("the imported log of {agent} on {date} {what}"));
+) -> Result<RecordedDay, SessionStop> {
+    let torn = |what: &str| SessionStop::Record(format!("the imported log of {agent} on {date} {what}"));
     let Some(index) = imported.logs.get(agent) else { return Ok(RecordedDay::default()) };
-    let index = load::document(record, *index).await.map_err(stop_of)?;
+    let index = tape_reader::document(record, *index).await.map_err(stop_of)?;
     let index = index.ok_or_else(|| torn("has no index"))?;
     let Some(hash) = index.get(date.to_string()) else { return Ok(RecordedDay::default()) };
     let hash = hash.as_str().and_then(ContentHash::from_hex).ok_or_else(|| torn("has a torn index"))?;
-    let day = load::document(record, hash).await.map_err(stop_of)?;
+    let day = tape_reader::document(record, hash).await.map_err(stop_of)?;
     let day = day.ok_or_else(|| torn("is not in the record"))?;
     serde_json::from_value(day).map_err(|error| torn(&format!("cannot be read: {error}")))
 }

@@ -1,22 +1,22 @@
 //! The host of a live session: makes its calls within budget and deadline, and records them.
 
-use crate::assist::Assisting;
-use crate::budget::{self, Account, Amount, Budgets};
-use crate::load::{request, stop_of};
+use crate::assistant_job::AssistantRun;
+use crate::budget::{self, BudgetLine, Budgets, Spend};
+use crate::cancellation::CancelToken;
+use crate::delta_stream::Spoken;
+use crate::queue_wait::QueueWaits;
 use crate::retry;
 use crate::services::Services;
-use crate::spoken::Spoken;
-use crate::stopping::StopSignal;
-use crate::waiting::Waits;
+use crate::tape_reader::{request, stop_of};
 use futures::FutureExt as _;
 use futures::future::{Either, select};
 use papertape_agents::memory::EMBEDDINGS;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, Usage};
-use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
+use papertape_core::ports::{AttemptFailure, BoxFuture, ExternalCall, ExternalReply, ModelResponse};
 use papertape_core::record::{AttemptEnd, Commit, Estimate, Lease, SessionId, Write};
 use papertape_core::tape::{
-    ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
+    ActionOptions, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host, SessionStop, StepPath,
 };
 use papertape_core::time::{Date, Timestamp};
 use serde_json::Value;
@@ -30,20 +30,20 @@ pub(crate) struct JobRun {
     pub(crate) services: Services,
     pub(crate) lease: Lease,
     pub(crate) budgets: Budgets,
-    pub(crate) signal: StopSignal,
+    pub(crate) signal: CancelToken,
     /// Additional state of an assistant job.
-    pub(crate) assisting: Option<Assisting>,
+    pub(crate) assisting: Option<AssistantRun>,
 }
 
 /// Performs one session's effects.
 pub(crate) struct LiveHost {
     run: Arc<JobRun>,
     session: SessionId,
-    account: Account,
+    account: BudgetLine,
     /// After this instant, calls fail with a timeout; time spent waiting for a call slot extends it.
     deadline: Option<Timestamp>,
-    waits: Waits,
-    reserved: Mutex<BTreeMap<StepPath, Amount>>,
+    waits: QueueWaits,
+    reserved: Mutex<BTreeMap<StepPath, Spend>>,
     /// Crash counts of interrupted steps that are sent again.
     interrupted: Mutex<BTreeMap<StepPath, u32>>,
 }
@@ -61,13 +61,13 @@ impl LiveHost {
         time: Option<Duration>,
     ) -> Self {
         let deadline = time.and_then(|time| run.services.clock.now().checked_add(time).ok());
-        let account = Account { agent, date, detached };
+        let account = BudgetLine { agent, date, detached };
         Self {
             run,
             session,
             account,
             deadline,
-            waits: Waits::default(),
+            waits: QueueWaits::default(),
             reserved: Mutex::default(),
             interrupted: Mutex::default(),
         }
@@ -97,7 +97,7 @@ impl LiveHost {
 
     /// The process's single slot for steps interrupted twice by crashes: if one of them kills the process, no
     /// other such step is interrupted with it. `None` for any other step.
-    async fn alone(&self, path: &StepPath) -> Option<SemaphorePermit<'_>> {
+    async fn exclusive_permit(&self, path: &StepPath) -> Option<SemaphorePermit<'_>> {
         let times = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied();
         if times.unwrap_or_default() < ALONE_AFTER {
             return None;
@@ -142,12 +142,12 @@ impl LiveHost {
         mut used: impl FnMut(&AttemptEnd),
         estimate: impl Fn(Result<&T, FailureKind>) -> Option<Estimate>,
         call: impl Fn() -> F,
-    ) -> Result<Called<T>, Stop>
+    ) -> Result<CallOutcome<T>, SessionStop>
     where
         F: Future<Output = Result<(T, Option<Usage>), AttemptFailure>> + Send,
     {
         let last = first.saturating_add(options.max_attempts.max(1) - 1);
-        let _alone = self.alone(path).await;
+        let _alone = self.exclusive_permit(path).await;
         let mut number = first;
         loop {
             let ended = |usage: Option<Usage>, error: Option<String>, result: Result<&T, FailureKind>| {
@@ -164,7 +164,7 @@ impl LiveHost {
                 Ok((value, usage)) => {
                     let attempt = ended(usage, None, Ok(&value));
                     used(&attempt);
-                    return Ok(Called { attempt, result: Ok(value) });
+                    return Ok(CallOutcome { attempt, result: Ok(value) });
                 }
                 Err(failed) => failed,
             };
@@ -172,7 +172,7 @@ impl LiveHost {
             let attempt = ended(failed.usage, error, Err(failed.failure.kind));
             used(&attempt);
             if number >= last || !failed.failure.kind.is_transient() || self.is_late() {
-                return Ok(Called { result: Err(failed.failure), attempt });
+                return Ok(CallOutcome { result: Err(failed.failure), attempt });
             }
             let pause = retry::pause(path, number, failed.retry_after);
             let (is_asked, left) = (failed.retry_after.is_some(), self.time_left(Duration::MAX));
@@ -183,7 +183,7 @@ impl LiveHost {
                     pause.as_secs()
                 );
                 let failure = CallFailure { message, ..failed.failure };
-                return Ok(Called { result: Err(failure), attempt });
+                return Ok(CallOutcome { result: Err(failure), attempt });
             };
             tracing::warn!(path = %path, attempt = number, error = %failed.failure, "call failed, trying again");
             // Pause before writing the row of the next attempt: a row means that the attempt is about to be sent.
@@ -193,7 +193,7 @@ impl LiveHost {
                 return Err(reason.into());
             }
             if self.is_late() {
-                return Ok(Called { result: Err(failed.failure), attempt });
+                return Ok(CallOutcome { result: Err(failed.failure), attempt });
             }
             let write = Write::Attempt { path: path.clone(), ended: attempt, next: Some(number + 1) };
             self.write(vec![write]).await?;
@@ -207,18 +207,18 @@ impl LiveHost {
         &self,
         path: &StepPath,
         model: &ModelName,
-        called: Called<T>,
-    ) -> Result<Called<T>, Stop> {
+        called: CallOutcome<T>,
+    ) -> Result<CallOutcome<T>, SessionStop> {
         match called {
-            Called { result: Err(failure), attempt } if failure.kind.is_denied() => {
+            CallOutcome { result: Err(failure), attempt } if failure.kind.is_denied() => {
                 self.write(vec![Write::Attempt { path: path.clone(), ended: attempt, next: None }]).await?;
-                Err(Stop::Denied { model: model.clone(), failure })
+                Err(SessionStop::Denied { model: model.clone(), failure })
             }
             called => Ok(called),
         }
     }
 
-    pub(crate) fn assisting(&self) -> Option<&Assisting> {
+    pub(crate) fn assisting(&self) -> Option<&AssistantRun> {
         self.run.assisting.as_ref()
     }
 
@@ -230,7 +230,7 @@ impl LiveHost {
         &self.run.budgets
     }
 
-    pub(crate) fn signal(&self) -> StopSignal {
+    pub(crate) fn signal(&self) -> CancelToken {
         self.run.signal.clone()
     }
 
@@ -243,7 +243,7 @@ impl LiveHost {
         self.run.services.redactor.redact_text(text).value
     }
 
-    pub(crate) async fn write(&self, writes: Vec<Write>) -> Result<(), Stop> {
+    pub(crate) async fn write(&self, writes: Vec<Write>) -> Result<(), SessionStop> {
         let commit = Commit {
             lease: self.run.lease.clone(),
             session: self.session,
@@ -279,7 +279,7 @@ impl Drop for Waiting<'_> {
 struct Reservation<'h> {
     host: &'h LiveHost,
     path: &'h StepPath,
-    used: Amount,
+    used: Spend,
 }
 
 impl Drop for Reservation<'_> {
@@ -296,7 +296,7 @@ impl Drop for LiveHost {
     fn drop(&mut self) {
         let reserved = self.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
         for amount in std::mem::take(reserved).into_values() {
-            self.run.budgets.settle(&self.account, amount, Amount::default());
+            self.run.budgets.settle(&self.account, amount, Spend::default());
         }
     }
 }
@@ -309,17 +309,17 @@ fn embedding_model(call: &ExternalCall) -> ModelName {
 }
 
 impl Host for LiveHost {
-    fn admit<'a>(
+    fn reserve<'a>(
         &'a self,
         path: &'a StepPath,
         request: Option<&'a ModelRequest>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    ) -> BoxFuture<'a, Result<(), SessionStop>> {
         async move {
             self.run.signal.check()?;
             if let Some(request) = request {
                 let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
-                let amount = Amount::estimate(request, price);
-                self.run.budgets.reserve(&self.account, amount).map_err(Stop::Budget)?;
+                let amount = Spend::estimate(request, price);
+                self.run.budgets.reserve(&self.account, amount).map_err(SessionStop::Budget)?;
                 let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
                 reserved.insert(path.clone(), amount);
             }
@@ -336,7 +336,7 @@ impl Host for LiveHost {
         let request = request?;
         let usage = budget::reserved(request);
         let cost_usd = self.run.services.models.cost(&request.model, &usage);
-        self.run.budgets.settle(&self.account, Amount::default(), Amount::of(&usage, cost_usd));
+        self.run.budgets.settle(&self.account, Spend::default(), Spend::of(&usage, cost_usd));
         Some(Estimate { usage, cost_usd })
     }
 
@@ -346,7 +346,7 @@ impl Host for LiveHost {
         request: &'a ModelRequest,
         options: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
         async move {
             let models = &self.run.services.models;
             let price = |usage: &Usage| models.cost(&request.model, usage);
@@ -357,7 +357,7 @@ impl Host for LiveHost {
                         let words = Spoken::new(&self.run.services.redactor);
                         let tell = |words: String| {
                             if !words.is_empty() {
-                                assisting.assistant.words.hears(&self.run.lease.job, &words);
+                                assisting.assistant.words.on_delta(&self.run.lease.job, &words);
                             }
                         };
                         let answer = models.call(request, Some(&|piece| tell(words.push(piece)))).await;
@@ -366,13 +366,13 @@ impl Host for LiveHost {
                     }
                     None => models.call(request, None).await,
                 };
-                answer.map(|Answer { reply, usage }| (reply, usage))
+                answer.map(|ModelResponse { reply, usage }| (reply, usage))
             };
-            let mut reservation = Reservation { host: self, path, used: Amount::default() };
+            let mut reservation = Reservation { host: self, path, used: Spend::default() };
             let used = |attempt: &AttemptEnd| {
                 let estimate = attempt.estimate.unwrap_or_default();
                 let usage = attempt.usage.unwrap_or(estimate.usage);
-                reservation.used.add(Amount::of(&usage, attempt.cost_usd.or(estimate.cost_usd)));
+                reservation.used.add(Spend::of(&usage, attempt.cost_usd.or(estimate.cost_usd)));
             };
             let estimate = |result: Result<&ModelReply, FailureKind>| {
                 let usage = budget::estimate(request, result)?;
@@ -391,7 +391,7 @@ impl Host for LiveHost {
         call: &'a ExternalCall,
         options: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
         async move {
             let tools = &self.run.services.tools;
             let once = || async {
@@ -422,11 +422,11 @@ impl Host for LiveHost {
         call: &'a ExternalCall,
         options: ActionOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcomeWithWrites<ActionReply>, SessionStop>> {
         self.act(path, call, options, first).boxed()
     }
 
-    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
         self.write(writes).boxed()
     }
 
@@ -434,7 +434,7 @@ impl Host for LiveHost {
         self.run.services.clock.sleep(duration)
     }
 
-    fn waited(&self, scope: &str) -> Duration {
+    fn queue_wait(&self, scope: &str) -> Duration {
         self.waits.of(scope, self.run.services.clock.now())
     }
 

@@ -4,26 +4,26 @@
 //! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a
 //! model's wire format, HTTP, or where the config comes from: it reaches all of these through core's ports.
 
-mod acting;
+mod action_attempts;
 pub mod actions;
-pub mod assist;
+pub mod assistant_job;
 pub mod branch;
 pub mod budget;
+pub mod cancellation;
+mod child_budgets;
 pub mod clock;
 pub mod config;
 mod day;
+mod delta_stream;
 mod host;
-mod load;
 pub mod profile;
-mod purse;
+mod queue_wait;
 pub mod replay;
 pub mod retry;
 pub mod services;
 pub mod simulate;
-mod spoken;
-pub mod stopping;
 mod summarise;
-mod waiting;
+mod tape_reader;
 pub mod worker;
 
-pub use load::document;
+pub use tape_reader::document;

@@ -2,9 +2,9 @@
 
 use crate::config::SimulationConfig;
 use crate::day::AgentDay;
-use crate::load::{self, stop_of};
 use crate::services::Services;
 use crate::simulate::state_of;
+use crate::tape_reader::{self, stop_of};
 use futures::FutureExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{StartState, run_day};
@@ -13,9 +13,9 @@ use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json::difference;
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::message::{ModelReply, ModelRequest};
-use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Record};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, RecordStore};
 use papertape_core::record::{JobRow, Write};
-use papertape_core::tape::{CallOptions, Called, Host, Session, StepPath, Stop, Tape};
+use papertape_core::tape::{CallOptions, CallOutcome, Host, SessionRun, SessionStop, StepPath, Tape};
 use papertape_core::time::Date;
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// Result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ReplayReport {
     /// The rules version of the job, if it is not this program's: nothing was replayed.
     pub recorded_under: Option<u32>,
     /// Number of sessions that reproduced exactly.
@@ -33,12 +33,12 @@ pub struct Report {
     /// Number of sessions that have not ended and were not replayed.
     pub unfinished: usize,
     /// Sessions that did not reproduce, only the first of each agent: its later days start from it.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ReplayDifference>,
 }
 
 /// A session that did not reproduce.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ReplayDifference {
     /// The agent.
     pub agent: AgentName,
     /// The trading day.
@@ -52,19 +52,19 @@ pub struct Fault {
 ///
 /// # Errors
 /// A message, if the job cannot be replayed at all: its config or its data cannot be read.
-pub async fn run(services: &Services, job: &JobRow) -> Result<Report, String> {
+pub async fn run(services: &Services, job: &JobRow) -> Result<ReplayReport, String> {
     if job.rules_version != RULES_VERSION {
         // Under other rules the result differs, which says nothing about the record.
-        return Ok(Report { recorded_under: Some(job.rules_version), ..Report::default() });
+        return Ok(ReplayReport { recorded_under: Some(job.rules_version), ..ReplayReport::default() });
     }
     let config: SimulationConfig = serde_json::from_value(job.config.clone())
         .map_err(|error| format!("the job's config cannot be read: {error}"))?;
     let dataset = services.datasets.open(config.dataset.hash)?;
-    let mut report = Report::default();
+    let mut report = ReplayReport::default();
     for agent in &config.agents {
         let replay = Replay { services, config: &config, dataset: &dataset, job };
         if let Err((date, stop)) = replay.run_agent(agent, &mut report).await {
-            let fault = Fault { agent: agent.name.clone(), date, reason: stop.to_string() };
+            let fault = ReplayDifference { agent: agent.name.clone(), date, reason: stop.to_string() };
             report.faults.push(fault);
         }
     }
@@ -79,12 +79,16 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    async fn run_agent(&self, agent: &AgentConfig, report: &mut Report) -> Result<(), (Date, Stop)> {
+    async fn run_agent(
+        &self,
+        agent: &AgentConfig,
+        report: &mut ReplayReport,
+    ) -> Result<(), (Date, SessionStop)> {
         let record = &*self.services.record;
         let at_start = |stop| (self.config.start_date, stop);
         let hash = self.config.starts.get(&agent.name).copied();
         let hash =
-            hash.ok_or_else(|| at_start(Stop::Record(format!("{} has no start state", agent.name))))?;
+            hash.ok_or_else(|| at_start(SessionStop::Record(format!("{} has no start state", agent.name))))?;
         let mut state = state_of(record, hash).await.map_err(at_start)?;
         let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
         for (index, day) in days.iter().enumerate() {
@@ -96,9 +100,10 @@ impl Replay<'_> {
                 continue;
             }
             let last = index + 1 == days.len();
-            let rows = load::rows(record, found.id, false).await.map_err(|error| at(stop_of(error)))?;
+            let rows =
+                tape_reader::rows(record, found.id, false).await.map_err(|error| at(stop_of(error)))?;
             report.steps += rows.len();
-            let replayed = self.run_session(agent, *day, last, state, Tape::new(rows).sealed());
+            let replayed = self.run_session(agent, *day, last, state, Tape::new(rows).replay_only());
             state = Box::pin(replayed).await.map_err(at)?;
             self.compare(agent, day.date, &state).await.map_err(at)?;
             report.equal += 1;
@@ -113,11 +118,11 @@ impl Replay<'_> {
         last: bool,
         start: StartState,
         tape: Tape,
-    ) -> Result<StartState, Stop> {
+    ) -> Result<StartState, SessionStop> {
         let host = ReplayHost { record: Arc::clone(&self.services.record) };
         let of_day = AgentDay::of(self.services, self.config, agent, (self.dataset, day), &start).await?;
         let seed = start.day_seed(of_day.agent(), day.date);
-        let session = Session::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
+        let session = SessionRun::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
         let input = of_day.input(self.services, self.config, self.dataset, (day, last));
         let mut root = session.root();
         let result = run_day(&mut root, &input, start).await?;
@@ -126,35 +131,37 @@ impl Replay<'_> {
     }
 
     /// Compares the state after the day with the stored one.
-    async fn compare(&self, agent: &AgentConfig, date: Date, state: &StartState) -> Result<(), Stop> {
+    async fn compare(&self, agent: &AgentConfig, date: Date, state: &StartState) -> Result<(), SessionStop> {
         let record = &*self.services.record;
         let stored = record.agent_state(&self.job.id, &agent.name, Some(date)).await.map_err(stop_of)?;
         let now = state.to_doc();
         match stored {
             Some(stored) if stored.hash == now.hash && stored.after == Some(date) => Ok(()),
             Some(stored) => {
-                let was = load::expand_stored(record, &stored.state).await.map_err(stop_of)?;
+                let was = tape_reader::expand_stored(record, &stored.state).await.map_err(stop_of)?;
                 let found = difference(&was, &papertape_core::json::to_value(state));
                 let place = found.map_or_else(|| "its day".to_owned(), |found| found.pointer);
-                Err(Stop::Record(format!("the state after {date} differs from the stored one at {place}")))
+                Err(SessionStop::Record(format!(
+                    "the state after {date} differs from the stored one at {place}"
+                )))
             }
-            None => Err(Stop::Record(format!("there is no stored state after {date}"))),
+            None => Err(SessionStop::Record(format!("there is no stored state after {date}"))),
         }
     }
 }
 
 /// Makes no calls. A sealed tape only asks it for recorded requests.
 struct ReplayHost {
-    record: Arc<dyn Record>,
+    record: Arc<dyn RecordStore>,
 }
 
 impl Host for ReplayHost {
-    fn admit<'a>(
+    fn reserve<'a>(
         &'a self,
         path: &'a StepPath,
         _: Option<&'a ModelRequest>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
-        async move { Err(Stop::Missing(path.clone())) }.boxed()
+    ) -> BoxFuture<'a, Result<(), SessionStop>> {
+        async move { Err(SessionStop::Missing(path.clone())) }.boxed()
     }
 
     fn model<'a>(
@@ -163,8 +170,8 @@ impl Host for ReplayHost {
         _: &'a ModelRequest,
         _: CallOptions,
         _: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
-        async move { Err(Stop::Missing(path.clone())) }.boxed()
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
+        async move { Err(SessionStop::Missing(path.clone())) }.boxed()
     }
 
     fn external<'a>(
@@ -173,12 +180,12 @@ impl Host for ReplayHost {
         _: &'a ExternalCall,
         _: CallOptions,
         _: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
-        async move { Err(Stop::Missing(path.clone())) }.boxed()
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
+        async move { Err(SessionStop::Missing(path.clone())) }.boxed()
     }
 
-    fn commit<'a>(&'a self, _: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
-        async { Err(Stop::Misuse("a replay writes nothing".to_owned())) }.boxed()
+    fn commit<'a>(&'a self, _: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
+        async { Err(SessionStop::ContractViolation("a replay writes nothing".to_owned())) }.boxed()
     }
 
     /// Never resolves: what met its deadline then meets it now.
@@ -187,6 +194,6 @@ impl Host for ReplayHost {
     }
 
     fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {
-        async move { load::request(&*self.record, at).await.ok().flatten() }.boxed()
+        async move { tape_reader::request(&*self.record, at).await.ok().flatten() }.boxed()
     }
 }

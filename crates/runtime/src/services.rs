@@ -1,10 +1,10 @@
 //! What a job runs with.
 
-use crate::assist::Assistant;
+use crate::assistant_job::Assistant;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
-use papertape_core::ports::{ActionLog, Clock, Models, Queue, Record, Tools};
+use papertape_core::ports::{ActionLog, Clock, ModelClient, Queue, RecordStore, ToolClient};
 use papertape_redact::Redactor;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -22,15 +22,15 @@ pub trait Datasets: Send + Sync {
 #[derive(Clone)]
 pub struct Services {
     /// Where steps and books are stored.
-    pub record: Arc<dyn Record>,
+    pub record: Arc<dyn RecordStore>,
     /// Where jobs come from.
     pub queue: Arc<dyn Queue>,
     /// The action log.
     pub actions: Arc<dyn ActionLog>,
     /// Models.
-    pub models: Arc<dyn Models>,
+    pub models: Arc<dyn ModelClient>,
     /// External tools.
-    pub tools: Arc<dyn Tools>,
+    pub tools: Arc<dyn ToolClient>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Market data.

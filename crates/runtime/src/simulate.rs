@@ -2,21 +2,21 @@
 
 use crate::branch::before_cut;
 use crate::budget::Budgets;
+use crate::cancellation::{CancelToken, StopReason};
 use crate::config::{Branch, SimulationConfig};
 use crate::day::AgentDay;
 use crate::host::{JobRun, LiveHost};
-use crate::load::{self, stop_of};
 use crate::services::Services;
-use crate::stopping::{StopReason, StopSignal};
 use crate::summarise;
+use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{StartState, run_day};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
-use papertape_core::ports::Record;
+use papertape_core::ports::RecordStore;
 use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewSession, ReusedSession, Write};
-use papertape_core::tape::{Class, Session, Stop, Tape};
+use papertape_core::tape::{SessionRun, SessionStop, StepClass, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,15 +31,15 @@ pub trait Observer: Send + Sync {
 
 /// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unobserved;
+pub struct NoopObserver;
 
-impl Observer for Unobserved {
+impl Observer for NoopObserver {
     fn day_ended(&self, _: &AgentName, _: Date, _: DayStatus, _: Money) {}
 }
 
 /// How a job ended, or stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobEnd {
+pub struct JobOutcome {
     /// Its status now.
     pub status: JobStatus,
     /// Why it is not `completed`.
@@ -50,7 +50,7 @@ pub struct JobEnd {
     pub details: serde_json::Map<String, serde_json::Value>,
 }
 
-impl JobEnd {
+impl JobOutcome {
     /// An end with this status, and an error unless it is `completed`.
     pub(crate) fn of(status: JobStatus, error: Option<String>) -> Self {
         Self { status, error, note: None, details: serde_json::Map::new() }
@@ -67,7 +67,7 @@ struct AgentEnd {
     agent: AgentName,
     completed: usize,
     failed: usize,
-    stop: Option<Stop>,
+    stop: Option<SessionStop>,
 }
 
 /// Runs a claimed job until it ends or stops. Writes everything except the job's own status.
@@ -77,10 +77,10 @@ struct AgentEnd {
 pub async fn run(
     services: &Services,
     (lease, job): (&Lease, &JobRow),
-    signal: StopSignal,
+    signal: CancelToken,
     observer: &dyn Observer,
-) -> Result<JobEnd, Stop> {
-    let failed = |error: String| Ok(JobEnd::failed(error));
+) -> Result<JobOutcome, SessionStop> {
+    let failed = |error: String| Ok(JobOutcome::failed(error));
     let config: SimulationConfig = match serde_json::from_value(job.config.clone()) {
         Ok(config) => config,
         Err(error) => return failed(format!("the job's config cannot be read: {error}")),
@@ -89,7 +89,7 @@ pub async fn run(
         Ok(dataset) => dataset,
         Err(error) => return failed(error),
     };
-    let spent = services.record.spent(&job.id).await.map_err(stop_of)?;
+    let spent = services.record.load_usage(&job.id).await.map_err(stop_of)?;
     let run = Arc::new(JobRun {
         services: services.clone(),
         lease: lease.clone(),
@@ -97,11 +97,11 @@ pub async fn run(
         signal,
         assisting: None,
     });
-    let plan = Arc::new(Plan { run: Arc::clone(&run), config, dataset, job: job.id.clone() });
+    let plan = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: job.id.clone() });
     let ends = side_by_side(&plan, observer).await;
     let config = &plan.config;
     let mut summaries = Ok(());
-    if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(Stop::LostLease))) {
+    if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(SessionStop::LostLease))) {
         // A resumed job requests its summaries again; a finished one never does.
         let denied = match ends.iter().all(|end| end.stop.is_none()) {
             true => summarise::OnDenied::Record,
@@ -114,7 +114,7 @@ pub async fn run(
 
 /// Runs all agents concurrently, each as its own task so that they share the CPUs; results are in the order of
 /// the config. Dropping this aborts them.
-async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd> {
+async fn side_by_side(plan: &Arc<RunningSimulation>, observer: &dyn Observer) -> Vec<AgentEnd> {
     let (tell, mut told) = mpsc::unbounded_channel();
     let mut tasks = JoinSet::new();
     for at in 0..plan.config.agents.len() {
@@ -133,30 +133,35 @@ async fn side_by_side(plan: &Arc<Plan>, observer: &dyn Observer) -> Vec<AgentEnd
 }
 
 /// Derives the job's status from its agents' results.
-fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> Result<JobEnd, Stop> {
+fn conclude(
+    run: &JobRun,
+    ends: Vec<AgentEnd>,
+    summaries: Result<(), SessionStop>,
+) -> Result<JobOutcome, SessionStop> {
     let completed: usize = ends.iter().map(|end| end.completed).sum();
     let failed: usize = ends.iter().map(|end| end.failed).sum();
-    let mut stops: Vec<(Stop, String)> = Vec::new();
+    let mut stops: Vec<(SessionStop, String)> = Vec::new();
     for end in ends {
         if let Some(stop) = end.stop {
             let reason = match &stop {
                 // Only this agent's model needs fixing; the others may use a different one.
-                Stop::Denied { .. } => format!("agent {} stopped: {stop}", end.agent),
+                SessionStop::Denied { .. } => format!("agent {} stopped: {stop}", end.agent),
                 _ => stop.to_string(),
             };
             stops.push((stop, reason));
         }
     }
     // A used-up summary budget, or a model that denies summaries, does not affect the job.
-    let summaries = summaries.err().filter(|stop| !matches!(stop, Stop::Budget(_) | Stop::Denied { .. }));
+    let summaries =
+        summaries.err().filter(|stop| !matches!(stop, SessionStop::Budget(_) | SessionStop::Denied { .. }));
     stops.extend(summaries.map(|stop| (stop.clone(), stop.to_string())));
-    if stops.iter().any(|(stop, _)| matches!(stop, Stop::LostLease)) {
-        return Err(Stop::LostLease);
+    if stops.iter().any(|(stop, _)| matches!(stop, SessionStop::LostLease)) {
+        return Err(SessionStop::LostLease);
     }
     let status = match run.signal.reason() {
         Some(StopReason::Cancelled) if !stops.is_empty() => JobStatus::Cancelled,
         Some(StopReason::Shutdown) if !stops.is_empty() => JobStatus::Queued,
-        Some(StopReason::LostLease) => return Err(Stop::LostLease),
+        Some(StopReason::LostLease) => return Err(SessionStop::LostLease),
         _ if stops.is_empty() && failed == 0 => JobStatus::Completed,
         _ if completed == 0 => JobStatus::Failed,
         _ => JobStatus::Partial,
@@ -167,7 +172,7 @@ fn conclude(run: &JobRun, ends: Vec<AgentEnd>, summaries: Result<(), Stop>) -> R
         (true, failed) => Some(format!("{failed} model-day(s) failed")),
         (false, _) => Some(reasons.into_iter().collect::<Vec<_>>().join("; ")),
     };
-    Ok(JobEnd::of(status, error))
+    Ok(JobOutcome::of(status, error))
 }
 
 /// A finished day, on its way to the observer.
@@ -179,14 +184,14 @@ struct DayEnd {
 }
 
 /// One running job, as its agents see it.
-struct Plan {
+struct RunningSimulation {
     run: Arc<JobRun>,
     config: SimulationConfig,
     dataset: Arc<Dataset>,
     job: JobId,
 }
 
-impl Plan {
+impl RunningSimulation {
     /// Runs all days of one agent that are not done yet.
     async fn run_agent(&self, agent: &AgentConfig, tell: &mpsc::UnboundedSender<DayEnd>) -> AgentEnd {
         let mut end = AgentEnd { agent: agent.name.clone(), completed: 0, failed: 0, stop: None };
@@ -202,7 +207,7 @@ impl Plan {
         agent: &AgentConfig,
         tell: &mpsc::UnboundedSender<DayEnd>,
         end: &mut AgentEnd,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SessionStop> {
         let record = &*self.run.services.record;
         let (mut state, after) = start_state(record, &self.config, &self.job, agent).await?;
         let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
@@ -238,12 +243,12 @@ impl Plan {
         day: TradingDay,
         last: bool,
         start: StartState,
-    ) -> Result<(StartState, DayStatus), Stop> {
+    ) -> Result<(StartState, DayStatus), SessionStop> {
         let services = &self.run.services;
         let record = &*services.record;
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
-        let mut tape = Tape::new(load::rows(record, opened.id, false).await.map_err(stop_of)?);
+        let mut tape = Tape::new(tape_reader::rows(record, opened.id, false).await.map_err(stop_of)?);
         let of_day = AgentDay::of(services, &self.config, agent, (&self.dataset, day), &start).await?;
         let agent = of_day.agent();
         if let Some(branch) = &self.config.branch {
@@ -254,11 +259,11 @@ impl Plan {
         let host = LiveHost::new(Arc::clone(&self.run), opened.id, who, false, Some(time));
         let seed = start.day_seed(agent, day.date);
         let host = Arc::new(host);
-        let session = Session::new(Arc::clone(&host) as _, tape, Arc::clone(&services.redactor), seed);
+        let session = SessionRun::new(Arc::clone(&host) as _, tape, Arc::clone(&services.redactor), seed);
         let input = of_day.input(services, &self.config, &self.dataset, (day, last));
         let mut root = session.root();
         let result = match run_day(&mut root, &input, start).await {
-            Err(stop @ Stop::Denied { .. }) => {
+            Err(stop @ SessionStop::Denied { .. }) => {
                 host.write(vec![Write::FailDay { error: stop.to_string() }]).await?;
                 return Err(stop);
             }
@@ -276,59 +281,62 @@ impl Plan {
 
 /// The newest state of an agent in a job, and the day after which it was stored.
 pub(crate) async fn start_state(
-    record: &dyn Record,
+    record: &dyn RecordStore,
     config: &SimulationConfig,
     job: &JobId,
     agent: &AgentConfig,
-) -> Result<(StartState, Option<Date>), Stop> {
+) -> Result<(StartState, Option<Date>), SessionStop> {
     match record.agent_state(job, &agent.name, None).await.map_err(stop_of)? {
         Some(found) => {
-            let whole = load::expand_stored(record, &found.state).await.map_err(stop_of)?;
+            let whole = tape_reader::expand_stored(record, &found.state).await.map_err(stop_of)?;
             Ok((read_state(whole)?, found.after))
         }
         None => {
             let hash = config.starts.get(&agent.name).copied();
-            let hash = hash.ok_or_else(|| Stop::Record(format!("{} has no start state", agent.name)))?;
+            let hash =
+                hash.ok_or_else(|| SessionStop::Record(format!("{} has no start state", agent.name)))?;
             Ok((state_of(record, hash).await?, config.done_until(&agent.name)))
         }
     }
 }
 
 /// A stored start state.
-pub(crate) async fn state_of(record: &dyn Record, hash: ContentHash) -> Result<StartState, Stop> {
-    let whole = load::document(record, hash).await.map_err(stop_of)?;
-    read_state(whole.ok_or_else(|| Stop::Record(format!("the start state {hash} is not in the record")))?)
+pub(crate) async fn state_of(record: &dyn RecordStore, hash: ContentHash) -> Result<StartState, SessionStop> {
+    let whole = tape_reader::document(record, hash).await.map_err(stop_of)?;
+    read_state(
+        whole.ok_or_else(|| SessionStop::Record(format!("the start state {hash} is not in the record")))?,
+    )
 }
 
-fn read_state(whole: serde_json::Value) -> Result<StartState, Stop> {
+fn read_state(whole: serde_json::Value) -> Result<StartState, SessionStop> {
     serde_json::from_value(whole)
-        .map_err(|error| Stop::Record(format!("a start state cannot be read: {error}")))
+        .map_err(|error| SessionStop::Record(format!("a start state cannot be read: {error}")))
 }
 
 /// Copies what the parent did before the cut into a branch's session.
 async fn inherit(
-    record: &dyn Record,
+    record: &dyn RecordStore,
     tape: Tape,
     branch: &Branch,
     of_day: &AgentDay,
     date: Date,
-) -> Result<Tape, Stop> {
+) -> Result<Tape, SessionStop> {
     if date > branch.date {
         return Ok(tape);
     }
     let parent = record.find_session(&branch.job, &of_day.agent().name, date).await.map_err(stop_of)?;
     let Some(parent) = parent else { return Ok(tape) };
-    let mut rows = load::rows(record, parent.id, false).await.map_err(stop_of)?;
+    let mut rows = tape_reader::rows(record, parent.id, false).await.map_err(stop_of)?;
     if date == branch.date {
         rows = before_cut(rows, of_day.graph(), &branch.at);
     }
     // Nothing below a guard outcome runs again, so the rows derived from those steps are copied with them.
-    if rows.iter().any(|row| row.class == Class::Guard) {
-        let mut implied = record.implied(parent.id).await.map_err(stop_of)?;
+    if rows.iter().any(|row| row.class == StepClass::Guard) {
+        let mut implied = record.load_derived_rows(parent.id).await.map_err(stop_of)?;
         for row in &mut rows {
             row.implied = implied.remove(&row.path).unwrap_or_default();
         }
     }
     let agent = of_day.agent().name.clone();
-    Ok(tape.inheriting(ReusedSession { job: branch.job.clone(), agent, date }, rows))
+    Ok(tape.with_parent(ReusedSession { job: branch.job.clone(), agent, date }, rows))
 }

@@ -3,17 +3,17 @@
 
 use crate::config::SimulationConfig;
 use crate::host::{JobRun, LiveHost};
-use crate::load::{self, stop_of};
+use crate::tape_reader::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::POST;
 use papertape_agents::recorded::{SAID, assistants};
-use papertape_agents::summary::{is_read_for_session, message_request, session_request, told};
+use papertape_agents::summary::{is_read_for_session, message_request, session_request, summary_request};
 use papertape_core::id::JobId;
 use papertape_core::message::{ModelReply, ModelRequest};
-use papertape_core::ports::Record;
+use papertape_core::ports::RecordStore;
 use papertape_core::record::{SessionId, TapeRow, Write};
-use papertape_core::tape::{Ctx, Key, OutcomeKind, Session, State, StepPath, Stop, Tape};
+use papertape_core::tape::{Ctx, OutcomeKind, ScopeKey, SessionRun, SessionStop, StepPath, StepState, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) async fn run(
     config: &SimulationConfig,
     job: &JobId,
     denied: OnDenied,
-) -> Result<(), Stop> {
+) -> Result<(), SessionStop> {
     let missing = run.services.record.unsummarised(job).await.map_err(stop_of)?;
     let mut work = futures::stream::iter(missing)
         .map(|missing| async move {
@@ -71,14 +71,14 @@ async fn summarise(
     agent: &AgentConfig,
     (id, date): (SessionId, Date),
     denied: OnDenied,
-) -> Result<(), Stop> {
+) -> Result<(), SessionStop> {
     let services = &run.services;
     let record = &*services.record;
-    let said = said(record, load::rows(record, id, false).await.map_err(stop_of)?).await?;
-    let tape = Tape::new(load::rows(record, id, true).await.map_err(stop_of)?);
+    let said = load_messages(record, tape_reader::rows(record, id, false).await.map_err(stop_of)?).await?;
+    let tape = Tape::new(tape_reader::rows(record, id, true).await.map_err(stop_of)?);
     let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date), true, None);
     let seed = papertape_core::id::ContentHash::of(b"summary");
-    let session = Session::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
+    let session = SessionRun::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
     let root = session.root();
     let version = services.models.house_version(&agent.model);
     let prompts = &services.prompts;
@@ -86,31 +86,34 @@ async fn summarise(
     let mut asker = Asker { agent, denied, reason: None };
     let mut writes = Vec::new();
     for (number, (path, content)) in (1_u32..).zip(&said) {
-        let mut ctx = root.child(Key::Node("summary".to_owned(), number))?;
+        let mut ctx = root.child(ScopeKey::Node("summary".to_owned(), number))?;
         let request = message_request(prompts, agent, version, content);
-        let summary = asker.ask(&mut ctx, request.map_err(|error| error.to_string())).await?;
+        let summary = asker.request_summary(&mut ctx, request.map_err(|error| error.to_string())).await?;
         writes.push(Write::Summary { path: Some(path.clone()), summary });
     }
-    let mut ctx = root.child(Key::node("session_summary"))?;
+    let mut ctx = root.child(ScopeKey::node("session_summary"))?;
     let read = said.into_iter().filter(|(path, _)| is_read_for_session(agent, path));
     let contents: Vec<String> = read.map(|(_, content)| content).collect();
     let summary = if contents.is_empty() {
         Err("the agent said nothing".to_owned())
     } else {
         let request = session_request(prompts, agent, version, &contents);
-        asker.ask(&mut ctx, request.map_err(|error| error.to_string())).await?
+        asker.request_summary(&mut ctx, request.map_err(|error| error.to_string())).await?
     };
     writes.push(Write::Summary { path: None, summary });
     session.finish(writes).await
 }
 
 /// The assistant messages, with their steps.
-async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, String)>, Stop> {
+async fn load_messages(
+    record: &dyn RecordStore,
+    rows: Vec<TapeRow>,
+) -> Result<Vec<(StepPath, String)>, SessionStop> {
     // The outcomes of local steps are recomputed on a tape, so reading the tape does not load them.
     let elsewhere = rows.iter().filter(|row| row.path.kind() == SAID).filter_map(|row| row.outcome_ref);
-    let elsewhere = load::documents(record, elsewhere.collect()).await.map_err(stop_of)?;
+    let elsewhere = tape_reader::documents(record, elsewhere.collect()).await.map_err(stop_of)?;
     let mut said = Vec::new();
-    for row in rows.into_iter().filter(|row| row.state == State::Done(OutcomeKind::Ok)) {
+    for row in rows.into_iter().filter(|row| row.state == StepState::Done(OutcomeKind::Ok)) {
         let text = match row.path.kind() {
             SAID => row.outcome_ref.and_then(|at| elsewhere.get(&at)).and_then(assistants),
             // Model calls outside the conversation are not messages.
@@ -121,7 +124,7 @@ async fn said(record: &dyn Record, rows: Vec<TapeRow>) -> Result<Vec<(StepPath, 
             _ => None,
         };
         if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            said.push((row.path.clone(), told(&row.path, text)));
+            said.push((row.path.clone(), summary_request(&row.path, text)));
         }
     }
     Ok(said)
@@ -135,11 +138,11 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    async fn ask(
+    async fn request_summary(
         &mut self,
         ctx: &mut Ctx,
         request: Result<ModelRequest, String>,
-    ) -> Result<Result<String, String>, Stop> {
+    ) -> Result<Result<String, String>, SessionStop> {
         if let Some(reason) = &self.reason {
             return Ok(Err(reason.clone()));
         }
@@ -147,8 +150,8 @@ impl Asker<'_> {
             Ok(request) => request,
             Err(reason) => return Ok(Err(reason)),
         };
-        Ok(match ctx.aside(&request, self.agent.limits.call_options()).await {
-            Err(stop @ Stop::Denied { .. }) if self.denied == OnDenied::Record => {
+        Ok(match ctx.model_off_transcript(&request, self.agent.limits.call_options()).await {
+            Err(stop @ SessionStop::Denied { .. }) if self.denied == OnDenied::Record => {
                 Err(self.reason.insert(stop.to_string()).clone())
             }
             Err(stop) => return Err(stop),

@@ -1,17 +1,17 @@
 //! Claims jobs from the queue, renews their leases, and records how they ended.
 
 use crate::actions;
-use crate::assist;
+use crate::assistant_job;
+use crate::cancellation::{CancelSource, CancelToken, StopReason};
 use crate::config::SimulationConfig;
-use crate::load::stop_of;
 use crate::services::Services;
-use crate::simulate::{self, JobEnd, Observer, Unobserved};
-use crate::stopping::{StopReason, StopSignal, Stopper};
+use crate::simulate::{self, JobOutcome, NoopObserver, Observer};
+use crate::tape_reader::stop_of;
 use futures::future::{Either, select};
 use papertape_core::id::JobId;
 use papertape_core::ports::RecordError;
-use papertape_core::record::{ASSISTANTS, JobRow, JobStatus, Lease};
-use papertape_core::tape::Stop;
+use papertape_core::record::{ASSISTANT_JOB_KINDS, JobRow, JobStatus, Lease};
+use papertape_core::tape::SessionStop;
 use papertape_core::{OLDER_RULES, RULES_VERSION};
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Worker {
 
     /// The same worker, which can also run the assistant's jobs. Keeps its notifier.
     #[must_use]
-    pub fn assisted(mut self, assistant: assist::Assistant) -> Self {
+    pub fn assisted(mut self, assistant: assistant_job::Assistant) -> Self {
         self.services.assistant = Some(assistant);
         self
     }
@@ -79,9 +79,9 @@ impl Worker {
     pub async fn run_job(
         &self,
         job: &JobId,
-        shutdown: &StopSignal,
+        shutdown: &CancelToken,
         observer: &dyn Observer,
-    ) -> Result<Option<JobEnd>, RecordError> {
+    ) -> Result<Option<JobOutcome>, RecordError> {
         let queue = &self.services.queue;
         match queue.claim(&self.options.owner, self.options.lease_for, Some(job)).await? {
             Some((lease, row)) => self.run_claimed(&lease, &row, shutdown, observer).await.map(Some),
@@ -90,7 +90,7 @@ impl Worker {
     }
 
     /// Claims jobs until shutdown, then waits for running ones to stop after their current step.
-    pub async fn serve(&self, shutdown: StopSignal) {
+    pub async fn serve(&self, shutdown: CancelToken) {
         let places = Arc::new(Semaphore::new(self.options.parallel_jobs.max(1)));
         let mut running = tokio::task::JoinSet::new();
         let mut listening = shutdown.clone();
@@ -104,9 +104,9 @@ impl Worker {
                 Ok(Some((lease, row))) => {
                     let (worker, shutdown, bell) = (self.clone(), shutdown.clone(), self.bell());
                     // It waits for jobs that it starts, which need slots of their own.
-                    let place = place.filter(|_| !assist::is_assistants(&row.kind));
+                    let place = place.filter(|_| !assistant_job::is_assistants(&row.kind));
                     running.spawn(async move {
-                        match worker.run_claimed(&lease, &row, &shutdown, &Unobserved).await {
+                        match worker.run_claimed(&lease, &row, &shutdown, &NoopObserver).await {
                             // Expected: another worker has claimed the job or stopped it.
                             Ok(_) | Err(RecordError::LostLease) => {}
                             Err(error) => {
@@ -141,16 +141,16 @@ impl Worker {
         if self.services.assistant.is_none() {
             return Ok(None);
         }
-        queue.claim_of(owner, self.options.lease_for, &ASSISTANTS).await
+        queue.claim_of(owner, self.options.lease_for, &ASSISTANT_JOB_KINDS).await
     }
 
     async fn run_claimed(
         &self,
         lease: &Lease,
         row: &JobRow,
-        shutdown: &StopSignal,
+        shutdown: &CancelToken,
         observer: &dyn Observer,
-    ) -> Result<JobEnd, RecordError> {
+    ) -> Result<JobOutcome, RecordError> {
         tracing::info!(job = %row.id, kind = %row.kind, epoch = lease.epoch, "job started");
         let ended = self.run_leased(lease, row, shutdown, observer).await;
         if matches!(ended, Err(RecordError::LostLease)) {
@@ -172,9 +172,9 @@ impl Worker {
         &self,
         lease: &Lease,
         row: &JobRow,
-        shutdown: &StopSignal,
+        shutdown: &CancelToken,
         observer: &dyn Observer,
-    ) -> Result<JobEnd, RecordError> {
+    ) -> Result<JobOutcome, RecordError> {
         // Its last worker was told to stop it and died first: do no more work.
         let is_cancelled = self.services.queue.renew(lease, self.options.lease_for).await?;
         if !is_cancelled {
@@ -183,40 +183,40 @@ impl Worker {
             }
             actions::started(&self.services, lease, row).await?;
         }
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let work = async {
             let end = match is_cancelled {
-                true => JobEnd::of(JobStatus::Cancelled, None),
+                true => JobOutcome::of(JobStatus::Cancelled, None),
                 false => self.work((lease, row), stopper.signal(), observer).await?,
             };
             // A job is canceled once the jobs that it started are. When it is resumed, it resumes them too.
             let is_whole = end.status != JobStatus::Cancelled
-                || assist::stop_started(&self.services, row, shutdown).await.map_err(stop_of)?;
-            Ok(if is_whole { end } else { JobEnd::of(JobStatus::Queued, None) })
+                || assistant_job::stop_started(&self.services, row, shutdown).await.map_err(stop_of)?;
+            Ok(if is_whole { end } else { JobOutcome::of(JobStatus::Queued, None) })
         };
         let watch = self.watch(lease, shutdown.clone(), &stopper);
         let end = match select(Box::pin(work), Box::pin(watch)).await {
             Either::Left((end, _)) => end,
-            Either::Right(((), _)) => Err(Stop::LostLease),
+            Either::Right(((), _)) => Err(SessionStop::LostLease),
         };
         let end = match end {
             Ok(end) => end,
-            Err(Stop::LostLease) => return Err(RecordError::LostLease),
-            Err(stop) => JobEnd::failed(stop.to_string()),
+            Err(SessionStop::LostLease) => return Err(RecordError::LostLease),
+            Err(stop) => JobOutcome::failed(stop.to_string()),
         };
         self.end(lease, row, end).await
     }
 
     /// The end of a job that must not run.
-    async fn unfit(&self, row: &JobRow) -> Result<Option<JobEnd>, RecordError> {
+    async fn unfit(&self, row: &JobRow) -> Result<Option<JobOutcome>, RecordError> {
         if row.rules_version < RULES_VERSION {
             // From here on, this program would send different requests and book differently.
-            assist::cancel_started(&self.services, row).await?;
-            return Ok(Some(JobEnd::failed(OLDER_RULES.to_owned())));
+            assistant_job::cancel_started(&self.services, row).await?;
+            return Ok(Some(JobOutcome::failed(OLDER_RULES.to_owned())));
         }
         let most = self.options.max_crashes_per_step;
         Ok((most > 0 && row.crashes >= most).then(|| {
-            JobEnd::failed(format!(
+            JobOutcome::failed(format!(
                 "the process died {} times in a row at the same step, without any progress of the job; resume it \
                  once the cause is found (worker.max_crashes_per_step is {most})",
                 row.crashes
@@ -227,21 +227,23 @@ impl Worker {
     async fn work(
         &self,
         (lease, row): (&Lease, &JobRow),
-        signal: StopSignal,
+        signal: CancelToken,
         observer: &dyn Observer,
-    ) -> Result<JobEnd, Stop> {
+    ) -> Result<JobOutcome, SessionStop> {
         match row.kind.as_str() {
             SIMULATE => simulate::run(&self.services, (lease, row), signal, observer).await,
             PROFILE => self.profile((lease, row), signal, observer).await,
-            kind if assist::is_assistants(kind) => assist::run(&self.services, (lease, row), signal).await,
-            other => Ok(JobEnd::failed(format!("this version cannot run jobs of the kind `{other}`"))),
+            kind if assistant_job::is_assistants(kind) => {
+                assistant_job::run(&self.services, (lease, row), signal).await
+            }
+            other => Ok(JobOutcome::failed(format!("this version cannot run jobs of the kind `{other}`"))),
         }
     }
 
     /// Records how a job ended.
-    async fn end(&self, lease: &Lease, row: &JobRow, end: JobEnd) -> Result<JobEnd, RecordError> {
-        let end = JobEnd { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
-        if assist::is_assistants(&row.kind) && end.status.is_stopped() {
+    async fn end(&self, lease: &Lease, row: &JobRow, end: JobOutcome) -> Result<JobOutcome, RecordError> {
+        let end = JobOutcome { error: end.error.map(|error| self.fit_to_keep(error)), ..end };
+        if assistant_job::is_assistants(&row.kind) && end.status.is_stopped() {
             actions::close_open(&self.services, lease, row).await?;
         }
         actions::ended(&self.services, lease, row, &end).await?;
@@ -263,9 +265,9 @@ impl Worker {
     async fn profile(
         &self,
         (lease, row): (&Lease, &JobRow),
-        signal: StopSignal,
+        signal: CancelToken,
         observer: &dyn Observer,
-    ) -> Result<JobEnd, Stop> {
+    ) -> Result<JobOutcome, SessionStop> {
         let run = simulate::run(&self.services, (lease, row), signal, observer);
         let config: Option<SimulationConfig> = serde_json::from_value(row.config.clone()).ok();
         let bound = config.iter().flat_map(|config| &config.agents);
@@ -274,13 +276,15 @@ impl Worker {
         };
         let late = self.services.clock.sleep(Duration::from_secs(secs));
         match select(late, Box::pin(run)).await {
-            Either::Left(_) => Ok(JobEnd::failed(format!("{TOO_LATE}: the run did not end within {secs} s"))),
+            Either::Left(_) => {
+                Ok(JobOutcome::failed(format!("{TOO_LATE}: the run did not end within {secs} s")))
+            }
             Either::Right((end, _)) => end,
         }
     }
 
     /// Renews the lease and forwards every reason to stop the job. Ends when the lease is lost.
-    async fn watch(&self, lease: &Lease, mut shutdown: StopSignal, stopper: &Stopper) {
+    async fn watch(&self, lease: &Lease, mut shutdown: CancelToken, stopper: &CancelSource) {
         // Often enough for a cancellation to take effect quickly.
         let every = (self.options.lease_for / 3).min(Duration::from_secs(1));
         let mut going_down = false;

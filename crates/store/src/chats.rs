@@ -1,9 +1,9 @@
 //! Conversations with the assistant.
 
 use crate::action;
-use crate::alone;
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
+use crate::exclusivity;
 use crate::queue;
 use crate::read::page::{List, number, word};
 use crate::record::port;
@@ -12,7 +12,7 @@ use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::action::summarise;
 use papertape_core::chat::{
-    ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker, unanswered,
+    ChatId, ChatMessage, ChatRole, ChatSession, ChatTurn, ChatWrite, NewTurn, unanswered,
 };
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
@@ -20,16 +20,16 @@ use papertape_core::page::{Page, PageRequest};
 use papertape_core::ports::{BoxFuture, Chats, RecordError};
 use papertape_core::record::{JobStatus, NewJob};
 use papertape_core::time::{Timestamp, to_micros};
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use std::sync::Arc;
 
 const SESSIONS: List = List { name: "chat_sessions", default: 50, most: 200 };
 const MESSAGES: List = List { name: "chat_messages", default: 50, most: 200 };
 /// Max messages of history in a model's prompt.
-const MOST_HISTORY: u32 = 1_000;
+const MAX_HISTORY: u32 = 1_000;
 
 impl Chats for Store {
-    fn ask<'a>(&'a self, turn: Clean<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
+    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
         let job = turn.get().job.id.clone();
         let turn = Arc::new(turn);
         port(self.write_for(&job, move |db| {
@@ -91,7 +91,7 @@ impl Chats for Store {
                     "SELECT {MESSAGE} FROM chat_messages WHERE session_id = $1 AND n < $2
                      ORDER BY n DESC LIMIT $3"
                 );
-                let rows = db.query(&sql, params![&session, before, limit.min(MOST_HISTORY)]).await?;
+                let rows = db.query(&sql, params![&session, before, limit.min(MAX_HISTORY)]).await?;
                 rows.into_iter().rev().map(read_message).collect()
             }
             .boxed()
@@ -115,7 +115,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
         return Ok(None);
     };
     let session = read_session(row)?;
-    alone::in_chat(db, &turn.job.id, &session.id).await?;
+    exclusivity::ensure_chat_free(db, &turn.job.id, &session.id).await?;
     let job = NewJob { plan: turn.job.plan.or(session.plan_id), ..turn.job.clone() };
     queue::enqueue(db, &job).await?;
     let sql = "SELECT coalesce(max(n), 0) FROM chat_messages WHERE session_id = $1";
@@ -127,7 +127,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
         id: 0,
         session_id: session.id.clone(),
         n: last + 1,
-        role: Speaker::User,
+        role: ChatRole::User,
         content: turn.message.clone(),
         metadata: turn.metadata.clone(),
         job_id: Some(job.id),
@@ -135,7 +135,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
     };
     let answer = ChatMessage {
         n: last + 2,
-        role: Speaker::Assistant,
+        role: ChatRole::Assistant,
         content: String::new(),
         metadata: turn.answer_metadata.clone(),
         ..user.clone()

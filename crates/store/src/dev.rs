@@ -5,7 +5,7 @@
 
 use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
-use crate::store::{Engine, Store, Target};
+use crate::store::{DatabaseTarget, Engine, Store};
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotDev`] if a database without the mark exists; otherwise as [`Store::open`].
-    pub async fn open_dev(target: Target, wipe: bool) -> Result<Self, StoreError> {
+    pub async fn open_dev(target: DatabaseTarget, wipe: bool) -> Result<Self, StoreError> {
         let engine = match target {
-            Target::Sqlite(path) => {
+            DatabaseTarget::Sqlite(path) => {
                 Engine::Sqlite(Arc::new(sqlite::Engine::open_dev(&path, wipe, MIGRATIONS)?))
             }
-            Target::Postgres(url, schema) => {
+            DatabaseTarget::Postgres(url, schema) => {
                 postgres::Engine::prepare_dev(&url, &schema, wipe).await?;
                 Engine::Postgres(postgres::Engine::open(&url, &schema, true, MIGRATIONS).await?)
             }

@@ -1,7 +1,7 @@
 //! Errors of the store.
 
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::plan::PlanRefusal;
+use papertape_core::plan::PlanError;
 use papertape_core::ports::RecordError;
 use std::path::PathBuf;
 use tokio_postgres::error::SqlState;
@@ -55,7 +55,7 @@ pub enum StoreError {
     BadCursor,
     /// A plan rule rejects the change; nothing of its transaction was written.
     #[error("{0}")]
-    Refused(#[from] PlanRefusal),
+    Refused(#[from] PlanError),
     /// Only one job of this kind may run per plan or conversation, and this one is active.
     #[error("job {0} is at work on it already")]
     Busy(JobId),

@@ -14,7 +14,7 @@ use crate::value::{Row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
-use papertape_core::record::{Implied, SessionId};
+use papertape_core::record::{DerivedRow, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use serde_json::{Value, json};
@@ -105,14 +105,14 @@ impl Day {
 
 struct Session {
     lines: Vec<Value>,
-    steps: Vec<Step>,
+    steps: Vec<ExportedStep>,
 }
 
-struct Step {
+struct ExportedStep {
     path: StepPath,
     line: Value,
     outcome: Option<ContentHash>,
-    implied: Vec<Implied>,
+    implied: Vec<DerivedRow>,
 }
 
 async fn outline(db: &mut dyn Db, job: &JobId) -> Result<Option<(Value, Vec<Day>)>, StoreError> {
@@ -177,20 +177,20 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
         implied::POSITION
     );
     for mut row in db.query(&sql, params![id]).await? {
-        lines.push(json::to_value(&Implied::Position(implied::read_position(&mut row)?)));
+        lines.push(json::to_value(&DerivedRow::Position(implied::read_position(&mut row)?)));
     }
     let steps = steps(db, id).await?;
     Ok(Session { lines, steps })
 }
 
-async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<Step>, StoreError> {
+async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<ExportedStep>, StoreError> {
     let mut implied = implied::of_session(db, session).await?;
     let sql = "SELECT id, path, class, digest, state, outcome_kind, outcome_ref FROM steps
         WHERE session_id = $1 AND detached = 0";
     let mut steps = Vec::new();
     for mut row in db.query(sql, params![session]).await? {
         let (id, path): (i64, StepPath) = (row.get()?, row.get()?);
-        steps.push(Step {
+        steps.push(ExportedStep {
             line: step_line(&path, &mut row)?,
             outcome: row.get()?,
             implied: implied.remove(&id).unwrap_or_default().into_values().collect(),
@@ -210,14 +210,14 @@ fn step_line(path: &StepPath, row: &mut Row) -> Result<Value, StoreError> {
 }
 
 /// The lines of these steps and their rows, with texts inlined.
-async fn step_lines(db: &mut dyn Db, steps: &[Step]) -> Result<Vec<Value>, StoreError> {
+async fn step_lines(db: &mut dyn Db, steps: &[ExportedStep]) -> Result<Vec<Value>, StoreError> {
     let outcomes: BTreeSet<ContentHash> = steps.iter().filter_map(|step| step.outcome).collect();
     let outcomes = texts::documents(db, &outcomes).await?;
     let contents: BTreeSet<ContentHash> = steps
         .iter()
         .flat_map(|step| &step.implied)
         .filter_map(|row| match row {
-            Implied::Message(message) => Some(message.content),
+            DerivedRow::Message(message) => Some(message.content),
             _ => None,
         })
         .collect();
@@ -230,7 +230,7 @@ async fn step_lines(db: &mut dyn Db, steps: &[Step]) -> Result<Vec<Value>, Store
         for row in &step.implied {
             let mut line = json::to_value(row);
             line["path"] = json!(step.path);
-            if let Implied::Message(message) = row {
+            if let DerivedRow::Message(message) = row {
                 line["content"] = json!(contents.get(&message.content));
             }
             lines.push(line);

@@ -16,7 +16,7 @@ use crate::value::params;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
-use papertape_core::record::{AgentHead, DayStatus, JobHead, JobStatus, NewJob, OpenSessionHead, Text};
+use papertape_core::record::{AgentHead, DayStatus, JobHead, JobStatus, NewJob, OpenSessionHead, StoredText};
 use papertape_core::time::Date;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,7 +121,7 @@ impl Store {
 }
 
 async fn store(db: &mut dyn Db, head: &JobHead) -> Result<(), StoreError> {
-    let text = Text { hash: head.hash(), body: head.to_text() };
+    let text = StoredText { hash: head.hash(), body: head.to_text() };
     texts::insert(db, std::iter::once(&text)).await
 }
 

@@ -23,19 +23,19 @@
 //! existing ones.
 
 mod action;
-mod alone;
 mod chats;
 mod db;
 mod delete;
 mod dev;
 mod error;
+mod exclusivity;
 mod export;
 mod fence;
-mod follow;
 mod head;
 mod lineage;
 mod logins;
 mod migrate;
+mod notifications;
 mod plans;
 mod portable;
 mod postgres;
@@ -52,17 +52,18 @@ mod verify;
 
 pub use delete::{Deleted, Deletion};
 pub use error::StoreError;
-pub use follow::Follower;
+pub use notifications::Follower;
 pub use papertape_core::page::{Page, PageRequest};
 pub use portable::{FileReport, PortableFiles, Projector};
 pub use postgres::database_password;
 pub use read::{
-    AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, Counts, DailyValue, DayCounts,
-    DayRow, DegradedDay, DegradedDays, ExposureView, Figures, GivenFilter, GivenMemory, Instructions,
-    JobCurves, JobDetails, JobEvent, JobFilter, JobOverview, JobTail, MemoryFilter, MessageView, NewestJob,
-    OrderCounts, OrderPlace, Placed, Remembered, ResultFilter, SessionBrief, SessionFilter, SessionResult,
-    SessionView, ShownFilter, ShownRead, ShownSession, Shows, StepView, StoppedJob, Talk, TradeFilter, Used,
+    AccountDay, AccountDays, AnalysisFilter, ArchiveRow, Close, ClosedDay, ConversationPage, Counts,
+    DailyValue, DayCounts, DayRow, DegradedDay, DegradedDays, ExposurePredicate, ExposureView, Figures,
+    GivenFilter, GivenMemory, Instructions, JobCurves, JobDetails, JobEvent, JobFilter, JobOverview, JobTail,
+    MemoryFilter, MessageView, NewestJob, OrderCounts, OrderPlace, Placed, ResultFilter, SessionBrief,
+    SessionFilter, SessionResult, SessionView, ShownFilter, ShownRead, ShownSession, StepView, StoppedJob,
+    StoredRound, TradeFilter, UsageCost,
 };
-pub use store::{Store, Target};
+pub use store::{DatabaseTarget, Store};
 pub use vectors::{StoredVector, VectorFor};
-pub use verify::{Broken, ChainReport, SessionHead};
+pub use verify::{ChainBreak, ChainReport, SessionHead};

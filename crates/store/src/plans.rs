@@ -1,9 +1,9 @@
 //! Plans and their tasks. `papertape_core::plan::Tree` decides what a change does; this module reads and writes
 //! the rows while the plan's row is locked.
 
-use crate::alone;
 use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
+use crate::exclusivity;
 use crate::fence::Fence;
 use crate::read::page::{List, number};
 use crate::record::port;
@@ -15,12 +15,12 @@ use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::{
-    NewPlan, Plan, PlanId, PlanRefusal, PlanWrite, Task, TaskId, TaskWrite, Tree, Written,
+    NewPlan, Plan, PlanError, PlanId, PlanWrite, Task, TaskId, TaskWrite, Tree, WriteResult,
 };
 use papertape_core::ports::{BoxFuture, Plans, RecordError};
 use papertape_core::record::{JobStatus, Lease};
 use papertape_core::time::{Timestamp, to_micros};
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use std::sync::Arc;
 
 const PLANS: List = List { name: "plans", default: 50, most: 200 };
@@ -45,9 +45,9 @@ impl Plans for Store {
 
     fn write_plans<'a>(
         &'a self,
-        writes: Clean<Vec<PlanWrite>>,
+        writes: Sanitized<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>> {
+    ) -> BoxFuture<'a, Result<Vec<WriteResult>, RecordError>> {
         let writes = Arc::new(writes);
         port(self.write(move |db| {
             let writes = Arc::clone(&writes);
@@ -143,7 +143,11 @@ pub(crate) async fn skip_plan_ids(db: &mut dyn Db, through: PlanId) -> Result<()
 }
 
 /// Applies a change, or rejects it. The caller owns the transaction and must roll it back on rejection.
-pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> Result<Written, StoreError> {
+pub(crate) async fn apply(
+    db: &mut dyn Db,
+    write: &PlanWrite,
+    at: Timestamp,
+) -> Result<WriteResult, StoreError> {
     match write {
         PlanWrite::Create(new) => create(db, new, at).await,
         PlanWrite::Update { plan, changes } => {
@@ -154,7 +158,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
             found(db.execute(sql, values).await?, *plan)
         }
         PlanWrite::Delete { plan } => {
-            alone::nobody_works_on(db, *plan).await?;
+            exclusivity::nobody_works_on(db, *plan).await?;
             found(db.execute("DELETE FROM plans WHERE id = $1", params![*plan]).await?, *plan)
         }
         PlanWrite::Task { plan, write } => {
@@ -162,7 +166,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
             let sql = "UPDATE plans SET updated_at = $1 WHERE id = $2";
             found(db.execute(sql, params![at, *plan]).await?, *plan)?;
             if matches!(write, TaskWrite::Delete { .. }) {
-                alone::nobody_works_on(db, *plan).await?;
+                exclusivity::nobody_works_on(db, *plan).await?;
             }
             let mut tree = tree(db, *plan).await?;
             let fresh = match write {
@@ -183,21 +187,21 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &PlanWrite, at: Timestamp) -> 
             let sql =
                 "UPDATE plans SET status = $1 WHERE id = $2 AND status IN ('completed', 'partial', 'failed')";
             db.execute(sql, params![tree.standing(), *plan]).await?;
-            Ok(Written { plan: *plan, task: changed.task })
+            Ok(WriteResult { plan: *plan, task: changed.task })
         }
     }
 }
 
-fn found(rows: u64, plan: PlanId) -> Result<Written, StoreError> {
-    if rows == 0 { Err(PlanRefusal::NoPlan(plan).into()) } else { Ok(Written { plan, task: None }) }
+fn found(rows: u64, plan: PlanId) -> Result<WriteResult, StoreError> {
+    if rows == 0 { Err(PlanError::NoPlan(plan).into()) } else { Ok(WriteResult { plan, task: None }) }
 }
 
-async fn create(db: &mut dyn Db, new: &NewPlan, at: Timestamp) -> Result<Written, StoreError> {
+async fn create(db: &mut dyn Db, new: &NewPlan, at: Timestamp) -> Result<WriteResult, StoreError> {
     new.check()?;
     if let Some(origin) = &new.origin {
         let sql = "SELECT id FROM plans WHERE origin_job = $1 AND origin_path = $2";
         if let Some(mut row) = db.row(sql, params![&origin.job, &origin.path]).await? {
-            return Ok(Written { plan: row.get()?, task: None });
+            return Ok(WriteResult { plan: row.get()?, task: None });
         }
     }
     let id = match new.id {
@@ -221,7 +225,7 @@ async fn create(db: &mut dyn Db, new: &NewPlan, at: Timestamp) -> Result<Written
     if db.execute(sql, values).await? == 0 {
         return Err(StoreError::inconsistent(format!("the plan {id} is there already")));
     }
-    Ok(Written { plan: id, task: None })
+    Ok(WriteResult { plan: id, task: None })
 }
 
 async fn plans(db: &mut dyn Db, page: &PageRequest) -> Result<Page<Plan>, StoreError> {

@@ -1,24 +1,24 @@
 //! PostgreSQL: a pool of connections, any number of processes.
 
-mod others;
+mod notify;
 mod tls;
 
 use crate::db::{Backend, Db};
 use crate::dev;
 use crate::error::StoreError;
-use crate::follow::Hub;
 use crate::migrate::{self, Migration};
+use crate::notifications::JobNotifier;
 use crate::value::{Row, Value};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Transaction};
 use futures::FutureExt as _;
-use others::Others;
+use notify::CrossProcessNotifier;
 use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tls::Way;
+use tls::ConnectOptions;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio_postgres::IsolationLevel;
@@ -29,16 +29,17 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 /// Max connections per process.
 const CONNECTIONS: usize = 16;
 /// Max attempts of a transaction that hit a deadlock or a serialization failure, or whose connection broke.
-const TRIES: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 /// Delay before the first retry while the server is unavailable; doubles each time, up to a maximum. About 15 s
 /// in total, enough for a server restart.
-const AWAY: Duration = Duration::from_millis(50);
+const RECONNECT_BACKOFF: Duration = Duration::from_millis(50);
 const AWAY_MOST: Duration = Duration::from_secs(2);
 /// The first statement on every connection, after its schema. A process suspended inside a transaction would keep
 /// its locks, so other processes could neither take over its jobs nor notify it: after this timeout the server
 /// ends its connection and releases the locks. A limit already set by the URL's `options`, the role or the server
 /// is respected.
-const NOBODY_STANDS_STILL: &str = "SELECT set_config('idle_in_transaction_session_timeout', '15s', false)
+const IDLE_IN_TRANSACTION_TIMEOUT_SQL: &str =
+    "SELECT set_config('idle_in_transaction_session_timeout', '15s', false)
     WHERE current_setting('idle_in_transaction_session_timeout') = '0'";
 
 /// One schema of a database.
@@ -48,8 +49,8 @@ pub(crate) struct Engine {
     schema: String,
     writable: bool,
     runtime: Handle,
-    order: Arc<Order>,
-    others: Arc<Others>,
+    order: Arc<JobWriteQueue>,
+    others: Arc<CrossProcessNotifier>,
 }
 
 impl Engine {
@@ -60,9 +61,9 @@ impl Engine {
         writable: bool,
         migrations: &[Migration],
     ) -> Result<Self, StoreError> {
-        let Way { config, tls } = checked(url, schema)?;
+        let ConnectOptions { config, tls } = checked(url, schema)?;
         let search_path = format!("SET search_path TO {schema}");
-        let first = format!("{search_path}; {NOBODY_STANDS_STILL}");
+        let first = format!("{search_path}; {IDLE_IN_TRANSACTION_TIMEOUT_SQL}");
 
         let (mut client, connection) = config.connect(tls.clone()).await?;
         let driving = tokio::spawn(connection);
@@ -75,7 +76,10 @@ impl Engine {
         drop(client);
         let _ = driving.await;
 
-        let others = Arc::new(Others::new(Way { config: config.clone(), tls: tls.clone() }, schema));
+        let others = Arc::new(CrossProcessNotifier::new(
+            ConnectOptions { config: config.clone(), tls: tls.clone() },
+            schema,
+        ));
         let manager =
             Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
@@ -97,23 +101,23 @@ impl Engine {
     }
 
     /// The hub of a store: if the store is writable, its commits are published to other processes.
-    pub(crate) fn hub(&self) -> Hub {
+    pub(crate) fn hub(&self) -> JobNotifier {
         if !self.writable {
-            return Hub::default();
+            return JobNotifier::default();
         }
-        let hub = Hub::shared_with_others();
-        self.others.tell(&self.runtime, self.pool.clone(), hub.clone());
+        let hub = JobNotifier::shared_with_others();
+        self.others.notify_from(&self.runtime, self.pool.clone(), hub.clone());
         hub
     }
 
     /// Listens for other processes' commits from now on.
-    pub(crate) fn listen(&self, hub: &Hub) {
+    pub(crate) fn listen(&self, hub: &JobNotifier) {
         self.others.listen(&self.runtime, hub);
     }
 
     /// Creates and marks the dev mode schema if it does not exist, and empties it first if `wipe`: see `dev.rs`.
     pub(crate) async fn prepare_dev(url: &str, schema: &str, wipe: bool) -> Result<(), StoreError> {
-        let Way { config, tls } = checked(url, schema)?;
+        let ConnectOptions { config, tls } = checked(url, schema)?;
         let (mut client, connection) = config.connect(tls).await?;
         let driving = tokio::spawn(connection);
         let transaction = client.transaction().await?;
@@ -161,7 +165,7 @@ impl Engine {
         let turn = job.map(|job| self.order.turn(job));
         self.spawned(async move {
             let ended = match turn {
-                Some(turn) => Some(turn.come().await),
+                Some(turn) => Some(turn.wait().await),
                 None => None,
             };
             let result = engine.transact(work, IsolationLevel::ReadCommitted, false).await;
@@ -206,7 +210,7 @@ impl Engine {
         for attempt in 1.. {
             let mut client = match self.pool.get().await {
                 Ok(client) => client,
-                Err(error) if attempt < TRIES && is_away(&error) => {
+                Err(error) if attempt < MAX_ATTEMPTS && is_away(&error) => {
                     tokio::time::sleep(pause(attempt)).await;
                     continue;
                 }
@@ -215,7 +219,7 @@ impl Engine {
             let begun = client.build_transaction().isolation_level(isolation).read_only(read_only).start();
             let transaction = match begun.await {
                 Ok(transaction) => transaction,
-                Err(error) if is_passing(&error) && attempt < TRIES => continue,
+                Err(error) if is_passing(&error) && attempt < MAX_ATTEMPTS => continue,
                 Err(error) => return Err(error.into()),
             };
             let mut db = PostgresDb { transaction: &transaction, again: false };
@@ -224,13 +228,13 @@ impl Engine {
             match result {
                 Ok(value) => match transaction.commit().await {
                     Ok(()) => return Ok(value),
-                    Err(error) if is_undone(&error) && attempt < TRIES => {}
+                    Err(error) if is_undone(&error) && attempt < MAX_ATTEMPTS => {}
                     Err(error) => return Err(error.into()),
                 },
                 Err(error) => {
                     // The work's error is more useful than a rollback error.
                     let _ = transaction.rollback().await;
-                    if !again || attempt >= TRIES {
+                    if !again || attempt >= MAX_ATTEMPTS {
                         return Err(error);
                     }
                 }
@@ -248,45 +252,45 @@ pub fn database_password(url: &str) -> Option<String> {
 }
 
 /// The connection's settings, for a schema whose name is safe to embed in a statement.
-fn checked(url: &str, schema: &str) -> Result<Way, StoreError> {
+fn checked(url: &str, schema: &str) -> Result<ConnectOptions, StoreError> {
     let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(StoreError::BadInput(format!(
             "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
         )));
     }
-    Way::of(url)
+    ConnectOptions::of(url)
 }
 
 /// Orders the writers of each job. It also keeps them from waiting for each other while each holds a connection.
 #[derive(Debug, Default)]
-struct Order {
+struct JobWriteQueue {
     newest: Mutex<HashMap<JobId, oneshot::Receiver<()>>>,
 }
 
 /// A place in a job's write queue.
-struct Turn {
+struct Ticket {
     before: Option<oneshot::Receiver<()>>,
     ended: oneshot::Sender<()>,
 }
 
-impl Order {
+impl JobWriteQueue {
     /// Finished entries are removed once the map holds this many jobs.
     const KEPT: usize = 256;
 
-    fn turn(&self, job: &JobId) -> Turn {
+    fn turn(&self, job: &JobId) -> Ticket {
         let (ended, after) = oneshot::channel();
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         if newest.len() >= Self::KEPT {
             newest.retain(|_, last| matches!(last.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
         }
-        Turn { before: newest.insert(job.clone(), after), ended }
+        Ticket { before: newest.insert(job.clone(), after), ended }
     }
 }
 
-impl Turn {
+impl Ticket {
     /// Waits for earlier writers. The next writer proceeds when the returned sender is dropped.
-    async fn come(self) -> oneshot::Sender<()> {
+    async fn wait(self) -> oneshot::Sender<()> {
         if let Some(before) = self.before {
             // The sender is dropped to signal the end; that is not an error.
             let _ = before.await;
@@ -434,7 +438,7 @@ fn is_away(error: &deadpool_postgres::PoolError) -> bool {
 
 /// Delay before the next attempt.
 fn pause(attempt: u32) -> Duration {
-    AWAY.saturating_mul(1 << attempt.min(16)).min(AWAY_MOST)
+    RECONNECT_BACKOFF.saturating_mul(1 << attempt.min(16)).min(AWAY_MOST)
 }
 
 /// For any statement, including the commit, after which the outcome would otherwise be unknown: the transaction

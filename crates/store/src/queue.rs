@@ -2,10 +2,10 @@
 //! not agree.
 
 use crate::action;
-use crate::alone;
 use crate::chats;
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
+use crate::exclusivity;
 use crate::fence::Fence;
 use crate::head;
 use crate::lineage;
@@ -18,7 +18,9 @@ use papertape_core::RULES_VERSION;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
-use papertape_core::record::{ASSISTANTS, DayStatus, JobRow, JobStatus, Lease, NewJob, PLAN_EXECUTE};
+use papertape_core::record::{
+    ASSISTANT_JOB_KINDS, DayStatus, JobRow, JobStatus, Lease, NewJob, PLAN_EXECUTE,
+};
 use papertape_core::time::Timestamp;
 use serde_json::json;
 use std::sync::Arc;
@@ -101,7 +103,7 @@ impl Queue for Store {
         }))
     }
 
-    fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+    fn request_cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
         let id = job.clone();
         port(self.write_for(job, move |db| {
             let job = id.clone();
@@ -109,7 +111,7 @@ impl Queue for Store {
         }))
     }
 
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
             let job = job.clone();
@@ -210,7 +212,7 @@ pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
 }
 
 pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
-    alone::on_plan(db, (&job.id, &job.kind), job.plan).await?;
+    exclusivity::ensure_plan_free(db, (&job.id, &job.kind), job.plan).await?;
     let added = db
         .execute(
             "INSERT INTO jobs (job_id, kind, status, fingerprint, rules_version, warnings, parent, created_at,
@@ -293,7 +295,7 @@ async fn claim(
         }
     };
     values.extend(names);
-    let assistants = ASSISTANTS.map(|kind| format!("'{kind}'")).join(", ");
+    let assistants = ASSISTANT_JOB_KINDS.map(|kind| format!("'{kind}'")).join(", ");
     let sql = format!(
         "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
              lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
@@ -314,7 +316,7 @@ async fn claim(
     let mut fence = Fence::of(job.id.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Running, None, at).await?;
     if job.kind == PLAN_EXECUTE {
-        alone::take_up(db, &job.id, at).await?;
+        exclusivity::mark_plan_running(db, &job.id, at).await?;
     }
     Ok(Some((Lease { job: job.id.clone(), epoch }, job)))
 }
@@ -394,7 +396,7 @@ async fn requeue(db: &mut dyn Db, job: &JobId) -> Result<bool, StoreError> {
     db.execute(sessions, params![job]).await?;
     let mut fence = Fence::of(job.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Queued, None, at).await?;
-    alone::again(db, job).await?;
+    exclusivity::recheck(db, job).await?;
     Ok(true)
 }
 
@@ -450,7 +452,7 @@ async fn stop(
     status_event(db, fence, status, error, at).await?;
     if status.is_stopped() {
         fence.event(db, "end", &json!({ "status": status, "error": error }), at).await?;
-        alone::let_go(db, &job, status, at).await?;
+        exclusivity::release_plan(db, &job, status, at).await?;
     }
     if matches!(status, JobStatus::Failed | JobStatus::Cancelled) {
         chats::leave_word(db, &job, status, error, at).await?;

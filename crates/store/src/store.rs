@@ -2,8 +2,8 @@
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::follow::{Follower, Hub};
 use crate::migrate::MIGRATIONS;
+use crate::notifications::{Follower, JobNotifier};
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 /// Location of the database.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum DatabaseTarget {
     /// A data file on this machine, owned by one process.
     Sqlite(PathBuf),
     /// A PostgreSQL URL (or `key=value` string), and the schema's name: lower-case letters, digits and `_`.
     Postgres(String, String),
 }
 
-impl std::fmt::Debug for Target {
+impl std::fmt::Debug for DatabaseTarget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "Sqlite({})", path.display()),
@@ -34,7 +34,7 @@ impl std::fmt::Debug for Target {
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
-    hub: Hub,
+    hub: JobNotifier,
 }
 
 #[derive(Clone, Debug)]
@@ -50,10 +50,12 @@ impl Store {
     /// # Errors
     /// Returns an error if another process owns the file, the schema is newer than this program, a migration
     /// fails, or the database cannot be reached.
-    pub async fn open(target: Target) -> Result<Self, StoreError> {
+    pub async fn open(target: DatabaseTarget) -> Result<Self, StoreError> {
         let engine = match target {
-            Target::Sqlite(path) => Engine::Sqlite(Arc::new(sqlite::Engine::open(&path, MIGRATIONS)?)),
-            Target::Postgres(url, schema) => {
+            DatabaseTarget::Sqlite(path) => {
+                Engine::Sqlite(Arc::new(sqlite::Engine::open(&path, MIGRATIONS)?))
+            }
+            DatabaseTarget::Postgres(url, schema) => {
                 Engine::Postgres(postgres::Engine::open(&url, &schema, true, MIGRATIONS).await?)
             }
         };
@@ -64,10 +66,10 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if there is no database, or if its schema is not this program's.
-    pub async fn open_read_only(target: Target) -> Result<Self, StoreError> {
+    pub async fn open_read_only(target: DatabaseTarget) -> Result<Self, StoreError> {
         let engine = match target {
-            Target::Sqlite(path) => Engine::Sqlite(Arc::new(sqlite::Engine::open_read_only(&path)?)),
-            Target::Postgres(url, schema) => {
+            DatabaseTarget::Sqlite(path) => Engine::Sqlite(Arc::new(sqlite::Engine::open_read_only(&path)?)),
+            DatabaseTarget::Postgres(url, schema) => {
                 Engine::Postgres(postgres::Engine::open(&url, &schema, false, MIGRATIONS).await?)
             }
         };
@@ -89,7 +91,7 @@ impl Store {
     /// Acquires no lock and creates no file.
     #[must_use]
     pub fn holder(path: &Path) -> Option<u32> {
-        sqlite::holder(path)
+        sqlite::lock_owner_pid(path)
     }
 
     /// Copies the whole SQLite database, as of this instant, into a new file, while others read and write.
@@ -117,14 +119,14 @@ impl Store {
 
     pub(crate) fn of(engine: Engine) -> Self {
         let hub = match &engine {
-            Engine::Sqlite(_) => Hub::default(),
+            Engine::Sqlite(_) => JobNotifier::default(),
             Engine::Postgres(engine) => engine.hub(),
         };
         Self { engine, hub }
     }
 
     /// Follows every job's commits from now on, including those of other processes.
-    pub(crate) fn follow_all(&self) -> &Hub {
+    pub(crate) fn follow_all(&self) -> &JobNotifier {
         if let Engine::Postgres(engine) = &self.engine {
             engine.listen(&self.hub);
         }
@@ -132,7 +134,7 @@ impl Store {
         &self.hub
     }
 
-    pub(crate) fn hub(&self) -> &Hub {
+    pub(crate) fn hub(&self) -> &JobNotifier {
         &self.hub
     }
 
@@ -192,7 +194,7 @@ impl Store {
 
 /// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
 /// the transaction has ended.
-struct Wake(Hub, JobId);
+struct Wake(JobNotifier, JobId);
 
 impl Drop for Wake {
     fn drop(&mut self) {
@@ -202,7 +204,7 @@ impl Drop for Wake {
 
 /// Wraps the work so that its result carries a `Wake`.
 fn waking<T, F>(
-    hub: Hub,
+    hub: JobNotifier,
     job: JobId,
     work: F,
 ) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake), StoreError>> + Send + Sync + 'static

@@ -4,8 +4,8 @@ use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::value::{Value, params};
 use papertape_core::id::ContentHash;
-use papertape_core::record::Text;
-use papertape_core::tape::{expand, references};
+use papertape_core::record::StoredText;
+use papertape_core::tape::{inline, references};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of texts per statement.
@@ -13,7 +13,10 @@ const GROUP: usize = 32;
 
 /// Adds the texts that are missing, in hash order, so that two jobs that add the same ones at the same time wait
 /// for each other instead of deadlocking.
-pub(crate) async fn insert(db: &mut dyn Db, texts: impl Iterator<Item = &Text>) -> Result<(), StoreError> {
+pub(crate) async fn insert(
+    db: &mut dyn Db,
+    texts: impl Iterator<Item = &StoredText>,
+) -> Result<(), StoreError> {
     let sorted: BTreeMap<ContentHash, &str> = texts.map(|text| (text.hash, text.body.as_str())).collect();
     for (hash, body) in sorted {
         let (body, encoding) = encode(body);
@@ -79,7 +82,7 @@ pub(crate) async fn documents(
             if is_plain {
                 return Ok((hash, document));
             }
-            let whole = expand(&document, &lookup)
+            let whole = inline(&document, &lookup)
                 .map_err(|missing| StoreError::inconsistent(missing.to_string()))?;
             Ok((hash, whole))
         })

@@ -2,13 +2,13 @@
 
 use crate::error::StoreError;
 use papertape_core::action::{ActionKind, ActionStatus, IdKind, Language};
-use papertape_core::chat::{ChatId, Speaker};
+use papertape_core::chat::{ChatId, ChatRole};
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::plan::{PlanId, TaskId, TaskStatus};
 use papertape_core::record::{DayStatus, JobStatus, SessionId};
-use papertape_core::tape::{Class, OutcomeKind, StepPath};
+use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Date, Timestamp, from_micros, parse_date, to_micros};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
@@ -222,13 +222,13 @@ macro_rules! words {
 words!(
     JobStatus,
     DayStatus,
-    Class,
+    StepClass,
     OutcomeKind,
     ActionKind,
     ActionStatus,
     IdKind,
     Language,
-    Speaker,
+    ChatRole,
     TaskStatus
 );
 

@@ -6,14 +6,14 @@
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::read::memory::{narrow, of, remembered};
-use crate::read::{MemoryFilter, Remembered, TradeFilter};
+use crate::read::{MemoryFilter, StoredRound, TradeFilter};
 use crate::record::memory::{REFLECTION, read_reflection};
 use crate::search;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::record::{ReflectionRow, VectorRow};
+use papertape_core::record::{EmbeddingRow, ReflectionRow};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<Remembered<ReflectionRow>>, StoreError> {
+    pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<StoredRound<ReflectionRow>>, StoreError> {
         let ids = Arc::new(ids.to_vec());
         self.read(move |db| {
             let ids = Arc::clone(&ids);
@@ -166,7 +166,7 @@ impl Store {
         model: &str,
         after: i64,
         most: u32,
-    ) -> Result<Vec<Remembered<ReflectionRow>>, StoreError> {
+    ) -> Result<Vec<StoredRound<ReflectionRow>>, StoreError> {
         let wanted = Arc::new((filter.clone(), model.to_owned()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -192,13 +192,13 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if a vector is invalid or the database fails; none of them is then stored.
-    pub async fn keep_vectors(&self, rows: Vec<VectorFor>) -> Result<(), StoreError> {
+    pub async fn store_vectors(&self, rows: Vec<VectorFor>) -> Result<(), StoreError> {
         let rows = Arc::new(rows);
         self.write(move |db| {
             let rows = Arc::clone(&rows);
             async move {
                 for row in &*rows {
-                    keep(db, row.reflection, &row.model, &row.vector).await?;
+                    store_vector(db, row.reflection, &row.model, &row.vector).await?;
                 }
                 Ok(())
             }
@@ -212,11 +212,11 @@ impl Store {
 pub(crate) async fn of_own(
     db: &mut dyn Db,
     (job, agent): (&JobId, &AgentName),
-    row: &VectorRow,
+    row: &EmbeddingRow,
 ) -> Result<(), StoreError> {
     let sql = "SELECT id FROM trade_reflections WHERE job_id = $1 AND model = $2 AND trade_id = $3";
     match db.row(sql, params![job, agent, row.trade_id]).await? {
-        Some(mut found) => keep(db, found.get()?, &row.model, &row.vector).await,
+        Some(mut found) => store_vector(db, found.get()?, &row.model, &row.vector).await,
         None => {
             let message = format!("{agent} has no reflection {} that a vector could be of", row.trade_id);
             Err(StoreError::inconsistent(message))
@@ -224,7 +224,12 @@ pub(crate) async fn of_own(
     }
 }
 
-async fn keep(db: &mut dyn Db, reflection: i64, model: &str, vector: &Vec<u8>) -> Result<(), StoreError> {
+async fn store_vector(
+    db: &mut dyn Db,
+    reflection: i64,
+    model: &str,
+    vector: &Vec<u8>,
+) -> Result<(), StoreError> {
     if vector.is_empty() || !vector.len().is_multiple_of(4) {
         return Err(StoreError::inconsistent(format!("a vector of {} bytes", vector.len())));
     }

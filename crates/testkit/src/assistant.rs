@@ -2,21 +2,22 @@
 
 use crate::record::{MemoryRecord, ready};
 use papertape_core::action::{
-    ActionEntry, ActionRow, IdKind, LogFrom, LogPage, MOST_ROWS, Origin, PlanJob, Removed, USUAL_ROWS,
+    ActionEntry, ActionRow, CleanupReport, IdKind, LogPage, LogPosition, MAX_ROWS, Origin, PlanJob,
+    USUAL_ROWS,
 };
-use papertape_core::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, ChatWrite, NewTurn, Speaker};
+use papertape_core::chat::{ChatId, ChatMessage, ChatRole, ChatSession, ChatTurn, ChatWrite, NewTurn};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
-use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, Task, TaskId, Tree, Written};
+use papertape_core::plan::{Plan, PlanError, PlanId, PlanWrite, Task, TaskId, Tree, WriteResult};
 use papertape_core::ports::{ActionLog, BoxFuture, Chats, Plans, Queue as _, RecordError};
 use papertape_core::record::{JobStatus, Lease, Write};
 use papertape_core::time::Timestamp;
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use std::collections::BTreeMap;
 
 /// Plans and conversations, and the IDs assigned so far.
 #[derive(Clone, Default)]
-pub(crate) struct Kept {
+pub(crate) struct StoredChats {
     plans: BTreeMap<PlanId, (Plan, Tree)>,
     sessions: Vec<ChatSession>,
     messages: Vec<ChatMessage>,
@@ -24,7 +25,7 @@ pub(crate) struct Kept {
     last_id: i64,
 }
 
-impl Kept {
+impl StoredChats {
     fn next_id(&mut self) -> i64 {
         self.last_id += 1;
         self.last_id
@@ -39,7 +40,7 @@ impl Kept {
         }
     }
 
-    fn plan(&mut self, write: &PlanWrite, at: Timestamp) -> Result<Written, PlanRefusal> {
+    fn plan(&mut self, write: &PlanWrite, at: Timestamp) -> Result<WriteResult, PlanError> {
         let fresh = self.next_id();
         match write {
             PlanWrite::Create(new) => {
@@ -47,7 +48,7 @@ impl Kept {
                 let there =
                     self.plans.values().find(|(plan, _)| new.origin.is_some() && plan.origin == new.origin);
                 if let Some((plan, _)) = there {
-                    return Ok(Written { plan: plan.id, task: None });
+                    return Ok(WriteResult { plan: plan.id, task: None });
                 }
                 let id = new.id.unwrap_or(PlanId(fresh));
                 let plan = Plan {
@@ -62,27 +63,27 @@ impl Kept {
                     updated_at: at,
                 };
                 self.plans.entry(id).or_insert_with(|| (plan, Tree::new(id, [])));
-                Ok(Written { plan: id, task: None })
+                Ok(WriteResult { plan: id, task: None })
             }
             PlanWrite::Update { plan: id, changes } => {
                 changes.check()?;
-                let (plan, _) = self.plans.get_mut(id).ok_or(PlanRefusal::NoPlan(*id))?;
+                let (plan, _) = self.plans.get_mut(id).ok_or(PlanError::NoPlan(*id))?;
                 plan.name = changes.name.clone().unwrap_or_else(|| plan.name.clone());
                 plan.goal = changes.goal.clone().unwrap_or_else(|| plan.goal.clone());
                 plan.status = changes.status.unwrap_or(plan.status);
                 plan.updated_at = at;
-                Ok(Written { plan: *id, task: None })
+                Ok(WriteResult { plan: *id, task: None })
             }
             PlanWrite::Delete { plan } => {
-                self.plans.remove(plan).ok_or(PlanRefusal::NoPlan(*plan))?;
-                Ok(Written { plan: *plan, task: None })
+                self.plans.remove(plan).ok_or(PlanError::NoPlan(*plan))?;
+                Ok(WriteResult { plan: *plan, task: None })
             }
             PlanWrite::Task { plan: id, write } => {
-                let (plan, tree) = self.plans.get_mut(id).ok_or(PlanRefusal::NoPlan(*id))?;
+                let (plan, tree) = self.plans.get_mut(id).ok_or(PlanError::NoPlan(*id))?;
                 let changed = tree.apply(write, TaskId(fresh), at)?;
                 plan.updated_at = at;
                 plan.tasks = u64::try_from(tree.len()).unwrap_or(u64::MAX);
-                Ok(Written { plan: *id, task: changed.task })
+                Ok(WriteResult { plan: *id, task: changed.task })
             }
         }
     }
@@ -128,7 +129,7 @@ impl Kept {
             id: self.next_id(),
             session_id: session.id.clone(),
             n: last.unwrap_or(0) + 1,
-            role: Speaker::User,
+            role: ChatRole::User,
             content: turn.message.clone(),
             metadata: turn.metadata.clone(),
             job_id: Some(turn.job.id.clone()),
@@ -137,7 +138,7 @@ impl Kept {
         let assistant = ChatMessage {
             id: self.next_id(),
             n: user.n + 1,
-            role: Speaker::Assistant,
+            role: ChatRole::Assistant,
             content: String::new(),
             metadata: turn.answer_metadata.clone(),
             ..user.clone()
@@ -151,7 +152,7 @@ impl Kept {
             let is = |found: &&ChatMessage| found.job_id.as_ref() == Some(job) && found.role == role;
             self.messages.iter().find(is).cloned()
         };
-        let (user, assistant) = (of(Speaker::User)?, of(Speaker::Assistant)?);
+        let (user, assistant) = (of(ChatRole::User)?, of(ChatRole::Assistant)?);
         let session = self.sessions.iter().find(|found| found.id == user.session_id)?.clone();
         Some(ChatTurn { session, user, assistant })
     }
@@ -211,20 +212,20 @@ impl ActionLog for MemoryRecord {
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,
-        from: LogFrom,
+        from: LogPosition,
         limit: u32,
     ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
-        let limit = if limit == 0 { USUAL_ROWS } else { limit.min(MOST_ROWS) } as usize;
+        let limit = if limit == 0 { USUAL_ROWS } else { limit.min(MAX_ROWS) } as usize;
         let number = |text: &str| text.parse::<i64>().map_err(|_| RecordError::BadCursor);
         let list = || {
             let all = self.actions(job);
             let rows: Vec<ActionRow> = match &from {
-                LogFrom::Newest => all.iter().skip(all.len().saturating_sub(limit)).cloned().collect(),
-                LogFrom::After(cursor) => {
+                LogPosition::Newest => all.iter().skip(all.len().saturating_sub(limit)).cloned().collect(),
+                LogPosition::After(cursor) => {
                     let after = number(cursor)?;
                     all.iter().filter(|row| row.sequence > after).take(limit).cloned().collect()
                 }
-                LogFrom::Before(cursor) => {
+                LogPosition::Before(cursor) => {
                     let before = number(cursor)?;
                     let older: Vec<&ActionRow> = all.iter().filter(|row| row.sequence < before).collect();
                     older[older.len().saturating_sub(limit)..].iter().map(|row| (*row).clone()).collect()
@@ -262,7 +263,7 @@ impl ActionLog for MemoryRecord {
         _: Timestamp,
         _: u32,
         _: bool,
-    ) -> BoxFuture<'a, Result<Removed, RecordError>> {
+    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
         ready(Err(RecordError::Database("a record in memory is never cleaned up".to_owned())))
     }
 }
@@ -287,9 +288,9 @@ impl Plans for MemoryRecord {
 
     fn write_plans<'a>(
         &'a self,
-        writes: Clean<Vec<PlanWrite>>,
+        writes: Sanitized<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>> {
+    ) -> BoxFuture<'a, Result<Vec<WriteResult>, RecordError>> {
         let mut state = self.lock();
         let mut changed = state.assistant.clone();
         let written = writes.get().iter().map(|write| changed.plan(write, at)).collect::<Result<_, _>>();
@@ -320,7 +321,7 @@ impl Plans for MemoryRecord {
 }
 
 impl Chats for MemoryRecord {
-    fn ask<'a>(&'a self, turn: Clean<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
+    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
         Box::pin(async move {
             let turn = turn.into_inner();
             let asked = self.lock().assistant.ask(&turn);

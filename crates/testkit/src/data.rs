@@ -3,7 +3,7 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRest, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval, IntradayBar,
+    BarAfterOpen, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval, IntradayBar,
     Membership, News, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
@@ -100,7 +100,7 @@ impl SmallData {
         let mut opens_at = self.days[day].open;
         for bar in bars {
             let [open, high, low, close] = bar.map(price);
-            let rest = Some(BarRest { high, low, close, volume: Quantity(Decimal::from(100)) });
+            let rest = Some(BarAfterOpen { high, low, close, volume: Quantity(Decimal::from(100)) });
             let bar = IntradayBar { opens_at, open, rest };
             self.builder.bar_within_day(&symbol.into(), hour, &bar).expect("a possible bar");
             opens_at += Duration::from_secs(3_600);

@@ -8,12 +8,12 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, ModelName, ModelRequest, Usage};
 use papertape_core::ports::{
-    Answer, AttemptFailure, BoxFuture, DeltaSink, ExternalCall, ExternalReply, ExternalTool, Models, Queue,
-    Record, RecordError, Tools,
+    AttemptFailure, BoxFuture, DeltaSink, ExternalCall, ExternalReply, ExternalTool, ModelClient,
+    ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    Spent, TapeRow, Unsummarised,
+    AgentState, Commit, DerivedRow, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -68,12 +68,12 @@ fn kill_this_process() -> ! {
 }
 
 /// A port with a fault point before and after each of its effects.
-pub struct Faulty<P: ?Sized> {
+pub struct FaultyStore<P: ?Sized> {
     inner: Arc<P>,
     points: Arc<FaultPoints>,
 }
 
-impl<P: ?Sized> Faulty<P> {
+impl<P: ?Sized> FaultyStore<P> {
     /// Wraps a port.
     #[must_use]
     pub fn new(inner: Arc<P>, points: &Arc<FaultPoints>) -> Arc<Self> {
@@ -92,7 +92,7 @@ impl<P: ?Sized> Faulty<P> {
     }
 }
 
-impl Record for Faulty<dyn Record> {
+impl RecordStore for FaultyStore<dyn RecordStore> {
     fn open_session<'a>(
         &'a self,
         lease: &'a Lease,
@@ -103,19 +103,19 @@ impl Record for Faulty<dyn Record> {
         self.around(("before open", "after open"), open).boxed()
     }
 
-    fn tape<'a>(
+    fn load_tape<'a>(
         &'a self,
         session: SessionId,
         detached: bool,
     ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
-        self.inner.tape(session, detached)
+        self.inner.load_tape(session, detached)
     }
 
-    fn implied<'a>(
+    fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
-        self.inner.implied(session)
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>> {
+        self.inner.load_derived_rows(session)
     }
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
@@ -148,21 +148,24 @@ impl Record for Faulty<dyn Record> {
         self.inner.find_session(job, agent, date)
     }
 
-    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
         self.inner.unsummarised(job)
     }
 
-    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
-        self.inner.spent(job)
+    fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
+        self.inner.load_usage(job)
     }
 }
 
-impl Models for Faulty<dyn Models> {
+impl ModelClient for FaultyStore<dyn ModelClient> {
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         delta: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         self.around(("before call", "after answer"), self.inner.call(request, delta)).boxed()
     }
 
@@ -179,7 +182,7 @@ impl Models for Faulty<dyn Models> {
     }
 }
 
-impl Tools for Faulty<dyn Tools> {
+impl ToolClient for FaultyStore<dyn ToolClient> {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         self.inner.list()
     }
@@ -189,7 +192,7 @@ impl Tools for Faulty<dyn Tools> {
     }
 }
 
-impl Queue for Faulty<dyn Queue> {
+impl Queue for FaultyStore<dyn Queue> {
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
         self.inner.enqueue(job)
     }
@@ -242,11 +245,11 @@ impl Queue for Faulty<dyn Queue> {
         self.inner.cancel(job)
     }
 
-    fn ask_to_stop<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
-        self.inner.ask_to_stop(job)
+    fn request_cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
+        self.inner.request_cancel(job)
     }
 
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
-        self.inner.job(job)
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        self.inner.get_job(job)
     }
 }

@@ -1,14 +1,15 @@
 //! An in-memory host: follows a script, stores what is written, and can crash at any moment.
 
 use crate::clock::FakeClock;
-use crate::kept::Kept;
+use crate::kept::StoredSnapshot;
 use futures::FutureExt as _;
 use papertape_core::id::ContentHash;
 use papertape_core::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::ports::{BoxFuture, Clock as _, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Write};
 use papertape_core::tape::{
-    Acted, ActionOptions, ActionReply, CallOptions, Called, Host, Performed, StepPath, Stop,
+    ActionOptions, ActionOutcome, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host,
+    SessionStop, StepPath,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ pub enum Act<T> {
     /// Never returns.
     Hang,
     /// Stops the session.
-    Stop(Stop),
+    Stop(SessionStop),
 }
 
 impl Act<ModelReply> {
@@ -53,9 +54,9 @@ pub struct MemoryHost {
     clock: FakeClock,
     models: Script<ModelRequest, ModelReply>,
     tools: Script<ExternalCall, ExternalReply>,
-    actions: Script<ExternalCall, Acted>,
+    actions: Script<ExternalCall, ActionOutcome>,
     refuses_plans: bool,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<StoredSnapshot>>,
     crash_at: Option<usize>,
     state: Mutex<State>,
 }
@@ -67,7 +68,7 @@ struct State {
     calls: BTreeMap<StepPath, usize>,
     admitted: Vec<StepPath>,
     trace: Vec<String>,
-    admission: Option<Stop>,
+    admission: Option<SessionStop>,
 }
 
 impl MemoryHost {
@@ -75,7 +76,7 @@ impl MemoryHost {
     #[must_use]
     pub fn new(
         clock: &FakeClock,
-        kept: &Arc<Mutex<Kept>>,
+        kept: &Arc<Mutex<StoredSnapshot>>,
         models: impl Fn(&StepPath, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl MemoryHost {
     #[must_use]
     pub fn with_actions(
         mut self,
-        actions: impl Fn(&StepPath, &ExternalCall) -> Act<Acted> + Send + Sync + 'static,
+        actions: impl Fn(&StepPath, &ExternalCall) -> Act<ActionOutcome> + Send + Sync + 'static,
     ) -> Self {
         self.actions = Box::new(actions);
         self
@@ -126,7 +127,7 @@ impl MemoryHost {
     }
 
     /// From now on, rejects every external step.
-    pub fn refuse(&self, stop: Stop) {
+    pub fn refuse(&self, stop: SessionStop) {
         self.state().admission = Some(stop);
     }
 
@@ -152,22 +153,31 @@ impl MemoryHost {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn stored(&self) -> MutexGuard<'_, StoredSnapshot> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn boundary(&self) -> Result<(), Stop> {
+    fn boundary(&self) -> Result<(), SessionStop> {
         let mut state = self.state();
         if !state.crashed && self.crash_at == Some(state.boundaries) {
             state.crashed = true;
         }
         state.boundaries += 1;
-        if state.crashed { Err(Stop::Shutdown) } else { Ok(()) }
+        if state.crashed { Err(SessionStop::Shutdown) } else { Ok(()) }
     }
 
-    async fn perform<T>(&self, path: &StepPath, first: u32, mut act: Act<T>) -> Result<Called<T>, Stop> {
+    async fn perform<T>(
+        &self,
+        path: &StepPath,
+        first: u32,
+        mut act: Act<T>,
+    ) -> Result<CallOutcome<T>, SessionStop> {
         self.boundary()?;
-        assert_eq!(self.kept().state(path.as_str()), "intent", "{path} is called before its intent is kept");
+        assert_eq!(
+            self.stored().state(path.as_str()),
+            "intent",
+            "{path} is called before its intent is kept"
+        );
         {
             let mut state = self.state();
             *state.calls.entry(path.clone()).or_default() += 1;
@@ -189,16 +199,19 @@ impl MemoryHost {
         self.boundary()?;
         let error = result.as_ref().err().map(ToString::to_string);
         let usage = Some(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 5 });
-        Ok(Called { result, attempt: AttemptEnd { number: first, error, usage, ..AttemptEnd::default() } })
+        Ok(CallOutcome {
+            result,
+            attempt: AttemptEnd { number: first, error, usage, ..AttemptEnd::default() },
+        })
     }
 }
 
 impl Host for MemoryHost {
-    fn admit<'a>(
+    fn reserve<'a>(
         &'a self,
         path: &'a StepPath,
         _: Option<&'a ModelRequest>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    ) -> BoxFuture<'a, Result<(), SessionStop>> {
         async move {
             let mut state = self.state();
             state.admitted.push(path.clone());
@@ -213,7 +226,7 @@ impl Host for MemoryHost {
         request: &'a ModelRequest,
         _: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
         self.perform(path, first, (self.models)(path, request)).boxed()
     }
 
@@ -223,7 +236,7 @@ impl Host for MemoryHost {
         call: &'a ExternalCall,
         _: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
         self.perform(path, first, (self.tools)(path, call)).boxed()
     }
 
@@ -233,25 +246,26 @@ impl Host for MemoryHost {
         call: &'a ExternalCall,
         _: ActionOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcomeWithWrites<ActionReply>, SessionStop>> {
         async move {
-            let Called { result, attempt } = self.perform(path, first, (self.actions)(path, call)).await?;
+            let CallOutcome { result, attempt } =
+                self.perform(path, first, (self.actions)(path, call)).await?;
             Ok(match result {
-                Ok(Acted { reply, effects }) => (Called { result: Ok(reply), attempt }, effects),
-                Err(failure) => (Called { result: Err(failure), attempt }, Vec::new()),
+                Ok(ActionOutcome { reply, effects }) => (CallOutcome { result: Ok(reply), attempt }, effects),
+                Err(failure) => (CallOutcome { result: Err(failure), attempt }, Vec::new()),
             })
         }
         .boxed()
     }
 
-    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
         async move {
             self.boundary()?;
             if self.refuses_plans && writes.iter().any(|write| matches!(write, Write::Plan(_))) {
-                return Err(Stop::Refused("the plan is gone".to_owned()));
+                return Err(SessionStop::Refused("the plan is gone".to_owned()));
             }
             let commit = {
-                let mut kept = self.kept();
+                let mut kept = self.stored();
                 kept.apply(writes);
                 kept.commits
             };
@@ -266,6 +280,6 @@ impl Host for MemoryHost {
     }
 
     fn request<'a>(&'a self, at: ContentHash) -> BoxFuture<'a, Option<Value>> {
-        async move { self.kept().document(at) }.boxed()
+        async move { self.stored().document(at) }.boxed()
     }
 }

@@ -6,15 +6,15 @@ use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
 use papertape_core::plan::PlanWrite;
 use papertape_core::record::{
-    AttemptEnd, CloseSession, Implied, MessageRow, ReusedFrom, StepEnd, TapeRow, VectorRow, Write,
+    AttemptEnd, CloseSession, DerivedRow, EmbeddingRow, MessageRow, ReusedFrom, StepEnd, TapeRow, Write,
 };
-use papertape_core::tape::{Class, OutcomeKind, State, StepPath, expand, expand_request};
+use papertape_core::tape::{OutcomeKind, StepClass, StepPath, StepState, expand_request, inline};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A session's rows, applied write by write.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct StoredSnapshot {
     /// Texts by hash.
     pub texts: BTreeMap<ContentHash, String>,
     /// Steps in the order of their first commit.
@@ -32,7 +32,7 @@ pub struct Kept {
     /// The session's close.
     pub closing: Option<CloseSession>,
     /// Embeddings of reflections.
-    pub vectors: Vec<VectorRow>,
+    pub vectors: Vec<EmbeddingRow>,
     /// Number of transactions.
     pub commits: usize,
 }
@@ -43,13 +43,13 @@ pub struct KeptStep {
     /// Its path on the tape.
     pub path: StepPath,
     /// Its class.
-    pub class: Class,
+    pub class: StepClass,
     /// Its digest.
     pub digest: ContentHash,
     /// Its request.
     pub request_ref: ContentHash,
     /// Its state.
-    pub state: State,
+    pub state: StepState,
     /// Its outcome.
     pub outcome_ref: Option<ContentHash>,
     /// The step from which it was copied.
@@ -57,14 +57,14 @@ pub struct KeptStep {
     /// Its attempts: number, and how each ended, if it has.
     pub attempts: BTreeMap<u32, Option<AttemptEnd>>,
     /// Rows derived from it.
-    pub implied: Vec<Implied>,
+    pub implied: Vec<DerivedRow>,
     /// The transaction, from 1, that first wrote it.
     pub commit: usize,
     /// The transaction that ended it.
     pub ended_in: Option<usize>,
 }
 
-impl Kept {
+impl StoredSnapshot {
     /// Applies one transaction.
     ///
     /// # Panics
@@ -100,10 +100,10 @@ impl Kept {
                 assert!(self.step(intent.path.as_str()).is_none(), "{} twice", intent.path);
                 self.steps.push(KeptStep {
                     path: intent.path,
-                    class: Class::External,
+                    class: StepClass::External,
                     digest: intent.digest,
                     request_ref: intent.request_ref,
-                    state: State::Intent,
+                    state: StepState::Intent,
                     outcome_ref: None,
                     reused_from: None,
                     attempts: BTreeMap::from([(1, None)]),
@@ -116,13 +116,13 @@ impl Kept {
                 let step = self.step_mut(&path).expect("an attempt belongs to a step");
                 step.attempts.insert(ended.number, Some(ended));
                 if let Some(next) = next {
-                    assert_eq!(step.state, State::Intent, "{path}: an attempt at what is over");
+                    assert_eq!(step.state, StepState::Intent, "{path}: an attempt at what is over");
                     step.attempts.insert(next, None);
                 }
             }
             Write::SendAgain { path, attempt } => {
                 let step = self.step_mut(&path).expect("an attempt belongs to a step");
-                assert_eq!(step.state, State::Intent, "{path}: an attempt at what is over");
+                assert_eq!(step.state, StepState::Intent, "{path}: an attempt at what is over");
                 assert!(step.attempts.values().all(Option::is_some), "{path}: an attempt is under way");
                 step.attempts.insert(attempt, None);
             }
@@ -133,10 +133,10 @@ impl Kept {
                 assert!(self.step(step.path.as_str()).is_none(), "{} twice", step.path);
                 self.steps.push(KeptStep {
                     path: step.path,
-                    class: Class::External,
+                    class: StepClass::External,
                     digest: step.digest,
                     request_ref: step.request_ref,
-                    state: State::Abandoned,
+                    state: StepState::Abandoned,
                     outcome_ref: None,
                     reused_from: Some(reused_from),
                     attempts: BTreeMap::new(),
@@ -147,8 +147,8 @@ impl Kept {
             }
             Write::CloseScope { scope } => {
                 for step in &mut self.steps {
-                    if step.state == State::Intent && step.path.is_within(&scope) {
-                        step.state = State::Abandoned;
+                    if step.state == StepState::Intent && step.path.is_within(&scope) {
+                        step.state = StepState::Abandoned;
                     }
                 }
             }
@@ -171,31 +171,31 @@ impl Kept {
         let commit = self.commits;
         match self.step_mut(&end.path) {
             Some(step) => {
-                assert_eq!(step.class, Class::External, "{} twice", end.path);
+                assert_eq!(step.class, StepClass::External, "{} twice", end.path);
                 if let Some(attempt) = end.attempt {
                     step.attempts.insert(attempt.number, Some(attempt));
                 }
                 match step.state {
-                    State::Intent => {
+                    StepState::Intent => {
                         assert_eq!(step.digest, end.digest);
-                        step.state = State::Done(end.outcome_kind);
+                        step.state = StepState::Done(end.outcome_kind);
                         step.outcome_ref = Some(end.outcome_ref);
                         step.implied = end.implied;
                         step.ended_in = Some(commit);
                     }
-                    State::Abandoned => {}
-                    State::Done(_) => panic!("{} ended twice", end.path),
+                    StepState::Abandoned => {}
+                    StepState::Done(_) => panic!("{} ended twice", end.path),
                 }
             }
             None => {
-                let announced = end.class == Class::External && end.reused_from.is_none();
+                let announced = end.class == StepClass::External && end.reused_from.is_none();
                 assert!(!announced, "{} ended without its intent", end.path);
                 self.steps.push(KeptStep {
                     path: end.path,
                     class: end.class,
                     digest: end.digest,
                     request_ref: end.request_ref,
-                    state: State::Done(end.outcome_kind),
+                    state: StepState::Done(end.outcome_kind),
                     outcome_ref: Some(end.outcome_ref),
                     reused_from: end.reused_from,
                     attempts: BTreeMap::new(),
@@ -245,7 +245,7 @@ impl Kept {
 
     /// The rows derived from steps, in order.
     #[must_use]
-    pub fn implied(&self) -> Vec<&Implied> {
+    pub fn implied(&self) -> Vec<&DerivedRow> {
         self.steps.iter().flat_map(|step| &step.implied).collect()
     }
 
@@ -260,7 +260,7 @@ impl Kept {
             state: step.state,
             outcome: step
                 .outcome_ref
-                .filter(|_| matches!(step.class, Class::External | Class::Guard))
+                .filter(|_| matches!(step.class, StepClass::External | StepClass::Guard))
                 .and_then(|hash| serde_json::from_str(self.texts.get(&hash)?).ok()),
             outcome_ref: step.outcome_ref,
             attempts: step.attempts.keys().next_back().copied().unwrap_or_default(),
@@ -270,7 +270,7 @@ impl Kept {
                 let cut = ended.filter(|end| end.error.as_deref() == Some("interrupted")).count();
                 u32::try_from(cut).unwrap_or(u32::MAX)
             },
-            has_ended: step.state == State::Intent && step.attempts.values().all(Option::is_some),
+            has_ended: step.state == StepState::Intent && step.attempts.values().all(Option::is_some),
             implied: step.implied.clone(),
         };
         self.steps.iter().map(row).collect()
@@ -284,7 +284,7 @@ impl Kept {
     pub fn rows(&self) -> Vec<TapeRow> {
         let mut rows = self.stored_rows();
         for row in &mut rows {
-            let whole = |stored: &Value| expand(stored, &|hash| self.texts.get(&hash).cloned());
+            let whole = |stored: &Value| inline(stored, &|hash| self.texts.get(&hash).cloned());
             row.outcome = row.outcome.as_ref().map(|stored| whole(stored).expect("every text is kept"));
         }
         rows
@@ -324,7 +324,7 @@ impl Kept {
     /// Steps that were started and have not ended.
     #[must_use]
     pub fn open(&self) -> Vec<StepPath> {
-        let open = self.steps.iter().filter(|step| step.state == State::Intent);
+        let open = self.steps.iter().filter(|step| step.state == StepState::Intent);
         open.map(|step| step.path.clone()).collect()
     }
 
@@ -352,13 +352,13 @@ impl Kept {
     /// Whether a step's outcome is of this kind.
     #[must_use]
     pub fn is_done(&self, path: &str, kind: OutcomeKind) -> bool {
-        self.step(path).is_some_and(|step| step.state == State::Done(kind))
+        self.step(path).is_some_and(|step| step.state == StepState::Done(kind))
     }
 }
 
 fn messages_of(step: &KeptStep) -> impl Iterator<Item = &MessageRow> {
     step.implied.iter().filter_map(|row| match row {
-        Implied::Message(message) => Some(message),
+        DerivedRow::Message(message) => Some(message),
         _ => None,
     })
 }

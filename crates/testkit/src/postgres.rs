@@ -18,7 +18,7 @@ pub const URL_VARIABLE: &str = "PAPERTAPE_TEST_POSTGRES_URL";
 
 /// A schema for one test.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TestDatabase {
     /// The server and its database.
     pub url: String,
     /// A unique schema name; the schema does not exist yet.
@@ -29,7 +29,7 @@ pub struct Place {
 ///
 /// # Errors
 /// A message that says what is missing: the programs of PostgreSQL, or a user to run them as.
-pub fn place() -> Result<Place, String> {
+pub fn place() -> Result<TestDatabase, String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let url = match std::env::var(URL_VARIABLE) {
         Ok(url) => url,
@@ -37,7 +37,7 @@ pub fn place() -> Result<Place, String> {
     };
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros());
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    Ok(Place { url, schema: format!("t{since}_{}_{number}", std::process::id()) })
+    Ok(TestDatabase { url, schema: format!("t{since}_{}_{number}", std::process::id()) })
 }
 
 /// The URL of this process's server.

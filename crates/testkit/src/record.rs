@@ -1,17 +1,17 @@
 //! An in-memory record and queue, for one process and a handful of jobs.
 
-use crate::assistant::{Kept as Assistant, append};
+use crate::assistant::{StoredChats as Assistant, append};
 use crate::clock::FakeClock;
-use crate::kept::Kept;
+use crate::kept::StoredSnapshot;
 use futures::FutureExt as _;
 use papertape_core::action::{ActionRow, PlanJob};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::{BoxFuture, Clock as _, Queue, Record, RecordError};
+use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, Implied, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    Spent, TapeRow, Unsummarised, Write,
+    AgentState, Commit, DerivedRow, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
@@ -54,9 +54,9 @@ pub struct StoredSession {
     /// The trading day.
     pub date: Date,
     /// The session's own tape and writes.
-    pub kept: Kept,
+    pub kept: StoredSnapshot,
     /// The tape and writes of its summaries.
-    pub detached: Kept,
+    pub detached: StoredSnapshot,
 }
 
 impl MemoryRecord {
@@ -162,7 +162,7 @@ pub(crate) fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     futures::future::ready(value).boxed()
 }
 
-impl Record for MemoryRecord {
+impl RecordStore for MemoryRecord {
     fn open_session<'a>(
         &'a self,
         lease: &'a Lease,
@@ -176,15 +176,15 @@ impl Record for MemoryRecord {
                 job: lease.job.clone(),
                 agent: new.agent,
                 date: new.date,
-                kept: Kept::default(),
-                detached: Kept::default(),
+                kept: StoredSnapshot::default(),
+                detached: StoredSnapshot::default(),
             });
             let id = SessionId(i64::try_from(state.sessions.len()).unwrap_or(i64::MAX));
             OpenedSession { id, ended: None }
         }))
     }
 
-    fn tape<'a>(
+    fn load_tape<'a>(
         &'a self,
         session: SessionId,
         detached: bool,
@@ -194,10 +194,10 @@ impl Record for MemoryRecord {
         ready(found.map(|s| if detached { s.detached.stored_rows() } else { s.kept.stored_rows() }))
     }
 
-    fn implied<'a>(
+    fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>> {
         let state = self.lock();
         let rows = state.session(session).map(|session| session.kept.stored_rows());
         ready(rows.map(|rows| rows.into_iter().map(|row| (row.path, row.implied)).collect()))
@@ -268,19 +268,22 @@ impl Record for MemoryRecord {
         ready(Ok(self.lock().find(job, agent, date)))
     }
 
-    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
         let state = self.lock();
         let missing = |s: &&StoredSession| {
             s.job == *job && s.kept.closing.is_some() && !s.detached.summaries.contains_key(&None)
         };
         let id = |s: &StoredSession| {
             let session = state.find(job, &s.agent, s.date)?.id;
-            Some(Unsummarised { session, agent: s.agent.clone(), date: s.date })
+            Some(SessionWithoutSummary { session, agent: s.agent.clone(), date: s.date })
         };
         ready(Ok(state.sessions.iter().filter(missing).filter_map(id).collect()))
     }
 
-    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
+    fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
         let state = self.lock();
         let mut rows = Vec::new();
         for session in state.sessions.iter().filter(|s| s.job == *job) {
@@ -296,7 +299,15 @@ impl Record for MemoryRecord {
                     unpriced_calls += u64::from(attempt.is_unpriced());
                 }
                 let (agent, date) = (session.agent.clone(), session.date);
-                rows.push(Spent { agent, date, detached, usage, cost_usd, estimated_calls, unpriced_calls });
+                rows.push(UsageTotal {
+                    agent,
+                    date,
+                    detached,
+                    usage,
+                    cost_usd,
+                    estimated_calls,
+                    unpriced_calls,
+                });
             }
         }
         ready(Ok(rows))
@@ -432,7 +443,7 @@ impl Queue for MemoryRecord {
         ready(Ok(found))
     }
 
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
         ready(Ok(self.lock().jobs.iter().find(|found| found.row.id == *job).map(|found| found.row.clone())))
     }
 }

@@ -1,4 +1,4 @@
-// What stands around every view: navigation, the server's health, the keys.
+// The frame of every view: navigation, server health, keyboard shortcuts.
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -20,17 +20,17 @@ const NAVIGATION: { to: string; icon: IconName; text: TextKey; gap?: boolean }[]
 
 export function Shell() {
   const t = useText()
-  const [showsKeys, setShowsKeys] = useState(false)
+  const [keysOpen, setKeysOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const title = titleOf(path, t)
-  // Before a view's own effects: one that knows better names itself.
+  // Runs before the effects of the view, which may set a more specific title.
   useLayoutEffect(() => {
     document.title = title
   }, [title])
-  useShortcuts(() => setShowsKeys(true))
+  useShortcuts(() => setKeysOpen(true))
   useEffect(followSystemTheme, [])
-  // A new view is read from its beginning, also by those who do not see it.
+  // Moves the focus to the new view, so that screen readers read it from the start.
   const first = useRef(true)
   useEffect(() => {
     if (first.current) first.current = false
@@ -50,13 +50,13 @@ export function Shell() {
         {NAVIGATION.map((item) => (
           <NavItem key={item.to} {...item} />
         ))}
-        <Foot onKeys={() => setShowsKeys(true)} />
+        <Foot onKeys={() => setKeysOpen(true)} />
       </nav>
       <main className="main" id="main" tabIndex={-1} ref={main}>
         <Banner />
         <Outlet />
       </main>
-      {showsKeys && <Keys onClose={() => setShowsKeys(false)} />}
+      {keysOpen && <Keys onClose={() => setKeysOpen(false)} />}
     </div>
   )
 }
@@ -69,7 +69,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The name of the view at this address: ten tabs of one program must be told apart. */
+/** The title of the view at this address, specific enough to distinguish browser tabs. */
 function titleOf(path: string, t: Translate): string {
   const [date, model] = path.split('/').slice(4).map(decoded)
   const view = NAVIGATION.find((item) => path.startsWith(item.to))
@@ -89,7 +89,7 @@ function NavItem({ to, icon, text, gap }: (typeof NAVIGATION)[number]) {
   )
 }
 
-/** What must be known wherever one is. */
+/** Notices that apply to every view. */
 function Banner() {
   const t = useText()
   const { data, error } = useQuery(health())
@@ -121,7 +121,7 @@ function Foot({ onKeys }: { onKeys: () => void }) {
   const settings = useSettings()
   const dark = isDark(settings)
   const chinese = languageOf(settings) === 'zh'
-  const well = data?.status === 'ok' && !error
+  const healthy = data?.status === 'ok' && !error
   return (
     <div className="side-foot">
       <div className="row">
@@ -147,9 +147,9 @@ function Foot({ onKeys }: { onKeys: () => void }) {
         </button>
       </div>
       <div className="health-text row">
-        <span className={`status ${error ? 'failed' : well ? 'completed' : data ? 'failed' : 'queued'}`}>
+        <span className={`status ${error ? 'failed' : healthy ? 'completed' : data ? 'failed' : 'queued'}`}>
           <i />
-          {error ? t('health.away') : well ? t('health.ok') : data ? t('health.failing') : t('state.loading')}
+          {error ? t('health.away') : healthy ? t('health.ok') : data ? t('health.failing') : t('state.loading')}
         </span>
         {data && <span className="quiet">v{data.version}</span>}
       </div>

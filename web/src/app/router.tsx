@@ -1,4 +1,4 @@
-// Addresses. All views live under /app/, which no route of the API begins with.
+// Routes. All views are under /app/, which no API route uses.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, useRouter } from '@tanstack/react-router'
 import { useText } from '@/shared/i18n'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
@@ -12,7 +12,7 @@ const toRuns = () => {
 const home = createRoute({ getParentRoute: () => root, path: '/', beforeLoad: toRuns })
 const app = createRoute({ getParentRoute: () => root, path: '/app', beforeLoad: toRuns })
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+const nonEmpty = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 const runs = createRoute({
   getParentRoute: () => root,
@@ -24,11 +24,11 @@ const run = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId',
   validateSearch: (search): { tab?: string; branch?: boolean; agent?: string; date?: string; node?: string } => ({
-    tab: text(search.tab),
+    tab: nonEmpty(search.tab),
     branch: search.branch ? true : undefined,
-    agent: text(search.agent),
-    date: text(search.date),
-    node: text(search.node),
+    agent: nonEmpty(search.agent),
+    date: nonEmpty(search.date),
+    node: nonEmpty(search.node),
   }),
   component: lazyRouteComponent(() => import('@/features/run/RunPage'), 'RunPage'),
 })
@@ -36,16 +36,16 @@ const session = createRoute({
   getParentRoute: () => root,
   path: '/app/runs/$jobId/$date/$model',
   validateSearch: (search): { symbol?: string; node?: string; view?: string; order?: string; at?: string; item?: string } => ({
-    symbol: text(search.symbol),
-    node: text(search.node),
-    view: text(search.view),
+    symbol: nonEmpty(search.symbol),
+    node: nonEmpty(search.node),
+    view: nonEmpty(search.view),
     order: search.order === undefined ? undefined : String(search.order),
     at: search.at === undefined ? undefined : String(search.at),
-    item: text(search.item),
+    item: nonEmpty(search.item),
   }),
   component: lazyRouteComponent(() => import('@/features/session/SessionPage'), 'SessionPage'),
 })
-// A session by its number alone leads to its own address.
+// A session number redirects to the session's full address.
 const numbered = createRoute({
   getParentRoute: () => root,
   path: '/app/sessions/$sessionId',
@@ -55,13 +55,13 @@ const memory = createRoute({
   getParentRoute: () => root,
   path: '/app/memory',
   validateSearch: (search): { tab?: string; query?: string; symbol?: string; side?: string; tag?: string; model?: string; job?: string; id?: string } => ({
-    tab: text(search.tab),
-    query: text(search.query),
-    symbol: text(search.symbol),
-    side: text(search.side),
-    tag: text(search.tag),
-    model: text(search.model),
-    job: text(search.job),
+    tab: nonEmpty(search.tab),
+    query: nonEmpty(search.query),
+    symbol: nonEmpty(search.symbol),
+    side: nonEmpty(search.side),
+    tag: nonEmpty(search.tag),
+    model: nonEmpty(search.model),
+    job: nonEmpty(search.job),
     id: search.id === undefined ? undefined : String(search.id),
   }),
   component: lazyRouteComponent(() => import('@/features/memory/MemoryPage'), 'MemoryPage'),
@@ -70,27 +70,27 @@ const data = createRoute({
   getParentRoute: () => root,
   path: '/app/data',
   validateSearch: (search): { dataset?: string; symbol?: string; tab?: string; day?: string; from?: string; to?: string; item?: string; series?: string } => ({
-    dataset: text(search.dataset),
-    symbol: text(search.symbol),
-    tab: text(search.tab),
-    day: text(search.day),
-    from: text(search.from),
-    to: text(search.to),
+    dataset: nonEmpty(search.dataset),
+    symbol: nonEmpty(search.symbol),
+    tab: nonEmpty(search.tab),
+    day: nonEmpty(search.day),
+    from: nonEmpty(search.from),
+    to: nonEmpty(search.to),
     item: search.item === undefined ? undefined : String(search.item),
-    series: text(search.series),
+    series: nonEmpty(search.series),
   }),
   component: lazyRouteComponent(() => import('@/features/data/DataPage'), 'DataPage'),
 })
 const profiles = createRoute({
   getParentRoute: () => root,
   path: '/app/profiles',
-  validateSearch: (search): { a?: string; b?: string; vary?: string } => ({ a: text(search.a), b: text(search.b), vary: text(search.vary) }),
+  validateSearch: (search): { a?: string; b?: string; vary?: string } => ({ a: nonEmpty(search.a), b: nonEmpty(search.b), vary: nonEmpty(search.vary) }),
   component: lazyRouteComponent(() => import('@/features/profiles/ProfilesPage'), 'ProfilesPage'),
 })
 const chat = createRoute({
   getParentRoute: () => root,
   path: '/app/chat',
-  validateSearch: (search): { session?: string } => ({ session: text(search.session) }),
+  validateSearch: (search): { session?: string } => ({ session: nonEmpty(search.session) }),
   component: lazyRouteComponent(() => import('@/features/chat/ChatPage'), 'ChatPage'),
 })
 const plans = createRoute({
@@ -98,7 +98,7 @@ const plans = createRoute({
   path: '/app/plans',
   validateSearch: (search): { plan?: number; job?: string } => ({
     plan: Number(search.plan) > 0 ? Number(search.plan) : undefined,
-    job: text(search.job),
+    job: nonEmpty(search.job),
   }),
   component: lazyRouteComponent(() => import('@/features/plans/PlansPage'), 'PlansPage'),
 })
@@ -115,7 +115,7 @@ export function makeRouter() {
     routeTree: tree,
     defaultPreload: 'intent',
     defaultPendingComponent: Pending,
-    defaultErrorComponent: Broken,
+    defaultErrorComponent: RouteError,
     scrollRestoration: true,
   })
 }
@@ -134,7 +134,7 @@ function Pending() {
   )
 }
 
-function Broken({ error }: { error: unknown }) {
+function RouteError({ error }: { error: unknown }) {
   const router = useRouter()
   return (
     <div className="page">

@@ -1,4 +1,4 @@
-// Keys: `g` and a letter goes to a view, `n` starts a run, `?` shows all of them.
+// Keyboard shortcuts: `g` and a letter opens a view, `n` starts a run, `?` lists all shortcuts.
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { type TextKey, useText } from '@/shared/i18n'
@@ -6,7 +6,7 @@ import { isTyping } from '@/shared/keys'
 import { changeSettings } from '@/shared/settings'
 import { Dialog } from '@/shared/ui/dialog'
 
-const GO: Record<string, { to: string; text: TextKey }> = {
+const VIEWS: Record<string, { to: string; text: TextKey }> = {
   r: { to: '/app/runs', text: 'nav.runs' },
   m: { to: '/app/memory', text: 'nav.memory' },
   d: { to: '/app/data', text: 'nav.data' },
@@ -16,23 +16,23 @@ const GO: Record<string, { to: string; text: TextKey }> = {
   s: { to: '/app/settings', text: 'nav.settings' },
 }
 
-/** How long the second key of two may take. */
-const PAIR_MS = 1200
+/** The maximum time between the two keys of a sequence. */
+const SEQUENCE_MS = 1200
 
 export function useShortcuts(showKeys: () => void): void {
   const navigate = useNavigate()
-  const goes = useRef(0)
+  const prefixAt = useRef(0)
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (isTyping(event) || document.querySelector('dialog[open]')) return
-      const pair = performance.now() - goes.current < PAIR_MS
-      goes.current = 0
-      const target = pair ? GO[event.key] : undefined
+      const inSequence = performance.now() - prefixAt.current < SEQUENCE_MS
+      prefixAt.current = 0
+      const target = inSequence ? VIEWS[event.key] : undefined
       if (target) {
         event.preventDefault()
         void navigate({ to: target.to })
       } else if (event.key === 'g') {
-        goes.current = performance.now()
+        prefixAt.current = performance.now()
       } else if (event.key === 'n') {
         event.preventDefault()
         void navigate({ to: '/app/runs', search: { new: true } })
@@ -51,7 +51,7 @@ export function useShortcuts(showKeys: () => void): void {
 export function Keys({ onClose }: { onClose: () => void }) {
   const t = useText()
   const rows: [string[], string][] = [
-    ...Object.entries(GO).map(([key, { text }]): [string[], string] => [['g', key], t(text)]),
+    ...Object.entries(VIEWS).map(([key, { text }]): [string[], string] => [['g', key], t(text)]),
     [['n'], t('keys.new')],
     [['['], t('keys.previous')],
     [[']'], t('keys.next')],

@@ -1,6 +1,6 @@
 import { useText } from '@/shared/i18n'
 
-/** The credit that the charts' licence asks for. */
+/** The attribution that the chart library's license requires. */
 export function Credit() {
   const t = useText()
   return (

@@ -1,12 +1,12 @@
-// Returns of all agents and baselines over the same days, and how deep each was under its own top.
+// Returns of all agents and baselines over the same days, and the drawdown of each from its own peak.
 import { AreaSeries, createChart, type IChartApi, type ISeriesApi, LineSeries, LineStyle, type Time } from 'lightweight-charts'
 import { useEffect, useRef } from 'react'
 import { type Format, useFormat } from '@/shared/format'
-import { useLanguage, useText } from '@/shared/i18n'
+import { LOCALES, useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
 import { Credit } from './Credit'
 import { drawdown, type Point } from './drawdown'
-import { chartOptions, resolved } from './theme'
+import { chartOptions, resolveColor } from './theme'
 
 export interface Curve {
   id: string
@@ -18,18 +18,18 @@ export interface Curve {
 
 interface Props {
   curves: Curve[]
-  /** The day under the pointer, or none. */
+  /** The day under the pointer, or `null`. */
   onDay?: (date: string | null) => void
   onPick?: (date: string) => void
 }
 
 type Series = ISeriesApi<'Line' | 'Area'>
-type Drawn = { line: Series; under: Series; points: Point[] }
+type DrawnCurve = { line: Series; drawdownSeries: Series; points: Point[] }
 
-const QUIET = { priceLineVisible: false, lastValueVisible: false }
+const NO_LABELS = { priceLineVisible: false, lastValueVisible: false }
 
-/** More than so many agents: their drawdowns are lines, as areas would hide each other. */
-const MOST_AREAS = 3
+/** With more agents, drawdowns are lines, because areas would hide each other. */
+const MAX_AREAS = 3
 
 export function EquityChart({ curves, onDay, onPick }: Props) {
   const t = useText()
@@ -37,64 +37,64 @@ export function EquityChart({ curves, onDay, onPick }: Props) {
   const settings = useSettings()
   const format = useFormat()
   const box = useRef<HTMLDivElement>(null)
-  const heard = useRef({ onDay, onPick })
+  const handlers = useRef({ onDay, onPick })
   const chart = useRef<IChartApi | null>(null)
-  const drawn = useRef(new Map<string, Drawn>())
+  const drawn = useRef(new Map<string, DrawnCurve>())
   const zero = useRef<Series | null>(null)
   useEffect(() => {
-    heard.current = { onDay, onPick }
+    handlers.current = { onDay, onPick }
   })
 
-  // What a series looks like is fixed when it is made; another look, another chart.
-  const areas = curves.filter((curve) => !curve.dashed).length <= MOST_AREAS
+  // The style of a series is fixed when it is created, so a change of style recreates the chart.
+  const areas = curves.filter((curve) => !curve.dashed).length <= MAX_AREAS
   useEffect(() => {
     if (!box.current) return
-    const made = createChart(box.current, chartOptions(language === 'zh' ? 'zh-CN' : 'en-GB'))
-    made.applyOptions({ rightPriceScale: { scaleMargins: { top: 0.08, bottom: 0.12 } } })
-    made.subscribeCrosshairMove((event) => heard.current.onDay?.(typeof event.time === 'string' ? event.time : null))
-    made.subscribeClick((event) => {
-      if (typeof event.time === 'string') heard.current.onPick?.(event.time)
+    const created = createChart(box.current, chartOptions(LOCALES[language], format.day))
+    created.applyOptions({ rightPriceScale: { scaleMargins: { top: 0.08, bottom: 0.12 } } })
+    created.subscribeCrosshairMove((event) => handlers.current.onDay?.(typeof event.time === 'string' ? event.time : null))
+    created.subscribeClick((event) => {
+      if (typeof event.time === 'string') handlers.current.onPick?.(event.time)
     })
-    chart.current = made
-    zero.current = made.addSeries(LineSeries, { ...QUIET, priceFormat: percentOf(format), color: resolved('--line-strong'), lineWidth: 1, crosshairMarkerVisible: false }, 0)
+    chart.current = created
+    zero.current = created.addSeries(LineSeries, { ...NO_LABELS, priceFormat: percentOf(format), color: resolveColor('--line-strong'), lineWidth: 1, crosshairMarkerVisible: false }, 0)
     const lines = drawn.current
     return () => {
       lines.clear()
       chart.current = null
-      made.remove()
+      created.remove()
     }
   }, [language, settings, areas, format])
 
   useEffect(() => {
-    const made = chart.current
-    if (!made) return
+    const created = chart.current
+    if (!created) return
     const lines = drawn.current
-    const fresh = lines.size === 0
-    const wanted = new Set(curves.map((curve) => curve.id))
-    for (const [id, { line, under }] of lines) {
-      if (wanted.has(id)) continue
-      made.removeSeries(line)
-      made.removeSeries(under)
+    const isNew = lines.size === 0
+    const ids = new Set(curves.map((curve) => curve.id))
+    for (const [id, { line, drawdownSeries }] of lines) {
+      if (ids.has(id)) continue
+      created.removeSeries(line)
+      created.removeSeries(drawdownSeries)
       lines.delete(id)
     }
     const percent = percentOf(format)
     for (const curve of curves) {
-      const known = lines.get(curve.id)
-      // A run goes on while one looks at it: what is there stays, with the reader's place in it.
-      if (known && known.points === curve.points) continue
-      const { line, under } = known ?? add(made, curve, percent, areas && !curve.dashed)
-      line.setData(data(curve.points))
-      under.setData(data(drawdown(curve.points)))
-      lines.set(curve.id, { line, under, points: curve.points })
+      const existing = lines.get(curve.id)
+      // The run may continue while the chart is open: update the series, and keep the user's zoom.
+      if (existing && existing.points === curve.points) continue
+      const { line, drawdownSeries } = existing ?? add(created, curve, percent, areas && !curve.dashed)
+      line.setData(toSeries(curve.points))
+      drawdownSeries.setData(toSeries(drawdown(curve.points)))
+      lines.set(curve.id, { line, drawdownSeries, points: curve.points })
     }
-    const along = curves.reduce<Point[]>((longest, { points }) => (points.length > longest.length ? points : longest), [])
-    const ends = along.length > 1 ? [along[0], along[along.length - 1]] : along
-    zero.current?.setData(ends.flatMap((point) => (point ? [{ time: point.date as Time, value: 0 }] : [])))
-    if (fresh && lines.size > 0) {
-      const panes = made.panes()
+    const longestCurve = curves.reduce<Point[]>((longest, { points }) => (points.length > longest.length ? points : longest), [])
+    const endpoints = longestCurve.length > 1 ? [longestCurve[0], longestCurve[longestCurve.length - 1]] : longestCurve
+    zero.current?.setData(endpoints.flatMap((point) => (point ? [{ time: point.date as Time, value: 0 }] : [])))
+    if (isNew && lines.size > 0) {
+      const panes = created.panes()
       panes[0]?.setStretchFactor(3)
       panes[1]?.setStretchFactor(1)
-      made.timeScale().fitContent()
+      created.timeScale().fitContent()
     }
   }, [curves, format, language, settings, areas])
 
@@ -110,18 +110,18 @@ function percentOf(format: Format) {
   return { type: 'custom' as const, minMove: 0.0001, formatter: (value: number) => format.change(value, 1) }
 }
 
-function data(points: Point[]): { time: Time; value: number }[] {
+function toSeries(points: Point[]): { time: Time; value: number }[] {
   return points.map(({ date, value }) => ({ time: date as Time, value }))
 }
 
-function add(chart: IChartApi, curve: Curve, priceFormat: object, area: boolean): { line: Series; under: Series } {
-  const color = resolved(curve.token)
+function add(chart: IChartApi, curve: Curve, priceFormat: object, area: boolean): { line: Series; drawdownSeries: Series } {
+  const color = resolveColor(curve.token)
   const lineStyle = curve.dashed ? LineStyle.Dashed : LineStyle.Solid
-  const usual = { ...QUIET, priceFormat } as object
-  const line = chart.addSeries(LineSeries, { ...usual, color, lineWidth: curve.dashed ? 1 : 2, lineStyle, crosshairMarkerRadius: 3 }, 0)
-  const below = { ...usual, crosshairMarkerVisible: false, lineWidth: 1 as const }
-  const under = area
+  const common = { ...NO_LABELS, priceFormat } as object
+  const line = chart.addSeries(LineSeries, { ...common, color, lineWidth: curve.dashed ? 1 : 2, lineStyle, crosshairMarkerRadius: 3 }, 0)
+  const below = { ...common, crosshairMarkerVisible: false, lineWidth: 1 as const }
+  const drawdownSeries = area
     ? chart.addSeries(AreaSeries, { ...below, lineColor: color, topColor: `${color}05`, bottomColor: `${color}2e`, invertFilledArea: true }, 1)
     : chart.addSeries(LineSeries, { ...below, color, lineStyle }, 1)
-  return { line, under }
+  return { line, drawdownSeries }
 }

@@ -1,13 +1,13 @@
-// An instrument's bars with what was traded on them.
+// An instrument's bars, with fills and corporate actions.
 import { CandlestickSeries, createChart, createSeriesMarkers, HistogramSeries, type IChartApi, type ISeriesApi, type ISeriesMarkersPluginApi, LineSeries, type SeriesMarker, type Time } from 'lightweight-charts'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Bar, ShareEvent } from '@/server/types'
 import { useFormat } from '@/shared/format'
-import { useLanguage, useText } from '@/shared/i18n'
+import { LOCALES, useLanguage, useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
 import { Credit } from './Credit'
 import { type Fill, marks } from './marks'
-import { chartOptions, resolved } from './theme'
+import { chartOptions, resolveColor } from './theme'
 
 interface Props {
   label: string
@@ -15,9 +15,9 @@ interface Props {
   fills?: Fill[]
   /** Splits and dividends. */
   events?: ShareEvent[]
-  /** The days that are to be in sight; all of them where none are named. */
+  /** The visible days; all days by default. */
   span?: { from: string; to: string } | null
-  /** A day that stands out. */
+  /** A highlighted day. */
   marked?: string | undefined
   onPick?: (date: string) => void
 }
@@ -29,8 +29,8 @@ interface Drawn {
   marks: ISeriesMarkersPluginApi<Time>
 }
 
-/** Of more bars a line says more than candles a pixel wide. */
-const MOST_CANDLES = 1500
+/** With more bars, a line is more readable than candles one pixel wide. */
+const MAX_CANDLES = 1500
 
 export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span = null, marked, onPick }: Props) {
   const t = useText()
@@ -38,32 +38,32 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
   const language = useLanguage()
   const settings = useSettings()
   const box = useRef<HTMLDivElement>(null)
-  const heard = useRef(onPick)
+  const onPickRef = useRef(onPick)
   const drawn = useRef<Drawn | null>(null)
-  // Who comes by a link to a day sees what is near it; choosing a day that is in sight moves nothing.
+  // A link to a day zooms to the days around it. Selecting a visible day does not move the chart.
   const [first] = useState(marked)
-  const known = useMemo(() => bars.filter((bar) => bar.close != null), [bars])
-  const near = useMemo(() => span ?? (first === undefined ? null : around(known, first)), [span, known, first])
-  const line = (near ? known.filter((bar) => bar.date >= near.from && bar.date <= near.to).length : known.length) > MOST_CANDLES
+  const closed = useMemo(() => bars.filter((bar) => bar.close != null), [bars])
+  const visible = useMemo(() => span ?? (first === undefined ? null : rangeAround(closed, first)), [span, closed, first])
+  const line = (visible ? closed.filter((bar) => bar.date >= visible.from && bar.date <= visible.to).length : closed.length) > MAX_CANDLES
   useEffect(() => {
-    heard.current = onPick
+    onPickRef.current = onPick
   })
 
   useEffect(() => {
     if (!box.current) return
-    const chart = createChart(box.current, chartOptions(language === 'zh' ? 'zh-CN' : 'en-GB'))
-    const up = resolved('--up')
-    const down = resolved('--down')
-    const figures = new Intl.NumberFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-    // Below the bars there is room for the volume, and no price.
-    const priceFormat = { type: 'custom', minMove: 0.01, formatter: (price: number) => (price < 0 ? '' : figures.format(price)) } as const
-    const usual = { priceLineVisible: false, lastValueVisible: true, priceFormat }
+    const chart = createChart(box.current, chartOptions(LOCALES[language], format.day))
+    const up = resolveColor('--up')
+    const down = resolveColor('--down')
+    const priceNumber = new Intl.NumberFormat(LOCALES[language], { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+    // The area below the bars shows the volume and has no price labels.
+    const priceFormat = { type: 'custom', minMove: 0.01, formatter: (price: number) => (price < 0 ? '' : priceNumber.format(price)) } as const
+    const common = { priceLineVisible: false, lastValueVisible: true, priceFormat }
     const main = line
-      ? chart.addSeries(LineSeries, { ...usual, color: resolved('--series-1'), lineWidth: 1 })
-      : chart.addSeries(CandlestickSeries, { ...usual, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
+      ? chart.addSeries(LineSeries, { ...common, color: resolveColor('--series-1'), lineWidth: 1 })
+      : chart.addSeries(CandlestickSeries, { ...common, upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false })
     const volume = chart.addSeries(HistogramSeries, {
       priceScaleId: 'volume',
-      color: `${resolved('--baseline-1')}55`,
+      color: `${resolveColor('--baseline-1')}55`,
       priceFormat: { type: 'volume' },
       priceLineVisible: false,
       lastValueVisible: false,
@@ -71,20 +71,20 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
     chart.priceScale('volume').applyOptions({ scaleMargins: { top: 0.86, bottom: 0 } })
     chart.priceScale('right').applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } })
     chart.subscribeClick((event) => {
-      if (typeof event.time === 'string') heard.current?.(event.time)
+      if (typeof event.time === 'string') onPickRef.current?.(event.time)
     })
     drawn.current = { chart, main, volume, marks: createSeriesMarkers(main, []) }
     return () => {
       drawn.current = null
       chart.remove()
     }
-  }, [language, settings, line])
+  }, [language, settings, line, format])
 
   useEffect(() => {
     if (!drawn.current) return
     const { chart, main, volume } = drawn.current
     main.setData(
-      known.map((bar) => ({
+      closed.map((bar) => ({
         time: bar.date as Time,
         open: bar.open,
         high: bar.high ?? bar.open,
@@ -93,33 +93,33 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
         value: bar.close ?? bar.open,
       })),
     )
-    volume.setData(known.filter((bar) => bar.volume != null).map((bar) => ({ time: bar.date as Time, value: bar.volume ?? 0 })))
-    show(chart, known, near)
-  }, [known, near, language, settings, line])
+    volume.setData(closed.filter((bar) => bar.volume != null).map((bar) => ({ time: bar.date as Time, value: bar.volume ?? 0 })))
+    show(chart, closed, visible)
+  }, [closed, visible, language, settings, line, format])
 
   useEffect(() => {
     const chart = drawn.current?.chart
-    const seen = chart?.timeScale().getVisibleRange()
-    if (!chart || !seen || marked === undefined) return
-    if (marked < String(seen.from) || marked > String(seen.to)) show(chart, known, around(known, marked))
-  }, [known, marked])
+    const visibleRange = chart?.timeScale().getVisibleRange()
+    if (!chart || !visibleRange || marked === undefined) return
+    if (marked < String(visibleRange.from) || marked > String(visibleRange.to)) show(chart, closed, rangeAround(closed, marked))
+  }, [closed, marked])
 
   useEffect(() => {
     const all: SeriesMarker<Time>[] = marks(fills).map((mark) => ({
       time: mark.date as Time,
       position: mark.buys ? 'belowBar' : 'aboveBar',
       shape: mark.buys ? 'arrowUp' : 'arrowDown',
-      color: resolved('--accent'),
+      color: resolveColor('--accent'),
       text: `${mark.buys ? '+' : '−'}${format.quantity(Math.round(mark.quantity * 100) / 100)}`,
     }))
     for (const event of events) {
       const text = event.kind === 'split' ? t('chart.split', { ratio: ratioOf(event) }) : t(event.kind === 'delisting' ? 'chart.delisting' : 'chart.dividend')
-      all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolved(event.kind === 'split' ? '--amber' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
+      all.push({ time: event.date as Time, position: 'belowBar', shape: 'square', color: resolveColor(event.kind === 'split' ? '--amber' : '--baseline-1'), text, size: event.kind === 'split' ? 1 : 0.5 })
     }
-    if (marked !== undefined && known.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolved('--accent'), text: format.day(marked) })
+    if (marked !== undefined && closed.some((bar) => bar.date === marked)) all.push({ time: marked as Time, position: 'aboveBar', shape: 'circle', color: resolveColor('--accent'), text: format.day(marked) })
     all.sort((a, b) => String(a.time).localeCompare(String(b.time)))
     drawn.current?.marks.setMarkers(all)
-  }, [fills, events, format, t, known, marked, language, settings, line])
+  }, [fills, events, format, t, closed, marked, language, settings, line])
 
   return (
     <figure className="chart">
@@ -130,7 +130,7 @@ export function PriceChart({ label, bars, fills = NONE, events = NO_EVENTS, span
   )
 }
 
-/** What the marks of splits and dividends say, for who cannot see them. */
+/** The marks of splits and dividends as text, for screen readers. */
 function Events({ events }: { events: ShareEvent[] }) {
   const t = useText()
   const format = useFormat()
@@ -143,29 +143,29 @@ function Events({ events }: { events: ShareEvent[] }) {
   )
 }
 
-/** `2:1`: two new shares for one old. */
+/** `2:1`: two new shares for one old share. */
 function ratioOf({ ratio }: ShareEvent): string {
-  const figure = (value: number) => String(Math.round(value * 10_000) / 10_000)
-  return ratio == null ? '' : ratio >= 1 ? `${figure(ratio)}:1` : `1:${figure(1 / ratio)}`
+  const rounded = (value: number) => String(Math.round(value * 10_000) / 10_000)
+  return ratio == null ? '' : ratio >= 1 ? `${rounded(ratio)}:1` : `1:${rounded(1 / ratio)}`
 }
 
-/** Brings days into sight; all of them, where none of the bars is of these. */
-function show(chart: IChartApi, bars: Bar[], near: { from: string; to: string } | null) {
-  if (near && bars.some((bar) => bar.date >= near.from) && bars.some((bar) => bar.date <= near.to)) {
-    chart.timeScale().setVisibleRange({ from: near.from as Time, to: near.to as Time })
+/** Zooms to the given days, or to all bars if none are in range. */
+function show(chart: IChartApi, bars: Bar[], visible: { from: string; to: string } | null) {
+  if (visible && bars.some((bar) => bar.date >= visible.from) && bars.some((bar) => bar.date <= visible.to)) {
+    chart.timeScale().setVisibleRange({ from: visible.from as Time, to: visible.to as Time })
   } else chart.timeScale().fitContent()
 }
 
 /** Some bars before and after a day. */
-function around(bars: Bar[], day: string): { from: string; to: string } | null {
+function rangeAround(bars: Bar[], day: string): { from: string; to: string } | null {
   const at = bars.findIndex((bar) => bar.date >= day)
   if (at < 0) return null
-  const from = bars[Math.max(0, at - AROUND)]
-  const to = bars[Math.min(bars.length - 1, at + AROUND)]
+  const from = bars[Math.max(0, at - BARS_AROUND)]
+  const to = bars[Math.min(bars.length - 1, at + BARS_AROUND)]
   return from && to ? { from: from.date, to: to.date } : null
 }
 
-const AROUND = 60
+const BARS_AROUND = 60
 
 const NONE: Fill[] = []
 const NO_EVENTS: ShareEvent[] = []

@@ -1,15 +1,15 @@
-/** A day of a curve. */
+/** A point of a curve. */
 export interface Point {
   date: string
-  /** A fraction: 0.01 is one percent since the beginning. */
+  /** The return since the start, as a fraction: 0.01 is one percent. */
   value: number
 }
 
-/** How far under the highest value so far, as a fraction: 0 or below. */
+/** The drawdown from the highest value so far, as a fraction: 0 or below. */
 export function drawdown(points: Point[]): Point[] {
-  let top = 0
+  let peak = 0
   return points.map(({ date, value }) => {
-    top = Math.max(top, value)
-    return { date, value: (1 + value) / (1 + top) - 1 }
+    peak = Math.max(peak, value)
+    return { date, value: (1 + value) / (1 + peak) - 1 }
   })
 }

@@ -1,13 +1,13 @@
-// What was traded, as it stands on a chart.
+// Fills as chart markers.
 
 export interface Fill {
   date: string
-  /** Did it buy? A stop of a short position does. */
+  /** Whether it buys. A stop of a short position does. */
   buys: boolean
   quantity: number
 }
 
-/** One mark for each day and side: fills of one day would hide each other. */
+/** One mark per day and side, because fills of the same day would overlap. */
 export function marks(fills: Fill[]): Fill[] {
   const byKey = new Map<string, Fill>()
   for (const fill of fills) {

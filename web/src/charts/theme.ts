@@ -1,37 +1,38 @@
-// Colours for what is drawn on a canvas, which knows no variables of CSS.
-import { type DeepPartial, type ChartOptions, ColorType, LineStyle } from 'lightweight-charts'
+// Chart options and colors. A canvas cannot use CSS variables.
+import { type DeepPartial, type ChartOptions, ColorType, LineStyle, type Time } from 'lightweight-charts'
 
-export function colour(name: string): string {
+export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888888'
 }
 
-export function resolved(token: string): string {
-  // A token may stand for another one.
-  const value = colour(token)
+export function resolveColor(token: string): string {
+  // A token may refer to another token.
+  const value = cssColor(token)
   const inner = /^var\((--[\w-]+)\)$/.exec(value)?.[1]
-  return inner ? colour(inner) : value
+  return inner ? cssColor(inner) : value
 }
 
-export function chartOptions(locale: string): DeepPartial<ChartOptions> {
+/** `formatDay` formats a trading day, `YYYY-MM-DD`. */
+export function chartOptions(locale: string, formatDay: (date: string) => string): DeepPartial<ChartOptions> {
   return {
     autoSize: true,
     layout: {
-      background: { type: ColorType.Solid, color: colour('--bg') },
-      textColor: colour('--text-3'),
+      background: { type: ColorType.Solid, color: cssColor('--bg') },
+      textColor: cssColor('--text-3'),
       fontSize: 11,
       fontFamily: getComputedStyle(document.documentElement).fontFamily,
-      // Its mark would bring an inline style, which the server forbids: the credit stands under each chart.
+      // The logo would need an inline style, which the content policy forbids. Each chart has a text attribution instead.
       attributionLogo: false,
-      panes: { separatorColor: colour('--line'), separatorHoverColor: colour('--bg-hover'), enableResize: false },
+      panes: { separatorColor: cssColor('--line'), separatorHoverColor: cssColor('--bg-hover'), enableResize: false },
     },
-    localization: { locale, dateFormat: 'yyyy-MM-dd' },
-    grid: { vertLines: { color: colour('--bg-hover') }, horzLines: { color: colour('--bg-hover') } },
-    rightPriceScale: { borderColor: colour('--line') },
-    // Of years, more days than there are pixels: those of a pixel are drawn as one.
-    timeScale: { borderColor: colour('--line'), fixLeftEdge: true, fixRightEdge: true, minBarSpacing: 0.05, enableConflation: true },
+    localization: { locale, timeFormatter: (time: Time) => formatDay(String(time)) },
+    grid: { vertLines: { color: cssColor('--bg-hover') }, horzLines: { color: cssColor('--bg-hover') } },
+    rightPriceScale: { borderColor: cssColor('--line') },
+    // Several years have more days than pixels: days that share a pixel are drawn as one.
+    timeScale: { borderColor: cssColor('--line'), fixLeftEdge: true, fixRightEdge: true, minBarSpacing: 0.05, enableConflation: true },
     crosshair: {
-      vertLine: { color: colour('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: colour('--text-2') },
-      horzLine: { color: colour('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: colour('--text-2') },
+      vertLine: { color: cssColor('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: cssColor('--text-2') },
+      horzLine: { color: cssColor('--text-3'), style: LineStyle.Dotted, labelBackgroundColor: cssColor('--text-2') },
     },
   }
 }

@@ -1,17 +1,17 @@
-// The query cache: what was read, for how long it counts as fresh, and what is asked again.
+// The query cache: freshness and retries.
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError } from './client'
 
-/** A refusal stays one; a server that could not be reached is asked again, thrice. */
-function askAgain(times: number, error: Error): boolean {
+/** Client errors are final. Anything else is retried three times. */
+function shouldRetry(failures: number, error: Error): boolean {
   if (error instanceof ApiError && error.status >= 400 && error.status < 500) return false
-  return times < 3
+  return failures < 3
 }
 
 export function makeQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      queries: { staleTime: 15_000, gcTime: 10 * 60_000, retry: askAgain, refetchOnWindowFocus: true },
+      queries: { staleTime: 15_000, gcTime: 10 * 60_000, retry: shouldRetry, refetchOnWindowFocus: true },
       mutations: { retry: false },
     },
   })

@@ -1,18 +1,18 @@
-// What a turn of the assistant is writing, as it writes it. It may be lost: the message that follows counts.
+// The text that the assistant is writing. Deltas may be lost; the message that follows is authoritative.
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from './client'
 import { readStream, StreamBroken } from './stream'
 import { pause } from './wait'
 
-/** How long until a broken stream is tried again. */
-const AGAIN_MS = 3000
+/** How long to wait before reconnecting a broken stream. */
+const RETRY_MS = 3000
 
-/** The text so far of a job's answer; `changed` is called when something of it is kept, or the job has ended. */
+/** The text of a job's answer so far. Calls `changed` when a message is stored or the job has ended. */
 export function useDelta(jobId: string | null, changed: () => void): string {
   const [written, setWritten] = useState({ jobId, text: '' })
-  const told = useRef(changed)
+  const onChange = useRef(changed)
   useEffect(() => {
-    told.current = changed
+    onChange.current = changed
   })
   useEffect(() => {
     if (jobId === null) return
@@ -27,11 +27,11 @@ export function useDelta(jobId: string | null, changed: () => void): string {
             onEvent: (event) => {
               if (event.id !== null) after = event.id
               if (event.name === 'delta') {
-                const more = (event.event as { text?: unknown } | null)?.text
-                if (typeof more === 'string') setWritten((now) => ({ jobId, text: now.jobId === jobId ? now.text + more : more }))
+                const delta = (event.event as { text?: unknown } | null)?.text
+                if (typeof delta === 'string') setWritten((now) => ({ jobId, text: now.jobId === jobId ? now.text + delta : delta }))
               } else if (event.name === 'message') {
                 setWritten({ jobId, text: '' })
-                told.current()
+                onChange.current()
               }
             },
           })
@@ -39,14 +39,14 @@ export function useDelta(jobId: string | null, changed: () => void): string {
         } catch (error) {
           const broken = error instanceof StreamBroken || (error instanceof ApiError && error.status === 0)
           if (stop.signal.aborted || !broken) return
-          await pause(AGAIN_MS, stop.signal)
+          await pause(RETRY_MS, stop.signal)
         }
       }
     }
     follow()
       .catch(() => undefined)
       .finally(() => {
-        if (!stop.signal.aborted) told.current()
+        if (!stop.signal.aborted) onChange.current()
       })
     return () => stop.abort()
   }, [jobId])

@@ -1,39 +1,39 @@
-// Follows a job's log: a snapshot with its cursor, then the stream; on a break it polls from the cursor and
-// tries the stream again. Pure of React, and of the clock: it is given how to wait.
+// Follows a job's log: a snapshot with its cursor, then the stream. If the stream breaks, it polls from the cursor and
+// tries the stream again. Independent of React and of the clock: waiting is injected.
 import type { ActionSummary, JobLogAnswer, LogEntry, LogJob } from './actions'
 import { ApiError } from './client'
 import type { StreamOptions } from './stream'
 import { hasStopped } from './types'
 
 export const POLL_EVERY_MS = 5000
-export const MOST_FAILURES = 5
-/** The newest rows that the first page asks for. */
+export const MAX_FAILURES = 5
+/** Rows per page. */
 export const FIRST_PAGE = 200
 
 /**
- * - `loading`: nothing is known yet
+ * - `loading`: no response yet
  * - `live`: the stream is open
- * - `polling`: the stream broke; it is asked every five seconds
- * - `lost`: five askings in a row failed; it has stopped trying
+ * - `polling`: the stream broke; the log is requested every five seconds
+ * - `lost`: five requests in a row failed; polling has stopped
  * - `ended`: the job has ended; the log is read-only
- * - `missing`: there is no such job
+ * - `missing`: the job does not exist
  */
 export type Phase = 'loading' | 'live' | 'polling' | 'lost' | 'ended' | 'missing'
 
 export interface JobLog {
   phase: Phase
   job: LogJob | null
-  /** Has a page of it come? */
-  answered: boolean
-  /** In the order of their sequence. */
+  /** Whether a page has been loaded. */
+  loaded: boolean
+  /** Ordered by sequence. */
   logs: LogEntry[]
   actionsSummary: ActionSummary[] | null
-  /** Are there older rows to load? */
+  /** Whether there are older rows to load. */
   hasOlder: boolean
   loadingOlder: boolean
   /** Failures in a row. */
   failures: number
-  /** What went wrong last. */
+  /** The last error. */
   error: string | null
 }
 
@@ -48,14 +48,14 @@ export interface PageQuery {
   cursor?: string | null
   before?: string | null
   limit: number
-  /** How often it had to poll so far: the server counts them. */
+  /** The number of polls so far, which the server counts. */
   retries?: number
 }
 
-export const NOTHING: JobLog = {
+export const EMPTY_LOG: JobLog = {
   phase: 'loading',
   job: null,
-  answered: false,
+  loaded: false,
   logs: [],
   actionsSummary: null,
   hasOlder: false,
@@ -72,13 +72,13 @@ export class JobLogFollower {
   private readonly bySequence = new Map<number, LogEntry>()
   private newer: string | null = null
   private older: string | null = null
-  private seen: number | null = null
+  private lastEventId: number | null = null
   private retries = 0
 
   constructor(sources: Sources, changed: (state: JobLog) => void, initialJob?: LogJob | null) {
     this.sources = sources
     this.changed = changed
-    this.state = { ...NOTHING, job: initialJob ?? null }
+    this.state = { ...EMPTY_LOG, job: initialJob ?? null }
   }
 
   current(): JobLog {
@@ -90,13 +90,13 @@ export class JobLogFollower {
     this.stop = new AbortController()
     const signal = this.stop.signal
     try {
-      if (await this.snapshot(signal)) await this.onwards(signal)
+      if (await this.snapshot(signal)) await this.followToEnd(signal)
     } catch (error) {
       if (!signal.aborted) throw error
     }
   }
 
-  private async onwards(signal: AbortSignal): Promise<void> {
+  private async followToEnd(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (await this.follow(signal)) return
       if (!(await this.poll(signal))) return
@@ -107,14 +107,14 @@ export class JobLogFollower {
     this.stop.abort()
   }
 
-  /** Tries again after it was lost. */
+  /** Tries again after `lost`. */
   async retry(): Promise<void> {
     this.close()
     this.set({ phase: 'loading', failures: 0, error: null })
     await this.run()
   }
 
-  /** Goes on with a job that had ended and runs again: what is there stays. */
+  /** Continues when an ended job runs again. Loaded rows stay. */
   async resume(): Promise<void> {
     if (this.state.phase !== 'ended') return
     this.close()
@@ -122,13 +122,13 @@ export class JobLogFollower {
     const signal = this.stop.signal
     this.set({ phase: 'loading', failures: 0, error: null })
     try {
-      if (await this.poll(signal, false)) await this.onwards(signal)
+      if (await this.poll(signal, false)) await this.followToEnd(signal)
     } catch (error) {
       if (!signal.aborted) throw error
     }
   }
 
-  /** Every row of the log: older ones are loaded where they are not there yet. */
+  /** Every row of the log. Loads missing older rows. */
   async all(): Promise<LogEntry[]> {
     while (this.older !== null) {
       const before: string = this.older
@@ -141,7 +141,7 @@ export class JobLogFollower {
     return this.state.logs
   }
 
-  /** Loads the page before the oldest row that is there. */
+  /** Loads the page before the oldest row. */
   async loadOlder(): Promise<void> {
     if (this.older === null || this.state.loadingOlder) return
     this.set({ loadingOlder: true })
@@ -151,47 +151,47 @@ export class JobLogFollower {
       this.add(page.logs ?? [])
       this.set({ loadingOlder: false, hasOlder: this.older !== null, error: null })
     } catch (error) {
-      this.set({ loadingOlder: false, error: said(error) })
+      this.set({ loadingOlder: false, error: errorMessage(error) })
     }
   }
 
-  /** The first page. Fails as a poll does, and is tried as often. */
+  /** Loads the first page, with the same retries as polling. */
   private async snapshot(signal: AbortSignal): Promise<boolean> {
     for (;;) {
       try {
         const page = await this.sources.page({ limit: FIRST_PAGE }, signal)
         this.older = page.before ?? null
-        this.take(page)
+        this.applyPage(page)
         this.set({ hasOlder: this.older !== null, failures: 0, error: null })
         return !this.endIfStopped()
       } catch (error) {
-        if (!(await this.failed(error, signal))) return false
+        if (!(await this.recordFailure(error, signal))) return false
       }
     }
   }
 
-  /** The stream; is it all told? */
+  /** Reads the stream. Returns whether it reached its end. */
   private async follow(signal: AbortSignal): Promise<boolean> {
     try {
       await this.sources.stream({
         signal,
-        after: this.seen,
+        after: this.lastEventId,
         onOpen: () => this.set({ phase: 'live', error: null }),
         onEvent: (event) => {
-          if (event.id !== null) this.seen = event.id
+          if (event.id !== null) this.lastEventId = event.id
           if (event.logEntry) this.add([event.logEntry])
           if (event.job) this.set({ job: { ...this.state.job, ...event.job } })
-          // What was written between the first page and the stream's beginning.
+          // Rows written between the first page and the start of the stream.
           if (event.name === 'snapshot') void this.catchUp(signal)
         },
       })
     } catch (error) {
       if (signal.aborted) throw error
       if (error instanceof ApiError && error.status === 404) return this.missing()
-      this.set({ phase: 'polling', error: said(error) })
+      this.set({ phase: 'polling', error: errorMessage(error) })
       return false
     }
-    // The end is told; times and the summary stand in the record.
+    // The job has ended: load its times and its summary.
     await this.catchUp(signal)
     this.set({ phase: 'ended' })
     return true
@@ -199,13 +199,13 @@ export class JobLogFollower {
 
   private async catchUp(signal: AbortSignal): Promise<void> {
     try {
-      await this.newest(signal)
+      await this.fetchNewer(signal)
     } catch {
-      // The stream goes on, or its break is told; the rows are asked for again then.
+      // The stream continues, or its break triggers a new request.
     }
   }
 
-  /** Polls until it answers; is there something to follow? */
+  /** Polls until a request succeeds. Returns whether there is a stream to follow. */
   private async poll(signal: AbortSignal, waits = true): Promise<boolean> {
     for (let first = !waits; ; first = false) {
       if (!first) {
@@ -213,37 +213,37 @@ export class JobLogFollower {
         this.retries += 1
       }
       try {
-        await this.newest(signal)
+        await this.fetchNewer(signal)
         this.set({ failures: 0, error: null })
         return !this.endIfStopped()
       } catch (error) {
-        if (!(await this.failed(error, signal, false))) return false
+        if (!(await this.recordFailure(error, signal, false))) return false
       }
     }
   }
 
-  /** All pages of rows newer than those that are there. */
-  private async newest(signal: AbortSignal): Promise<void> {
+  /** Loads all rows newer than those loaded. */
+  private async fetchNewer(signal: AbortSignal): Promise<void> {
     for (;;) {
       const cursor = this.newer
       const query: PageQuery = { cursor, limit: FIRST_PAGE }
       if (this.retries > 0) query.retries = this.retries
       const page = await this.sources.page(query, signal)
-      this.take(page)
+      this.applyPage(page)
       if ((page.logs ?? []).length < FIRST_PAGE || this.newer === cursor) return
     }
   }
 
-  /** Notes a failure; is it to be tried again? Waits where the caller does not. */
-  private async failed(error: unknown, signal: AbortSignal, waits = true): Promise<boolean> {
+  /** Records a failure. Returns whether to retry; waits first, unless the caller does. */
+  private async recordFailure(error: unknown, signal: AbortSignal, waits = true): Promise<boolean> {
     if (signal.aborted) throw error
     if (error instanceof ApiError && error.status === 404) return !this.missing()
     const failures = this.state.failures + 1
-    if (failures >= MOST_FAILURES) {
-      this.set({ phase: 'lost', failures, error: said(error) })
+    if (failures >= MAX_FAILURES) {
+      this.set({ phase: 'lost', failures, error: errorMessage(error) })
       return false
     }
-    this.set({ phase: 'polling', failures, error: said(error) })
+    this.set({ phase: 'polling', failures, error: errorMessage(error) })
     if (waits) await this.sources.wait(POLL_EVERY_MS, signal)
     return true
   }
@@ -259,11 +259,11 @@ export class JobLogFollower {
     return stopped
   }
 
-  private take(page: JobLogAnswer): void {
+  private applyPage(page: JobLogAnswer): void {
     this.newer = page.next_cursor ?? this.newer
     this.add(page.logs ?? [])
     this.set({
-      answered: true,
+      loaded: true,
       job: { ...this.state.job, ...page.job },
       actionsSummary: page.actions_summary ?? this.state.actionsSummary,
     })
@@ -281,6 +281,6 @@ export class JobLogFollower {
   }
 }
 
-function said(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

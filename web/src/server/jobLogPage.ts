@@ -2,7 +2,7 @@ import type { ActionsAnswer, JobLogAnswer } from './actions'
 import { address, send } from './client'
 import type { PageQuery } from './jobLogFollower'
 
-/** A page of a job's log, by the route of its plan where it has one. */
+/** A page of a job's log, through the route of its plan if it has one. */
 export async function jobLogPage(
   jobId: string,
   planId: number | null | undefined,
@@ -12,16 +12,16 @@ export async function jobLogPage(
   const names = { job: jobId, plan: planId ?? '' }
   const base = planId == null ? '/jobs/{job}' : '/plans/{plan}/jobs/{job}'
   if (query.before != null && planId != null) {
-    // Older rows of a plan's job have a route of their own, which does not repeat the job.
+    // The route for older rows of a plan's job does not return the job.
     const url = address(`${base}/actions`, names, { before: query.before, limit: query.limit })
     const page = await send<ActionsAnswer>('GET', url, undefined, signal)
     return { ...page, job: { job_id: jobId } as JobLogAnswer['job'] }
   }
-  const asked = {
+  const parameters = {
     cursor: query.cursor,
     before: query.before,
     limit: query.limit,
     retries: query.retries,
   }
-  return send('GET', address(base, names, asked), undefined, signal)
+  return send('GET', address(base, names, parameters), undefined, signal)
 }

@@ -1,5 +1,5 @@
-// What can be asked, each with its key in the cache. Keys of one job begin with ['job', id], so that its
-// stream can say at once that all of them are old.
+// All queries, each with its cache key. Keys of a job start with ['job', id], so that its stream can invalidate all of
+// them at once.
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, read, send, sendOr } from './client'
@@ -8,10 +8,10 @@ import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
 
-/** `null` where there is nothing of the kind. */
-async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+/** `null` for a 404. */
+async function orNull<T>(request: Promise<T>): Promise<T | null> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null
     throw error
@@ -21,20 +21,20 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
 export const health = () =>
   queryOptions({
     queryKey: ['health'],
-    // A server that is not well answers 503, with the same shape.
+    // An unhealthy server responds with 503 and the same body.
     queryFn: ({ signal }) => sendOr<Health>(503, '/health', signal),
     refetchInterval: 30_000,
     retry: 1,
   })
 
-/** Who the server takes the reader for. */
+/** The current user, as the server knows it. */
 export interface Access {
   required: boolean
   name: string | null
   scope: 'read' | 'operate'
 }
 
-/** `null`: the server does not say, so that whoever reaches it may do everything. */
+/** `null`: no access control, so everyone who can reach the server has full access. */
 export const access = () =>
   queryOptions({
     queryKey: ['access'],
@@ -61,7 +61,7 @@ export const job = (id: string) =>
     queryFn: async ({ signal }) => (await read('/jobs/{job_id}', { job_id: id }, undefined, signal)).job,
   })
 
-/** The head of the job's hash chains; `null` where its chains do not hold. */
+/** The head of the job's hash chains; `null` if verification fails. */
 export const jobHead = (id: string) =>
   queryOptions({
     queryKey: ['job', id, 'head'],
@@ -75,21 +75,21 @@ export const jobHead = (id: string) =>
     },
   })
 
-/** How far a job is, with one of its model-days: of a long run there are tens of thousands. */
+/** A job's progress with one of its model-days, because a long run has tens of thousands. */
 export const dayStatus = (id: string, date: string, model: string) =>
   queryOptions({
     queryKey: ['job', id, 'status', date, model],
     queryFn: ({ signal }) => read('/simulate/status/{job_id}', { job_id: id }, { date, model }, signal),
   })
 
-/** Each agent's value and state on each day: what is drawn of a run. */
+/** Each agent's portfolio value and status by day, for the charts. */
 export const curves = (id: string) =>
   queryOptions({
     queryKey: ['job', id, 'curves'],
     queryFn: ({ signal }) => read('/jobs/{job_id}/curves', { job_id: id }, undefined, signal),
   })
 
-/** Returns by agent of one job, with figures, baselines and a benchmark, by default its own; `null` where no day of it is closed. */
+/** Metrics, baselines and benchmark by agent of a job; `null` if no day is closed. The default benchmark is the job's own. */
 export const jobResults = (id: string, benchmark?: string) =>
   queryOptions({
     queryKey: ['job', id, 'results', ...(benchmark ? [benchmark] : [])],
@@ -106,7 +106,7 @@ export const dayResult = (id: string, date: string, model: string) =>
     },
   })
 
-/** All sessions of an agent in a job with what they booked, without their conversations. */
+/** All sessions of an agent in a job with their ledger entries, without conversations. */
 export const agentSessions = (id: string, model: string) =>
   queryOptions({
     queryKey: ['job', id, 'sessions', model],
@@ -124,30 +124,30 @@ export const agentSessions = (id: string, model: string) =>
     staleTime: 30_000,
   })
 
-/** One session, without what was said in it: that is `talk`. */
+/** One session without its conversation: see `conversation`. */
 export const session = (id: string, date: string, model: string) =>
   queryOptions({
     queryKey: ['job', id, 'session', date, model],
     queryFn: async ({ signal }) => (await orNull(read('/reasoning', {}, { job_id: id, date, model, limit: 1 }, signal)))?.sessions[0] ?? null,
   })
 
-/** What was said in a session, as far as it has come. */
-export interface Talk {
+/** The loaded part of a session's conversation. */
+export interface Conversation {
   messages: Message[]
   instructions: Instructions[]
-  /** How many messages there are in all. */
+  /** The total number of messages. */
   total: number
 }
 
-/** The conversation of a session: the first messages at once, the others while they are read. */
-export const talk = (jobId: string, id: number | undefined) =>
+/** The conversation of a session: the first page at once, the rest as it loads. */
+export const conversation = (jobId: string, id: number | undefined) =>
   queryOptions({
-    queryKey: ['job', jobId, 'talk', id],
+    queryKey: ['job', jobId, 'conversation', id],
     enabled: id !== undefined,
     queryFn: ({ signal, client, queryKey }) => {
       let instructions: Instructions[] = []
       let total = 0
-      return inPieces<Message, Talk>(
+      return fetchAllPages<Message, Conversation>(
         client,
         queryKey,
         async (cursor, limit) => {
@@ -166,7 +166,7 @@ export const steps = (jobId: string, id: number | undefined) =>
     queryKey: ['job', jobId, 'steps', id],
     enabled: id !== undefined,
     queryFn: ({ signal, client, queryKey }) =>
-      inPieces<Step, Step[]>(
+      fetchAllPages<Step, Step[]>(
         client,
         queryKey,
         async (cursor, limit) => {
@@ -182,7 +182,7 @@ export const exposures = (jobId: string, id: number | undefined) =>
     queryKey: ['job', jobId, 'exposures', id],
     enabled: id !== undefined,
     queryFn: ({ signal, client, queryKey }) =>
-      inPieces<Exposure, Exposure[]>(
+      fetchAllPages<Exposure, Exposure[]>(
         client,
         queryKey,
         async (cursor, limit) => {
@@ -193,31 +193,31 @@ export const exposures = (jobId: string, id: number | undefined) =>
       ),
   })
 
-/** What is seen first comes in a small page, the rest in the largest that the server gives. */
+/** The first page is small, so that it is visible soon. The others have the server's maximum size. */
 const FIRST_PAGE = 200
-const LARGEST_PAGE = 1000
+const MAX_PAGE = 1000
 
 type Page<T> = [rows: T[], next: string | null | undefined]
 
 /**
- * All of a list. Who waits for it the first time sees what has come while the rest is on its way: after the first page,
- * and each time that there is twice as much.
+ * Fetches all pages of a list. On the first load, publishes partial results to the cache: after the first page, and each
+ * time the number of rows has doubled.
  */
-async function inPieces<T, R>(client: QueryClient, key: QueryKey, next: (cursor: string | undefined, limit: number) => Promise<Page<T>>, made: (rows: T[]) => R): Promise<R> {
-  const shows = client.getQueryData(key) === undefined
+async function fetchAllPages<T, R>(client: QueryClient, key: QueryKey, next: (cursor: string | undefined, limit: number) => Promise<Page<T>>, build: (rows: T[]) => R): Promise<R> {
+  const isFirstLoad = client.getQueryData(key) === undefined
   const all: T[] = []
   let cursor: string | undefined
-  let shown = 0
+  let published = 0
   do {
-    const [rows, more] = await next(cursor, cursor === undefined && shows ? FIRST_PAGE : LARGEST_PAGE)
+    const [rows, more] = await next(cursor, cursor === undefined && isFirstLoad ? FIRST_PAGE : MAX_PAGE)
     all.push(...rows)
     cursor = more ?? undefined
-    if (shows && cursor && all.length >= 2 * shown) {
-      shown = all.length
-      client.setQueryData(key, made([...all]))
+    if (isFirstLoad && cursor && all.length >= 2 * published) {
+      published = all.length
+      client.setQueryData(key, build([...all]))
     }
   } while (cursor)
-  return made(all)
+  return build(all)
 }
 
 export const sessionMemory = (jobId: string, id: number | undefined) =>
@@ -236,33 +236,33 @@ export const sessionLive = (jobId: string, id: number | undefined, ticker: strin
       try {
         return await read('/sessions/{session_id}/live', { session_id: id as number }, { ticker }, signal)
       } catch (error) {
-        // 409: it is still under way. 400 and 404: it is no desk's.
+        // 409: still running. 400 and 404: not a desk.
         if (error instanceof ApiError && [400, 404, 409].includes(error.status)) return null
         throw error
       }
     },
   })
 
-/** One session's head, by its number. */
+/** A session's head by its number. */
 export const sessionHead = (id: number) =>
   queryOptions({
     queryKey: ['session', id],
     queryFn: ({ signal }) => orNull(read('/sessions/{session_id}', { session_id: id }, undefined, signal)),
   })
 
-/** What was shown, and to whom it is asked. */
-export type ShownFilter = { kind: ShownAnswer['kind'] } & Partial<Record<'dataset' | 'symbol' | 'from' | 'to' | 'news_id' | 'metric' | 'series' | 'period' | 'published_at' | 'memory_id' | 'job_id' | 'model', string>>
+/** The item whose readers are requested. */
+export type ExposureFilter = { kind: ShownAnswer['kind'] } & Partial<Record<'dataset' | 'symbol' | 'from' | 'to' | 'news_id' | 'metric' | 'series' | 'period' | 'published_at' | 'memory_id' | 'job_id' | 'model', string>>
 
-/** The sessions that were shown it, the newest first. */
-export const shownTo = (filter: ShownFilter) =>
+/** The sessions that saw it, newest first. */
+export const seenBy = (filter: ExposureFilter) =>
   infiniteQueryOptions({
-    queryKey: ['shown', filter],
+    queryKey: ['exposures', filter],
     queryFn: ({ pageParam, signal }) => read('/exposures', {}, { ...filter, limit: 25, cursor: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
-/** What can be run on this server. */
+/** The options of a new run on this server. */
 export const options = () =>
   queryOptions({
     queryKey: ['options'],
@@ -270,7 +270,7 @@ export const options = () =>
     staleTime: 60_000,
   })
 
-/** The looks of the doctor. They start tool servers, so that they are not repeated by themselves. */
+/** The doctor's checks. They start tool servers, so they are not refetched automatically. */
 export const doctor = () =>
   queryOptions({
     queryKey: ['doctor'],
@@ -279,7 +279,7 @@ export const doctor = () =>
     retry: false,
   })
 
-/** One dataset by its hash; `null` where it is not at hand any more. */
+/** A dataset by its hash; `null` if it is no longer available. */
 export const dataset = (hash: string) =>
   queryOptions({
     queryKey: ['dataset', hash],
@@ -342,7 +342,7 @@ export interface Prices {
   actions: ShareEvent[]
 }
 
-/** Daily bars of a dataset, which never changes; `null` where the dataset is not at hand any more. */
+/** Daily bars of a dataset, which are immutable; `null` if the dataset is no longer available. */
 export const bars = (dataset: string, symbol: string, from?: string, to?: string) =>
   queryOptions({
     queryKey: ['bars', dataset, symbol, from, to],
@@ -416,7 +416,7 @@ export const archives = (filter: MemoryFilter) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
-// --- The assistant's.
+// --- Assistant.
 
 export const chats = () =>
   infiniteQueryOptions({
@@ -426,7 +426,7 @@ export const chats = () =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
-/** A conversation; its messages come newest first, and older ones by page. `null`: there is none. */
+/** A chat with its messages in pages, newest first; `null` if it does not exist. */
 export const chat = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['chat', id],
@@ -461,7 +461,7 @@ export const tasks = (id: number) =>
     queryFn: async ({ signal }) => ((await orNull(read('/plans/{plan_id}/tasks', { plan_id: id }, undefined, signal)))?.tasks ?? []) as Task[],
   })
 
-/** A set of ticker-days under one label. */
+/** A set of symbol-days with a label. */
 export interface Cohort {
   label: string
   run_count: number

@@ -7569,8 +7569,8 @@ export interface components {
         /** @description The price at which a benchmark begins. */
         BenchmarkStartAnswer: {
             /**
-             * @description `previous_close`: the last close before the first day; `first_open`: the first day's open, where there is no close
-             *     before it.
+             * @description `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
+             *     as the account held positions overnight. Where there is no such price, the other one.
              */
             at: string;
             /**
@@ -7774,7 +7774,7 @@ export interface components {
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
-            order: "insolvent" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
+            order: "insolvent" | "not_in_universe" | "unknown_symbol" | "no_bar_today" | "invalid_amount" | "shorting_not_allowed" | "opposite_position" | "limit_up" | "limit_down" | "lot_size" | "participation_cap" | "t_plus_one" | "insufficient_cash" | "insufficient_shares" | "leverage_limit" | "stop_required" | "stop_wrong_side" | "target_wrong_side" | "stop_too_far" | "stop_loosened" | "no_position" | "nothing_to_change" | "expired" | "split_away" | "delisted";
             /** @enum {string} */
             other_reason: "unreadable_provenance";
             /** @enum {string} */
@@ -7840,6 +7840,8 @@ export interface components {
             slippage: components["schemas"]["SlippageAnswer"][];
             /** @description All of it in one paragraph. */
             summary: string;
+            /** @description The index whose members of each day could be traded on it; absent: symbols that were named, or all. */
+            universe?: string | null;
         };
         /** @description A split or a dividend that met a holding. */
         CorporateActionAnswer: {
@@ -7954,6 +7956,8 @@ export interface components {
             replaced: boolean;
             /** @description Its symbols that can be traded, in byte order. */
             symbols: string[];
+            /** @description The indexes of which it has members over time; a run can have one as its universe. */
+            universes: components["schemas"]["UniverseAnswer"][];
             /**
              * @description The exchange's time zone.
              * @example America/New_York
@@ -7982,6 +7986,8 @@ export interface components {
             name: string;
             /** @description Its symbols that can be traded. */
             symbols: string[];
+            /** @description The indexes whose members over time it has: a run can name one as its universe. */
+            universes: string[];
         };
         /** @description A dataset by name and hash. */
         DatasetSummary: {
@@ -8254,6 +8260,8 @@ export interface components {
             summaries: boolean;
             /** @description What may be traded; empty: all. */
             symbols: string[];
+            /** @description The index whose members of each day may be traded, in place of `symbols`. */
+            universe?: string | null;
         };
         /** @description A model-day that failed or is degraded. */
         DegradedDayAnswer: {
@@ -8501,6 +8509,15 @@ export interface components {
             side: string;
             /** @description Was it stated without a source at hand? */
             unverified: boolean;
+        };
+        /** @description A part of a fee. */
+        FeePartAnswer: {
+            /** @description Money. */
+            amount: components["schemas"]["Number"];
+            /** @description `commission`, `duty` or `transfer`. */
+            category: string;
+            /** @description Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee. */
+            name: string;
         };
         /** @description The account at a close. */
         FinalPosition: {
@@ -10159,6 +10176,7 @@ export interface components {
              * @description When it was closed.
              */
             completed_at?: string | null;
+            conventions?: components["schemas"]["ConventionsAnswer"] | null;
             /**
              * Format: date
              * @description The trading day.
@@ -10361,8 +10379,10 @@ export interface components {
             start_date: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded. */
+            /** @description What may be traded; of a job with a universe, all that ever were its members. */
             symbols: string[];
+            /** @description The index whose members of each day may be traded on it; absent: all of `symbols`. */
+            universe?: string | null;
         };
         /** @description From ratings to orders: shares of equity. */
         SizingBody: {
@@ -10733,6 +10753,11 @@ export interface components {
             cash_after: components["schemas"]["Number"];
             /** @description The fee. */
             fee: components["schemas"]["Number"];
+            /**
+             * @description What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
+             *     rules do not add up to it: of imported trades, and where a lost margin limits the fee.
+             */
+            fee_parts: components["schemas"]["FeePartAnswer"][];
             leverage?: components["schemas"]["Number"] | null;
             order?: components["schemas"]["OrderPlaceAnswer"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting. */
@@ -10857,6 +10882,11 @@ export interface components {
             summaries?: boolean | null;
             /** @description What may be traded. */
             symbols?: string[] | null;
+            /**
+             * @description An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
+             *     `symbols`.
+             */
+            universe?: string | null;
         };
         /** @description A message that was taken, with the place of its answer. */
         TurnAnswer: components["schemas"]["Deployment"] & {
@@ -10887,6 +10917,18 @@ export interface components {
             side: string;
             /** @description The instrument. */
             symbol: string;
+        };
+        /** @description An index of which a dataset has members over time. */
+        UniverseAnswer: {
+            /** @description How many periods of membership there are. */
+            memberships: number;
+            /**
+             * @description Its name.
+             * @example SP500
+             */
+            name: string;
+            /** @description How many symbols ever were members. */
+            symbols: number;
         };
         /** @description Tokens and USD. */
         UsageSummary: {

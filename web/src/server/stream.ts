@@ -1,51 +1,52 @@
-// A job's server-sent events, read by `fetch`: unlike `EventSource`, it tells a 404 from a broken line.
+// A job's server-sent events, read with `fetch`: unlike `EventSource`, it distinguishes a 404 from a broken connection.
 import { createParser } from 'eventsource-parser'
-import { ask } from './client'
+import { request } from './client'
 import type { LogEntry } from './actions'
 import type { StreamedJob } from './types'
 
 /** One event of a job's stream. */
 export interface JobEvent {
   name: string
-  /** Its number in the job; `null`: it is one that may be lost (`delta`). */
+  /** Its number in the job; `null` for an event that may be lost (`delta`). */
   id: number | null
   job: StreamedJob | null
   logEntry: LogEntry | null
   event: unknown
 }
 
-/** The server says at least every 15 s that it is there: a line that is silent for so long is dead. */
-const SILENCE_MS = 40_000
-/** A page that nobody sees gives its line back: a browser has six to a server, over all its tabs. */
-const UNSEEN_MS = 10_000
+/** The server sends a keep-alive at least every 15 s. A connection that is silent for this long is dead. */
+const IDLE_TIMEOUT_MS = 40_000
+/** A hidden page closes its connection: a browser allows six per server, across all tabs. */
+const HIDDEN_TIMEOUT_MS = 10_000
 
-/** The line broke before the end was told. */
+/** The connection broke before the `end` event. */
 export class StreamBroken extends Error {
   constructor() {
-    super('the stream broke off')
+    super('the stream was interrupted')
     this.name = 'StreamBroken'
   }
 }
 
 export interface StreamOptions {
   signal: AbortSignal
-  /** Go on behind this event. */
+  /** Continue after this event. */
   after?: number | null
   onOpen?: () => void
   onEvent: (event: JobEvent) => void
 }
 
 /**
- * Reads a job's stream to its end, and returns when the job has ended. While the page is hidden it waits.
+ * Reads a job's stream and returns when the job has ended. Waits while the page is hidden.
  *
- * Throws `StreamBroken` where it breaks off, falls silent or is given back, `ApiError` where the server refuses.
+ * Throws `StreamBroken` if the stream is interrupted, silent or closed because the page is hidden; `ApiError` if the
+ * server rejects the request.
  */
 export async function readStream(jobId: string, options: StreamOptions): Promise<void> {
-  await untilSeen(options.signal)
+  await untilVisible(options.signal)
   const headers: Record<string, string> = { Accept: 'text/event-stream' }
   if (options.after != null) headers['Last-Event-ID'] = String(options.after)
   const url = `/jobs/${encodeURIComponent(jobId)}/stream`
-  const response = await ask(url, { headers, signal: options.signal, cache: 'no-store' })
+  const response = await request(url, { headers, signal: options.signal, cache: 'no-store' })
   if (response.status === 204) return
   if (!response.body) throw new StreamBroken()
   options.onOpen?.()
@@ -53,30 +54,30 @@ export async function readStream(jobId: string, options: StreamOptions): Promise
   let ended = false
   const parser = createParser({
     onEvent: (event) => {
-      const told = parse(event.data)
-      if (!told) return
+      const payload = parse(event.data)
+      if (!payload) return
       const id = event.id === undefined || event.id === '' ? null : Number(event.id)
-      options.onEvent({ name: event.event ?? 'message', id: Number.isFinite(id) ? id : null, ...told })
+      options.onEvent({ name: event.event ?? 'message', id: Number.isFinite(id) ? id : null, ...payload })
       if (event.event === 'end') ended = true
     },
   })
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
-  // A reader that is cancelled reads the end.
-  const leave = () => void reader.cancel().catch(() => undefined)
-  let silence = setTimeout(leave, SILENCE_MS)
-  let unseen: ReturnType<typeof setTimeout> | undefined
-  const seen = () => {
-    clearTimeout(unseen)
-    if (document.hidden) unseen = setTimeout(leave, UNSEEN_MS)
+  // A cancelled reader reports that it is done.
+  const cancel = () => void reader.cancel().catch(() => undefined)
+  let idleTimer = setTimeout(cancel, IDLE_TIMEOUT_MS)
+  let hiddenTimer: ReturnType<typeof setTimeout> | undefined
+  const onVisibility = () => {
+    clearTimeout(hiddenTimer)
+    if (document.hidden) hiddenTimer = setTimeout(cancel, HIDDEN_TIMEOUT_MS)
   }
-  document.addEventListener('visibilitychange', seen)
+  document.addEventListener('visibilitychange', onVisibility)
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      clearTimeout(silence)
+      clearTimeout(idleTimer)
       if (done) break
-      silence = setTimeout(leave, SILENCE_MS)
+      idleTimer = setTimeout(cancel, IDLE_TIMEOUT_MS)
       parser.feed(decoder.decode(value, { stream: true }))
       if (ended) return
     }
@@ -84,16 +85,16 @@ export async function readStream(jobId: string, options: StreamOptions): Promise
     if (options.signal.aborted) throw error
     throw new StreamBroken()
   } finally {
-    clearTimeout(silence)
-    clearTimeout(unseen)
-    document.removeEventListener('visibilitychange', seen)
+    clearTimeout(idleTimer)
+    clearTimeout(hiddenTimer)
+    document.removeEventListener('visibilitychange', onVisibility)
     await reader.cancel().catch(() => undefined)
   }
   if (!ended) throw new StreamBroken()
 }
 
-/** Resolves when the page is seen; throws where it is told to stop before. */
-function untilSeen(signal: AbortSignal): Promise<void> {
+/** Resolves when the page is visible; rejects if aborted before. */
+function untilVisible(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (!document.hidden) {
       resolve()
@@ -113,8 +114,8 @@ function untilSeen(signal: AbortSignal): Promise<void> {
 
 function parse(data: string): Omit<JobEvent, 'name' | 'id'> | null {
   try {
-    const told = JSON.parse(data) as { job?: StreamedJob; log_entry?: LogEntry | null; event?: unknown }
-    return { job: told.job ?? null, logEntry: told.log_entry ?? null, event: told.event ?? told }
+    const body = JSON.parse(data) as { job?: StreamedJob; log_entry?: LogEntry | null; event?: unknown }
+    return { job: body.job ?? null, logEntry: body.log_entry ?? null, event: body.event ?? body }
   } catch {
     return null
   }

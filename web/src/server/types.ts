@@ -1,4 +1,4 @@
-// Names for the shapes of the API, as the generated document has them.
+// Short names for the types of the generated schema.
 import type { components } from './schema'
 
 type Schemas = components['schemas']
@@ -65,7 +65,7 @@ export type StreamData = Schemas['StreamData']
 export type JobStatus = Job['status']
 export type DayStatus = DayDetail['status']
 
-/** The six fields of a desk's provenance. */
+/** A desk's research provenance. */
 export interface Research {
   research_status: 'full' | 'degraded' | 'failed'
   research_mode: 'debate' | 'degraded_synthesis'
@@ -75,7 +75,7 @@ export interface Research {
   manager_confidence: number | null
 }
 
-/** A node that gave nothing. */
+/** A node without a result. */
 export interface Degradation {
   symbol?: string | null
   node: string
@@ -84,20 +84,20 @@ export interface Degradation {
   elapsed_ms?: number | null
 }
 
-/** How good a day's sample is, in a word. */
+/** The quality of a day's sample. */
 export interface DataQuality {
   state: 'ok' | 'research_degraded' | 'node_degraded' | 'no_decision' | 'failed'
   reason_codes?: string[]
   sources_missing?: Record<string, string>
 }
 
-/** What became of a desk's orders. */
+/** How a desk's orders were sized. */
 export interface Sizing {
   cuts?: { code: string; message: string; numbers?: Record<string, string>; symbol: string }[]
   orders?: { code: string | null; order_id: string; quantity: string; side: string; status: string; symbol: string }[]
 }
 
-/** Has the job come to a stop? */
+/** Whether the job is neither queued nor running. */
 export function hasStopped(status: string): boolean {
   return status !== 'queued' && status !== 'running'
 }

@@ -1,7 +1,7 @@
 import { act, renderHook, waitFor } from '@testing-library/react'
 import { http, HttpResponse } from 'msw'
 import { expect, it } from 'vitest'
-import { entry, HandClock, logJob, network, sse, streamOf } from '@/test/network'
+import { entry, ManualClock, logJob, network, sse, streamOf } from '@/test/network'
 import type { LogJob } from './actions'
 import { FIRST_PAGE } from './jobLogFollower'
 import { useJobLog } from './useJobLog'
@@ -11,14 +11,14 @@ interface Server {
   stream?: (last: string | null) => Response
 }
 
-/** Follows job-1 on a server that answers so, with a clock driven by hand. */
+/** Follows job-1 on a fake server, with a manual clock. */
 function follow(server: Server, planId?: number) {
-  const clock = new HandClock()
-  const asked: URL[] = []
+  const clock = new ManualClock()
+  const requests: URL[] = []
   const base = planId === undefined ? '' : `/plans/${planId}`
   const page = ({ request }: { request: Request }) => {
     const url = new URL(request.url)
-    asked.push(url)
+    requests.push(url)
     return server.page(url) as never
   }
   network.use(
@@ -29,10 +29,10 @@ function follow(server: Server, planId?: number) {
   const hook = renderHook(() => useJobLog('job-1', null, planId, { wait: clock.wait }))
   const log = () => hook.result.current
   const next = async (waits: number) => {
-    await waitFor(() => expect(clock.asked.length).toBe(waits))
-    act(() => clock.go())
+    await waitFor(() => expect(clock.delays.length).toBe(waits))
+    act(() => clock.advance())
   }
-  return { hook, log, clock, asked, next }
+  return { hook, log, clock, requests, next }
 }
 
 const page = (status: LogJob['status'], sequences: number[], rest: object = {}) =>
@@ -40,7 +40,7 @@ const page = (status: LogJob['status'], sequences: number[], rest: object = {}) 
 const failing = () => HttpResponse.json({ error: 'internal_error', message: 'the server failed' }, { status: 500 })
 const sequences = (logs: { sequence: number }[]) => logs.map((one) => one.sequence)
 
-it('takes the snapshot of an ended job, and opens no stream', async () => {
+it('loads the snapshot of an ended job and opens no stream', async () => {
   let streams = 0
   const { log } = follow({
     page: () => page('completed', [1, 2], { actions_summary: [{ order: 1, display: 'plan_operation/create_plan → 成功', success: true }] }),
@@ -56,7 +56,7 @@ it('takes the snapshot of an ended job, and opens no stream', async () => {
   expect(streams).toBe(0)
 })
 
-it('appends what the stream tells, each row once, and ends with the job', async () => {
+it('appends streamed rows once each and ends with the job', async () => {
   const rows = [1, 2]
   const { log } = follow({
     page: (url) => {
@@ -77,9 +77,9 @@ it('appends what the stream tells, each row once, and ends with the job', async 
   expect(log().job?.status).toBe('completed')
 })
 
-it('polls every five seconds from the cursor after a break, then tries the stream again behind its last event', async () => {
+it('after a break, polls every five seconds from the cursor, then resumes the stream after its last event', async () => {
   const last: (string | null)[] = []
-  const { log, clock, asked, next } = follow({
+  const { log, clock, requests, next } = follow({
     page: (url) => (url.searchParams.get('cursor') === 'c1' ? page('running', [2]) : page('running', [1])),
     stream: (id) => {
       last.push(id)
@@ -91,13 +91,13 @@ it('polls every five seconds from the cursor after a break, then tries the strea
   await waitFor(() => expect(log().phase).toBe('polling'))
   await next(1)
   await waitFor(() => expect(log().phase).toBe('ended'))
-  expect(clock.asked).toEqual([5000])
+  expect(clock.delays).toEqual([5000])
   expect(last).toEqual([null, '5'])
-  expect(asked[1]?.searchParams.get('cursor')).toBe('c1')
+  expect(requests[1]?.searchParams.get('cursor')).toBe('c1')
   expect(sequences(log().logs)).toEqual([1, 2, 3])
 })
 
-it('gives up after five failures in a row, and goes on when it is told to', async () => {
+it('gives up after five failures in a row and resumes on retry', async () => {
   let broken = false
   const { log, clock, next } = follow({ page: () => (broken ? failing() : page('running', [1])) })
   await waitFor(() => expect(log().phase).toBe('polling'))
@@ -105,7 +105,7 @@ it('gives up after five failures in a row, and goes on when it is told to', asyn
   for (let waits = 1; waits <= 5; waits += 1) await next(waits)
   await waitFor(() => expect(log().phase).toBe('lost'))
   expect(log().failures).toBe(5)
-  expect(clock.asked).toEqual([5000, 5000, 5000, 5000, 5000])
+  expect(clock.delays).toEqual([5000, 5000, 5000, 5000, 5000])
   expect(sequences(log().logs)).toEqual([1])
   broken = false
   act(() => log().retry())
@@ -113,7 +113,7 @@ it('gives up after five failures in a row, and goes on when it is told to', asyn
   expect(log().failures).toBe(0)
 })
 
-it('counts failures anew after a success', async () => {
+it('resets the failure count after a success', async () => {
   let calls = 0
   const { log, next } = follow({
     page: () => {
@@ -132,15 +132,15 @@ it('counts failures anew after a success', async () => {
   await waitFor(() => expect(log().phase).toBe('lost'))
 })
 
-it('says that there is no such job, and asks no more', async () => {
-  const { log, clock, asked } = follow({ page: () => HttpResponse.json({ error: 'not_found' }, { status: 404 }) })
+it('reports a missing job and sends no more requests', async () => {
+  const { log, clock, requests } = follow({ page: () => HttpResponse.json({ error: 'not_found' }, { status: 404 }) })
   await waitFor(() => expect(log().phase).toBe('missing'))
-  expect(clock.asked).toEqual([])
-  expect(asked).toHaveLength(1)
+  expect(clock.delays).toEqual([])
+  expect(requests).toHaveLength(1)
 })
 
-it('loads older rows before those that are there, without a gap or a repeat', async () => {
-  const { log, asked } = follow({
+it('loads older rows without gaps or duplicates', async () => {
+  const { log, requests } = follow({
     page: (url) => {
       const before = url.searchParams.get('before')
       if (before === 'b401') return page('completed', range(201, 400), { before: 'b201' })
@@ -156,18 +156,18 @@ it('loads older rows before those that are there, without a gap or a repeat', as
   act(() => log().loadOlder())
   await waitFor(() => expect(log().hasOlder).toBe(false))
   expect(sequences(log().logs)).toEqual(range(1, 600))
-  expect(asked.map((url) => url.searchParams.get('limit'))).toEqual(asked.map(() => String(FIRST_PAGE)))
+  expect(requests.map((url) => url.searchParams.get('limit'))).toEqual(requests.map(() => String(FIRST_PAGE)))
 })
 
-it('asks the plan’s routes for a job of a plan', async () => {
-  const { log, asked } = follow(
+it('uses the plan’s routes for a job of a plan', async () => {
+  const { log, requests } = follow(
     { page: (url) => (url.pathname.endsWith('/actions') ? HttpResponse.json({ logs: [entry(1)], next_cursor: 'c1', before: null }) : page('completed', [2], { before: 'b2' })) },
     7,
   )
   await waitFor(() => expect(log().phase).toBe('ended'))
   act(() => log().loadOlder())
   await waitFor(() => expect(sequences(log().logs)).toEqual([1, 2]))
-  expect(asked.map((url) => url.pathname)).toEqual(['/plans/7/jobs/job-1', '/plans/7/jobs/job-1/actions'])
+  expect(requests.map((url) => url.pathname)).toEqual(['/plans/7/jobs/job-1', '/plans/7/jobs/job-1/actions'])
   expect(log().job?.status).toBe('completed')
 })
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { LogEntry, LogJob } from './actions'
-import { type JobLog, JobLogFollower, NOTHING, type Sources } from './jobLogFollower'
+import { type JobLog, JobLogFollower, EMPTY_LOG, type Sources } from './jobLogFollower'
 import { jobLogPage } from './jobLogPage'
 import { readStream } from './stream'
 import { hasStopped } from './types'
@@ -9,14 +9,14 @@ import { pause } from './wait'
 export interface FollowedJobLog extends JobLog {
   loadOlder: () => void
   retry: () => void
-  /** Every row of it, older ones included. */
+  /** Every row, including older ones. */
   all: () => Promise<LogEntry[]>
 }
 
 /**
- * A job's log, as it goes on: a snapshot with its cursor, then the stream. Where the stream breaks, it polls
- * every five seconds from the cursor, gives up after five failures in a row, and tries the stream again after
- * each success. When the job has ended the log is read-only, until what is known of it says that it runs again.
+ * Follows a job's log: a snapshot with its cursor, then the stream. If the stream breaks, polls every five seconds
+ * from the cursor, tries the stream again after each success, and gives up after five failures in a row. When the job
+ * has ended, the log is read-only until the job runs again.
  */
 export function useJobLog(
   jobId: string,
@@ -24,23 +24,23 @@ export function useJobLog(
   planId?: number | null,
   sources?: Partial<Sources>,
 ): FollowedJobLog {
-  const [state, setState] = useState<JobLog>({ ...NOTHING, job: initialJob ?? null })
+  const [state, setState] = useState<JobLog>({ ...EMPTY_LOG, job: initialJob ?? null })
   const follower = useRef<JobLogFollower | null>(null)
-  // Neither is a reason to begin anew: they are what it begins with.
-  const begin = useRef({ initialJob, sources })
+  // A change of either must not restart the follower.
+  const initial = useRef({ initialJob, sources })
 
   useEffect(() => {
-    const own: Sources = {
+    const defaults: Sources = {
       page: (query, signal) => jobLogPage(jobId, planId, query, signal),
       stream: (options) => readStream(jobId, options),
       wait: pause,
-      ...begin.current.sources,
+      ...initial.current.sources,
     }
-    const following = new JobLogFollower(own, setState, begin.current.initialJob)
-    follower.current = following
-    setState(following.current())
-    void following.run()
-    return () => following.close()
+    const created = new JobLogFollower(defaults, setState, initial.current.initialJob)
+    follower.current = created
+    setState(created.current())
+    void created.run()
+    return () => created.close()
   }, [jobId, planId])
 
   const runs = initialJob != null && !hasStopped(initialJob.status)

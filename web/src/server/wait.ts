@@ -1,4 +1,4 @@
-/** Waits, unless it is told to stop: then it throws. */
+/** Waits; rejects when aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -6,13 +6,13 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
       return
     }
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stopped)
+      signal.removeEventListener('abort', onAbort)
       resolve()
     }, ms)
-    const stopped = () => {
+    const onAbort = () => {
       clearTimeout(timer)
       reject(signal.reason)
     }
-    signal.addEventListener('abort', stopped, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -1,4 +1,4 @@
-// What can be changed.
+// Mutations.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { address, send } from './client'
 import type { ChatSent, NewTask, Plan, PlanJobQueued, Task, TaskChange } from './actions'
@@ -30,7 +30,7 @@ export function useJobControl(jobId: string) {
   return { cancel, resume }
 }
 
-/** Deletes a job with its whole record; `true`: with the jobs that were built on it. */
+/** Deletes a job with its whole record; `true` also deletes the jobs that depend on it. */
 export function useDeleteJob(jobId: string) {
   const client = useQueryClient()
   return useMutation({
@@ -39,7 +39,7 @@ export function useDeleteJob(jobId: string) {
   })
 }
 
-/** A job that shares this one's past up to a cut. */
+/** Starts a branch of this job. */
 export function useBranch(jobId: string) {
   const client = useQueryClient()
   return useMutation({
@@ -88,7 +88,7 @@ export function usePlanWrites() {
   return { create, change, run, remove }
 }
 
-/** Tasks of one plan. Moving one is a change of its parent and place. */
+/** Tasks of a plan. A move changes a task's parent and position. */
 export function useTaskWrites(plan: number) {
   const client = useQueryClient()
   const changed = () =>

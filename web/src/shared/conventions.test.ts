@@ -1,4 +1,4 @@
-// Goal: what a run was traded by is told in the reader's language, with every figure and how sure it is.
+// Goal: the trading conventions of a run are described in the current language, with every number and its certainty.
 import { describe, expect, it } from 'vitest'
 import { translate, type TextKey, type Values } from '@/shared/i18n'
 import { conventionsText } from './conventions'
@@ -20,19 +20,19 @@ const market = {
   notes: ['participation cap not applied: no volume'],
   summary: '',
 }
-const told = (language: 'en' | 'zh', change: object = {}) =>
+const render = (language: 'en' | 'zh', change: object = {}) =>
   conventionsText({ ...market, ...change }, (key: TextKey, values?: Values) => translate(language, key, values))
 
 describe('conventions', () => {
-  it('has every figure, of fees the newest', () => {
-    expect(told('en')).toBe(
-      'Orders fill at the shown open. Slippage: 10 bps. Fees: commission 0.005 per share (min 1, max 1% of the value); SEC fee 22.4 per million (sales, unverified). Borrowed shares: 50 bps per year. Orders: up to 1% of the mean volume of 20 bars. Participation cap not applied: no volume.',
+  it('contains every number, and only the newest rate of each fee', () => {
+    expect(render('en')).toBe(
+      'Orders fill at the shown open. Slippage: 10 bps. Fees: commission 0.005 per share (min 1, max 1% of trade value); SEC fee 22.4 per million (sells only, unverified). Borrow fee: 50 bps per year. Order cap: 1% of the mean volume of 20 bars. Participation cap not applied: no volume.',
     )
   })
-  it('speaks Chinese', () => {
-    expect(told('zh')).toContain('佣金 0.005/股 (最低 1, 不超过成交额的 1%); SEC 规费 22.4（每百万） (卖出, 未核实)')
+  it('is available in Chinese', () => {
+    expect(render('zh')).toContain('佣金 0.005/股 (最低 1, 不超过成交额的 1%); SEC 规费 22.4（每百万） (仅卖出, 未核实)')
   })
-  it('names what costs nothing', () => {
-    expect(told('en', { costs: 'frictionless', fees: [], participation_pct: null, notes: [] })).toBe('Orders fill at the shown open. Costs: frictionless.')
+  it('describes a frictionless run', () => {
+    expect(render('en', { costs: 'frictionless', fees: [], participation_pct: null, notes: [] })).toBe('Orders fill at the shown open. Costs: frictionless.')
   })
 })

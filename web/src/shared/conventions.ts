@@ -1,4 +1,4 @@
-// What a run was traded by, in a paragraph of the reader's language.
+// The trading conventions of a run, as a paragraph.
 import type { components } from '@/server/schema'
 import type { Translate } from '@/shared/i18n'
 
@@ -7,14 +7,14 @@ type Fee = components['schemas']['FeeAnswer']
 
 const FEES = ['commission', 'sec_fee', 'finra_taf', 'stamp_duty', 'transfer_fee', 'taker_fee'] as const
 
-/** The paragraph. What the server notes besides stands at its end as it is. */
+/** The paragraph. The server's notes are appended unchanged. */
 export function conventionsText(conventions: Conventions, t: Translate): string {
   const parts = [t(`run.conventions.fill.${conventions.fill as 'open' | 'next_open' | 'close'}`)]
   if (conventions.costs === 'frictionless') parts.push(t('run.conventions.frictionless'))
   else {
     const slippage = conventions.slippage.map(({ bps, symbols }) => (symbols.length > 0 ? `${bps} bps (${symbols.join(', ')})` : `${bps} bps`))
     parts.push(t('run.conventions.slippage', { slippage: slippage.join(', ') }))
-    const fees = newest(conventions.fees).filter((fee) => fee.rate !== 0)
+    const fees = latest(conventions.fees).filter((fee) => fee.rate !== 0)
     parts.push(fees.length > 0 ? t('run.conventions.fees', { fees: fees.map((fee) => feeText(fee, t)).join('; ') }) : t('run.conventions.free'))
     if (conventions.annual_borrow_bps !== 0) parts.push(t('run.conventions.borrow', { bps: String(conventions.annual_borrow_bps) }))
     if (conventions.annual_financing_bps !== 0) parts.push(t('run.conventions.financing', { bps: String(conventions.annual_financing_bps) }))
@@ -26,28 +26,28 @@ export function conventionsText(conventions: Conventions, t: Translate): string 
   return [...parts, ...notes].join(' ')
 }
 
-/** Of each fee the one in force last; the others are in the answer. */
-function newest(fees: Fee[]): Fee[] {
+/** The rate of each fee that was in force last. The response contains the others. */
+function latest(fees: Fee[]): Fee[] {
   const found = new Map<string, Fee>()
   for (const fee of fees) found.set(`${fee.name}/${fee.only ?? ''}`, fee)
   return [...found.values()]
 }
 
-/** A fee's name in the reader's language; one of a market of your own as it is written there. */
+/** A fee's name in the current language. A custom market's fee keeps its name. */
 export function feeName(name: string, t: Translate): string {
-  const known = FEES.find((one) => one === name)
+  const known = FEES.find((fee) => fee === name)
   return known ? t(`run.fee.${known}`) : name.replaceAll('_', ' ')
 }
 
 function feeText(fee: Fee, t: Translate): string {
   const unit = t(`run.fee.basis.${fee.basis as 'per_share' | 'bps' | 'per_million'}`)
-  const about = [
+  const details = [
     fee.side === 'both' ? null : t(`run.fee.side.${fee.side as 'sale' | 'purchase'}`),
     fee.only ?? null,
     fee.minimum == null ? null : t('run.fee.min', { value: String(fee.minimum) }),
     fee.maximum == null ? null : t('run.fee.max', { value: String(fee.maximum) }),
     fee.maximum_bps == null ? null : t('run.fee.max.share', { value: String(fee.maximum_bps / 100) }),
     fee.approximate ? t('run.fee.approximate') : fee.unverified ? t('run.fee.unverified') : null,
-  ].filter((one) => one !== null)
-  return `${feeName(fee.name, t)} ${fee.rate}${unit}${about.length > 0 ? ` (${about.join(', ')})` : ''}`
+  ].filter((part) => part !== null)
+  return `${feeName(fee.name, t)} ${fee.rate}${unit}${details.length > 0 ? ` (${details.join(', ')})` : ''}`
 }

@@ -1,34 +1,34 @@
 import { expect, it } from 'vitest'
 import { ABSENT, makeFormat, signClass } from './format'
 
-const en = makeFormat('en-GB')
+const en = makeFormat('en-US')
 const zh = makeFormat('zh-CN')
 
-it('shows what is absent as absent, never as zero', () => {
-  for (const show of [en.money, en.percent, en.change, en.ratio, en.price, en.duration, en.count]) {
-    expect(show(null)).toBe(ABSENT)
-    expect(show(undefined)).toBe(ABSENT)
+it('shows a missing value as a dash, never as zero', () => {
+  for (const format of [en.money, en.percent, en.change, en.ratio, en.price, en.duration, en.count]) {
+    expect(format(null)).toBe(ABSENT)
+    expect(format(undefined)).toBe(ABSENT)
   }
   expect(en.percent(Number.NaN)).toBe(ABSENT)
   expect(en.day('no day')).toBe(ABSENT)
   expect(signClass(null)).toBe('')
 })
 
-it('shows money in the money of the market', () => {
+it('shows money in the market’s currency', () => {
   expect(en.money(1234.5, 'us_equity')).toBe('$1,234.50')
   expect(zh.money(1234.5, 'cn_a_share')).toBe('¥1,234.50')
   expect(en.money(1234.5, 'crypto')).toBe('1,234.50')
   expect(en.gain(-3, 'us_equity')).toBe('-$3.00')
 })
 
-it('shows signs of changes, and none of zero', () => {
+it('shows a sign for changes, except for zero', () => {
   expect(en.change(0.0123)).toBe('+1.23%')
   expect(en.change(-0.0123)).toBe('-1.23%')
   expect(en.change(0)).toBe('0.00%')
 })
 
-it('shows days and durations in the language', () => {
-  expect(en.day('2012-10-01')).toBe('1 Oct 2012')
+it('shows days and durations in the locale', () => {
+  expect(en.day('2012-10-01')).toBe('Oct 1, 2012')
   expect(zh.day('2012-10-01')).toBe('2012年10月1日')
   expect(en.duration(0.0042)).toBe('4 ms')
   expect(en.duration(75)).toBe('1 min 15 s')
@@ -36,9 +36,9 @@ it('shows days and durations in the language', () => {
   expect(en.duration(59.96)).toBe('1 min 0 s')
   expect(en.duration(3599.7)).toBe('1 h 0 min')
   expect(zh.duration(75)).toBe('1 分 15 秒')
-  expect(en.span('2012-10-01', '2012-12-31')).toBe('1 Oct – 31 Dec 2012')
-  expect(en.span('2012-12-31', '2012-10-01')).toBe('31 Dec 2012 – 1 Oct 2012')
+  expect(en.span('2012-10-01', '2012-12-31')).toBe('Oct 1 – Dec 31, 2012')
+  expect(en.span('2012-12-31', '2012-10-01')).toBe('Dec 31, 2012 – Oct 1, 2012')
   expect(en.span('', null)).toBe(ABSENT)
   expect(zh.month('2012-10')).toBe('2012年10月')
-  expect(en.ago('2026-11-22T05:00:00Z', Date.parse('2026-11-22T05:02:00Z'))).toBe('2 min ago')
+  expect(en.ago('2026-11-22T05:00:00Z', Date.parse('2026-11-22T05:02:00Z'))).toBe('2m ago')
 })

@@ -1,6 +1,6 @@
-// Numbers, money and times in the reader's language. Absent figures are a dash, never a zero.
+// Numbers, money and times in the current language. A missing value is a dash, never zero.
 import { useMemo } from 'react'
-import { useLanguage } from './i18n'
+import { LOCALES, useLanguage } from './i18n'
 
 export const ABSENT = '–'
 
@@ -12,82 +12,82 @@ type Maybe = number | null | undefined
 
 export function makeFormat(locale: string) {
   const units = locale.startsWith('zh') ? UNITS.zh : UNITS.en
-  const kept = new Map<string, Intl.NumberFormat>()
+  const cache = new Map<string, Intl.NumberFormat>()
   const numbers = (options: Intl.NumberFormatOptions) => {
     const key = JSON.stringify(options)
-    let format = kept.get(key)
-    if (!format) kept.set(key, (format = new Intl.NumberFormat(locale, options)))
+    let format = cache.get(key)
+    if (!format) cache.set(key, (format = new Intl.NumberFormat(locale, options)))
     return format
   }
-  const show = (value: Maybe, options: Intl.NumberFormatOptions) =>
-    // What rounds to zero has no sign.
+  const formatNumber = (value: Maybe, options: Intl.NumberFormatOptions) =>
+    // A value that rounds to zero has no sign.
     value == null || !Number.isFinite(value) ? ABSENT : numbers({ signDisplay: 'negative', ...options }).format(value)
   const days = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' })
   const short = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
   const months = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', timeZone: 'UTC' })
-  const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
-  const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+  const instants = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+  const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
   const zoned = new Map<string, Intl.DateTimeFormat>()
-  const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+  const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' })
   const at = (text: string | null | undefined) => {
     const date = text ? new Date(text) : null
     return date && !Number.isNaN(date.getTime()) ? date : null
   }
 
   return {
-    /** An amount of a market's money. */
+    /** An amount in the market's currency. */
     money: (value: Maybe, market?: string | null, digits = 2) => {
       const currency = CURRENCY[market ?? 'us_equity']
       const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-      return show(value, currency ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fixed } : fixed)
+      return formatNumber(value, currency ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fixed } : fixed)
     },
-    /** The same, with its sign. */
+    /** The same, with a sign. */
     gain: (value: Maybe, market?: string | null) => {
       const currency = CURRENCY[market ?? 'us_equity']
       const fixed = { signDisplay: 'exceptZero', minimumFractionDigits: 2, maximumFractionDigits: 2 } as const
-      return show(value, currency ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fixed } : fixed)
+      return formatNumber(value, currency ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...fixed } : fixed)
     },
-    /** What models cost: always dollars, finer where it is little. */
+    /** Model cost: always US dollars, with more digits for small amounts. */
     cost: (value: Maybe) =>
-      show(value, {
+      formatNumber(value, {
         style: 'currency',
         currency: 'USD',
         currencyDisplay: 'narrowSymbol',
         maximumFractionDigits: value != null && value > 0 && value < 0.1 ? 4 : 2,
       }),
-    price: (value: Maybe) => show(value, { minimumFractionDigits: 2, maximumFractionDigits: 4 }),
-    /** A fraction as percent. */
+    price: (value: Maybe) => formatNumber(value, { minimumFractionDigits: 2, maximumFractionDigits: 4 }),
+    /** A fraction as a percentage. */
     percent: (value: Maybe, digits = 2) =>
-      show(value, { style: 'percent', minimumFractionDigits: digits, maximumFractionDigits: digits }),
-    /** The same, with its sign. */
+      formatNumber(value, { style: 'percent', minimumFractionDigits: digits, maximumFractionDigits: digits }),
+    /** The same, with a sign. */
     change: (value: Maybe, digits = 2) =>
-      show(value, {
+      formatNumber(value, {
         style: 'percent',
         signDisplay: 'exceptZero',
         minimumFractionDigits: digits,
         maximumFractionDigits: digits,
       }),
-    ratio: (value: Maybe) => show(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
-    count: (value: Maybe) => show(value, { maximumFractionDigits: 0 }),
-    quantity: (value: Maybe) => show(value, { maximumFractionDigits: 8 }),
-    compact: (value: Maybe) => show(value, { notation: 'compact', maximumFractionDigits: 1 }),
+    ratio: (value: Maybe) => formatNumber(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    count: (value: Maybe) => formatNumber(value, { maximumFractionDigits: 0 }),
+    quantity: (value: Maybe) => formatNumber(value, { maximumFractionDigits: 8 }),
+    compact: (value: Maybe) => formatNumber(value, { notation: 'compact', maximumFractionDigits: 1 }),
     bytes: (value: Maybe) => {
       if (value == null) return ABSENT
       const steps = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
       const step = Math.min(3, value < 1 ? 0 : Math.floor(Math.log10(value) / 3))
-      return show(value / 1000 ** step, { style: 'unit', unit: steps[step] as string, maximumFractionDigits: 1 })
+      return formatNumber(value / 1000 ** step, { style: 'unit', unit: steps[step] as string, maximumFractionDigits: 1 })
     },
     /** A trading day, `YYYY-MM-DD`. */
     day: (text: string | null | undefined) => {
       const date = at(text ? `${text.slice(0, 10)}T00:00:00Z` : null)
       return date ? days.format(date) : ABSENT
     },
-    /** From one trading day to another. */
+    /** A range of trading days. */
     span: (from: string | null | undefined, to: string | null | undefined) => {
       const [first, last] = [at(from ? `${from.slice(0, 10)}T00:00:00Z` : null), at(to ? `${to.slice(0, 10)}T00:00:00Z` : null)]
       if (!first || !last) return [from, to].filter(Boolean).join(' – ') || ABSENT
-      // Thin spaces differ between browsers, and find nothing when they are searched for.
+      // Browsers differ in thin spaces, and a text search does not find them.
       return first <= last ? days.formatRange(first, last).replace(/[\u2009\u202f]/g, ' ') : `${days.format(first)} – ${days.format(last)}`
     },
     /** A month, `YYYY-MM`. */
@@ -103,12 +103,12 @@ export function makeFormat(locale: string) {
       const date = at(`${text.slice(0, 10)}T00:00:00Z`)
       return date ? weekday.format(date) : ABSENT
     },
-    /** An instant, in the reader's zone. */
+    /** An instant in the browser's time zone. */
     instant: (text: string | null | undefined) => {
       const date = at(text)
       return date ? instants.format(date) : ABSENT
     },
-    /** An instant of the market, in the exchange's zone, which it names; UTC where that is not known. */
+    /** A market instant in the exchange's time zone, with its name; UTC if the zone is unknown. */
     instantIn: (text: string | null | undefined, zone: string | null | undefined) => {
       const date = at(text)
       if (!date) return ABSENT
@@ -124,22 +124,23 @@ export function makeFormat(locale: string) {
     ago: (text: string | null | undefined, now: number) => {
       const date = at(text)
       if (!date) return ABSENT
-      // The reader's clock may be behind the server's: nothing is shown as to come.
+      // The browser's clock may be behind the server's: never show a time in the future.
       const seconds = Math.min(0, (date.getTime() - now) / 1000)
-      const [step, unit] = STEPS.find(([most]) => Math.abs(seconds) < most * 60) ?? ([86_400, 'day'] as const)
+      const elapsed = Math.abs(seconds)
+      const [step, unit] = STEPS.find(([seconds]) => elapsed < seconds * 60) ?? ([86_400, 'day'] as const)
       return ago.format(Math.round(seconds / step), unit)
     },
-    /** How long, from seconds. */
+    /** A duration, from seconds. */
     duration: (seconds: Maybe) => {
       if (seconds == null || !Number.isFinite(seconds)) return ABSENT
-      const say = (value: number, unit: keyof typeof UNITS.en, digits = 0) => `${numbers({ maximumFractionDigits: digits }).format(value)}${units[unit]}`
-      if (seconds < 0.9995) return say(Math.round(seconds * 1000), 'ms')
-      if (seconds < 59.95) return say(seconds, 's', seconds < 10 ? 2 : 1)
-      // Rounded first, so that no minute has sixty seconds.
+      const withUnit = (value: number, unit: keyof typeof UNITS.en, digits = 0) => `${numbers({ maximumFractionDigits: digits }).format(value)}${units[unit]}`
+      if (seconds < 0.9995) return withUnit(Math.round(seconds * 1000), 'ms')
+      if (seconds < 59.95) return withUnit(seconds, 's', seconds < 10 ? 2 : 1)
+      // Round first, so that no minute has sixty seconds.
       const whole = Math.round(seconds)
-      if (whole < 3600) return [say(Math.floor(whole / 60), 'min'), say(whole % 60, 's')].join(units.gap)
+      if (whole < 3600) return [withUnit(Math.floor(whole / 60), 'min'), withUnit(whole % 60, 's')].join(units.gap)
       const minutes = Math.round(seconds / 60)
-      return [say(Math.floor(minutes / 60), 'h'), say(minutes % 60, 'min')].join(units.gap)
+      return [withUnit(Math.floor(minutes / 60), 'h'), withUnit(minutes % 60, 'min')].join(units.gap)
     },
   }
 }
@@ -149,11 +150,11 @@ const UNITS = {
   zh: { ms: ' 毫秒', s: ' 秒', min: ' 分', h: ' 小时', gap: ' ' },
 } as const
 function inZone(locale: string, timeZone: string): Intl.DateTimeFormat {
-  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
+  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const
   try {
     return new Intl.DateTimeFormat(locale, { ...parts, timeZone })
   } catch {
-    // A zone that this browser does not know.
+    // The browser does not know this zone.
     return new Intl.DateTimeFormat(locale, { ...parts, timeZone: 'UTC' })
   }
 }
@@ -166,10 +167,10 @@ const STEPS = [
 
 export function useFormat(): Format {
   const language = useLanguage()
-  return useMemo(() => makeFormat(language === 'zh' ? 'zh-CN' : 'en-GB'), [language])
+  return useMemo(() => makeFormat(LOCALES[language]), [language])
 }
 
-/** The class of a gain or a loss. */
+/** The CSS class of a gain or a loss. */
 export function signClass(value: Maybe): string {
   return value == null || value === 0 ? '' : value > 0 ? 'up' : 'down'
 }

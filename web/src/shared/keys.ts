@@ -1,6 +1,6 @@
-/** Does what is typed belong to a field, or to the browser? */
+/** Whether a key press belongs to a form field or to the browser. */
 export function isTyping(event: KeyboardEvent): boolean {
-  const on = event.target
+  const { target } = event
   if (event.ctrlKey || event.metaKey || event.altKey) return true
-  return on instanceof HTMLElement && (on.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(on.tagName))
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '@/server/client'
 
-/** Is it that there is nothing of the kind? */
+/** Whether the request failed with 404. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }

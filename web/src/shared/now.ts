@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The time, as fresh as words like "3 minutes ago" need it. */
+/** The current time, updated often enough for texts such as "3m ago". */
 export function useNow(everyMs = 20_000): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

@@ -1,30 +1,30 @@
-// What a reader has chosen, kept by the browser.
+// The user's settings, stored in the browser.
 import { useSyncExternalStore } from 'react'
 
 export type Language = 'en' | 'zh'
 export type Theme = 'auto' | 'light' | 'dark'
-/** Which colour a gain has: by the language's habit, green, red, or blue against orange. */
-export type PnlColours = 'auto' | 'green-up' | 'red-up' | 'blue-up'
+/** The color of a gain: by the language's convention, green, red, or blue (losses orange). */
+export type PnlColors = 'auto' | 'green-up' | 'red-up' | 'blue-up'
 
 export interface Settings {
   language: Language | 'auto'
   theme: Theme
-  pnl: PnlColours
+  pnl: PnlColors
   showActionSummary: boolean
 }
 
 const KEY = 'papertape.settings'
-const USUAL: Settings = { language: 'auto', theme: 'auto', pnl: 'auto', showActionSummary: true }
+const DEFAULTS: Settings = { language: 'auto', theme: 'auto', pnl: 'auto', showActionSummary: true }
 
 const listeners = new Set<() => void>()
 let settings = load()
 
 function load(): Settings {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}')
-    return { ...USUAL, ...(typeof kept === 'object' ? kept : {}) }
+    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}')
+    return { ...DEFAULTS, ...(typeof stored === 'object' ? stored : {}) }
   } catch {
-    return USUAL
+    return DEFAULTS
   }
 }
 
@@ -33,29 +33,29 @@ export function changeSettings(part: Partial<Settings>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings))
   } catch {
-    // A browser that keeps nothing still shows what was chosen.
+    // Without storage, the settings apply until the page is closed.
   }
   applySettings()
   for (const listener of listeners) listener()
 }
 
-export function languageOf(chosen: Settings): Language {
-  if (chosen.language !== 'auto') return chosen.language
+export function languageOf(selected: Settings): Language {
+  if (selected.language !== 'auto') return selected.language
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
-export function isDark(chosen: Settings): boolean {
-  if (chosen.theme !== 'auto') return chosen.theme === 'dark'
+export function isDark(selected: Settings): boolean {
+  if (selected.theme !== 'auto') return selected.theme === 'dark'
   return window.matchMedia?.('(prefers-color-scheme: dark)').matches ?? false
 }
 
-/** In Chinese markets red is up. */
-export function pnlOf(chosen: Settings): Exclude<PnlColours, 'auto'> {
-  if (chosen.pnl !== 'auto') return chosen.pnl
-  return languageOf(chosen) === 'zh' ? 'red-up' : 'green-up'
+/** In Chinese markets, red means up. */
+export function pnlOf(selected: Settings): Exclude<PnlColors, 'auto'> {
+  if (selected.pnl !== 'auto') return selected.pnl
+  return languageOf(selected) === 'zh' ? 'red-up' : 'green-up'
 }
 
-/** Tells the document what was chosen; styles go by it. */
+/** Sets the document's attributes, which the styles depend on. */
 export function applySettings(): void {
   const root = document.documentElement
   root.dataset.theme = isDark(settings) ? 'dark' : 'light'
@@ -72,7 +72,7 @@ export function useSettings(): Settings {
   return useSyncExternalStore(subscribe, () => settings)
 }
 
-/** Follows the system's theme where nothing else was chosen. */
+/** Follows the system's theme unless the user chose one. */
 export function followSystemTheme(): () => void {
   const query = window.matchMedia?.('(prefers-color-scheme: dark)')
   const changed = () => {

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** Names the page in the browser's tab, and to those who hear it. */
+/** Sets the document's title, which browser tabs show and screen readers announce. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Papertape`

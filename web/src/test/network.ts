@@ -1,27 +1,27 @@
-// The server that tests speak with, and what it says.
+// The mock server of the tests, and its responses.
 import { http, HttpResponse, type JsonBodyType } from 'msw'
 import { setupServer } from 'msw/node'
 import type { LogEntry, LogJob } from '@/server/actions'
 
 export const network = setupServer()
 
-/** Answers one route with JSON. */
-export function answers(path: string, body: JsonBodyType, status = 200): void {
+/** Responds to a route with JSON. */
+export function respondWith(path: string, body: JsonBodyType, status = 200): void {
   network.use(http.get(path, () => HttpResponse.json(body, { status })))
 }
 
-/** An event as it stands in a stream. */
+/** An event in the format of a stream. */
 export function sse(event: string, id: number | null, data: unknown): string {
   return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 }
 
-/** A stream of these chunks that then ends, or breaks. */
-export function streamOf(chunks: string[], breaks = false): Response {
+/** A stream of these chunks that then ends, or fails. */
+export function streamOf(chunks: string[], fails = false): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(encoder.encode(chunk))
-      if (breaks) controller.error(new TypeError('the line broke'))
+      if (fails) controller.error(new TypeError('the connection broke'))
       else controller.close()
     },
   })
@@ -62,14 +62,14 @@ export function logJob(status: LogJob['status'], part: Partial<LogJob> = {}): Lo
   }
 }
 
-/** A clock that stands until it is told to go on. */
-export class HandClock {
-  /** How long each wait so far was to last. */
-  readonly asked: number[] = []
+/** A clock that only moves when advanced. */
+export class ManualClock {
+  /** The requested duration of each wait. */
+  readonly delays: number[] = []
   private waiting: (() => void)[] = []
 
   readonly wait = (ms: number, signal: AbortSignal): Promise<void> => {
-    this.asked.push(ms)
+    this.delays.push(ms)
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       this.waiting.push(resolve)
@@ -81,7 +81,7 @@ export class HandClock {
   }
 
   /** Ends all waits. */
-  go(): void {
+  advance(): void {
     const ended = this.waiting
     this.waiting = []
     for (const end of ended) end()

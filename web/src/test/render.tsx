@@ -1,4 +1,4 @@
-// Renders a view as the application does, at an address of its own.
+// Renders components with the application's providers.
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { render } from '@testing-library/react'
@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { makeQueryClient } from '@/server/cache'
 import { I18nProvider } from '@/shared/i18n'
 
-/** A part alone. Its links lead nowhere. */
+/** Renders one component. Links to other views render nothing. */
 export async function show(node: ReactNode) {
   const root = createRootRoute()
   const home = createRoute({ getParentRoute: () => root, path: '/', component: () => <>{node}</> })

@@ -1,17 +1,17 @@
-// What a browser has and jsdom has not, and the network that tests speak with.
+// Browser features that jsdom lacks, and the mock network.
 import { cleanup, configure } from '@testing-library/react'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { network } from './network'
 
-// A busy machine may take its time; a test that passes never does.
+// Allow for a busy machine. A passing test is far faster.
 configure({ asyncUtilTimeout: 20_000 })
 
-class Observed {
+class NoopResizeObserver {
   observe() {}
   unobserve() {}
   disconnect() {}
 }
-globalThis.ResizeObserver ??= Observed as unknown as typeof ResizeObserver
+globalThis.ResizeObserver ??= NoopResizeObserver as unknown as typeof ResizeObserver
 window.matchMedia ??= ((media: string) => ({ media, matches: false, addEventListener() {}, removeEventListener() {} })) as unknown as typeof window.matchMedia
 Element.prototype.scrollTo ??= () => {}
 Element.prototype.scrollIntoView ??= () => {}
@@ -21,7 +21,7 @@ HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogEle
 HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
   this.open = false
 }
-// Nothing is laid out here; lists that show what is in sight need some size: of themselves, and of a row.
+// jsdom has no layout. Virtualized lists need a size for themselves and for a row.
 for (const name of ['clientHeight', 'offsetHeight']) {
   Object.defineProperty(HTMLElement.prototype, name, {
     configurable: true,

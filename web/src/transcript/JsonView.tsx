@@ -1,12 +1,12 @@
-// JSON as a person reads it: rows of alike objects as a table, a flat object as pairs, the rest as it is.
+// Readable JSON: rows of similar objects as a table, a flat object as pairs, anything else as text.
 import { useState } from 'react'
 import { useText } from '@/shared/i18n'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-const FEW = 12
+const PREVIEW_ROWS = 12
 
-/** The JSON that a text holds, or nothing where it is no object and no list. */
+/** The JSON in a text; `undefined` if it is not an object or a list. */
 export function parseJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
@@ -28,7 +28,7 @@ export function JsonView({ value }: { value: Json }) {
   if (isRows(value)) return <Rows rows={value} />
   if (Array.isArray(value)) {
     if (value.length === 0) return <span className="quiet mono">[]</span>
-    if (value.every(isPlain)) return <span className="mono">{value.map(show).join(', ')}</span>
+    if (value.every(isPlain)) return <span className="mono">{value.map(render).join(', ')}</span>
     return (
       <div className="json-list">
         {value.map((item, index) => (
@@ -45,25 +45,25 @@ export function JsonView({ value }: { value: Json }) {
         {entries.map(([key, inner]) => (
           <div key={key} className="pair">
             <dt>{key}</dt>
-            <dd>{isPlain(inner) ? show(inner) : <JsonView value={inner} />}</dd>
+            <dd>{isPlain(inner) ? render(inner) : <JsonView value={inner} />}</dd>
           </div>
         ))}
       </dl>
     )
   }
-  return <span className="mono">{show(value)}</span>
+  return <span className="mono">{render(value)}</span>
 }
 
-function show(value: Json): string {
+function render(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function Rows({ rows }: { rows: { [key: string]: Json }[] }) {
   const t = useText()
-  const [whole, setWhole] = useState(false)
+  const [expanded, setExpanded] = useState(false)
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  // The newest are the last, and what one wants to see.
-  const shown = whole ? rows : rows.slice(-FEW)
+  // The newest rows are the last ones.
+  const visible = expanded ? rows : rows.slice(-PREVIEW_ROWS)
   return (
     <div className="scroll-x">
       <table className="grid-table mono json-rows">
@@ -77,19 +77,19 @@ function Rows({ rows }: { rows: { [key: string]: Json }[] }) {
           </tr>
         </thead>
         <tbody>
-          {shown.map((row, index) => (
+          {visible.map((row, index) => (
             <tr key={index}>
               {columns.map((column) => (
                 <td key={column} className={typeof row[column] === 'number' ? 'num' : ''}>
-                  {row[column] === undefined ? '' : show(row[column] as Json)}
+                  {row[column] === undefined ? '' : render(row[column] as Json)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {rows.length > shown.length && (
-        <button type="button" className="button small plain" onClick={() => setWhole(true)}>
+      {rows.length > visible.length && (
+        <button type="button" className="button small plain" onClick={() => setExpanded(true)}>
           {t('json.all', { count: rows.length })}
         </button>
       )}

@@ -1,14 +1,14 @@
-// One entry of a conversation: what somebody said, or a tool that was called and what it answered.
+// One message of a conversation: a text, or a tool call with its result.
 import { memo } from 'react'
 import type { Message } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
-import { Said } from './Said'
+import { MessageText } from './MessageText'
 
 interface Props {
   message: Message
-  /** Name the node that speaks? */
+  /** Whether to show the node's name. */
   showsNode?: boolean
   marked?: boolean
   onPath?: ((path: string) => void) | undefined
@@ -36,7 +36,7 @@ export const MessageView = memo(function MessageView({ message, showsNode, marke
         </time>
       </header>
       <div className="message-body">
-        {tool ? <ToolAnswer message={message} /> : <Spoken text={message.content} />}
+        {tool ? <ToolResult message={message} /> : <ModelText text={message.content} />}
         {message.summary_error && <p className="quiet">{message.summary_error}</p>}
       </div>
     </article>
@@ -45,8 +45,8 @@ export const MessageView = memo(function MessageView({ message, showsNode, marke
 
 function ToolName({ message }: { message: Message }) {
   const input = message.tool_input as Record<string, unknown> | null | undefined
-  const given = Object.entries(input ?? {}).filter(([key]) => key !== 'reason')
-  const text = given.map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')
+  const argumentList = Object.entries(input ?? {}).filter(([key]) => key !== 'reason')
+  const text = argumentList.map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')
   return (
     <span className="tool-call">
       <Icon name="tool" />
@@ -58,17 +58,17 @@ function ToolName({ message }: { message: Message }) {
   )
 }
 
-function ToolAnswer({ message }: { message: Message }) {
+function ToolResult({ message }: { message: Message }) {
   const reason = (message.tool_input as { reason?: unknown } | null | undefined)?.reason
   return (
     <>
       {typeof reason === 'string' && reason !== '' && <p className="tool-reason">{reason}</p>}
-      <Said text={message.content} plain />
+      <MessageText text={message.content} plain />
     </>
   )
 }
 
-function Spoken({ text }: { text: string }) {
+function ModelText({ text }: { text: string }) {
   const t = useText()
-  return text === '' ? <p className="quiet">{t('transcript.no.words')}</p> : <Said text={text} />
+  return text === '' ? <p className="quiet">{t('transcript.no.words')}</p> : <MessageText text={text} />
 }

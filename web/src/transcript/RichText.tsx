@@ -1,12 +1,12 @@
-// The little Markdown that models write: headings, lists, bold, code, tables. Everything is text; nothing is
-// ever read as HTML, no image is loaded, and an address stays text.
+// The Markdown that models commonly write: headings, lists, bold, code, tables. Everything is rendered as text: no HTML,
+// no images, no links.
 import { createContext, Fragment, type ReactNode, useContext } from 'react'
 
-/** What an ID of a job becomes; absent: it stays text. */
+/** Renders a job ID as a link; without it, the ID stays text. */
 type IdLink = ((id: string) => ReactNode) | undefined
 const LinkOfIds = createContext<IdLink>(undefined)
 
-/** `**bold**`, `` `code` `` and IDs of jobs within a line. */
+/** `**bold**`, `` `code` `` and job IDs within a line. */
 export function inline(text: string, link?: IdLink): ReactNode[] {
   const parts: ReactNode[] = []
   const pattern = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\b([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g
@@ -38,25 +38,25 @@ export function blocks(text: string): Block[] {
       if (fenced) found.push({ kind: 'code', lines: [] })
       continue
     }
-    const open = last()
-    if (fenced && open) {
-      open.lines.push(line)
+    const current = last()
+    if (fenced && current) {
+      current.lines.push(line)
     } else if (line.trim() === '') {
       found.push({ kind: 'text', lines: [] })
     } else if (/^#{1,6} /.test(line)) {
       found.push({ kind: 'heading', lines: [line.replace(/^#+ /, '')] })
     } else if (/^\s*([-*•]|\d{1,3}[.)]) /.test(line)) {
       const ordered = /^\s*\d/.test(line)
-      if (open?.kind !== 'list' || open.ordered !== ordered) found.push({ kind: 'list', ordered, lines: [], numbers: [] })
+      if (current?.kind !== 'list' || current.ordered !== ordered) found.push({ kind: 'list', ordered, lines: [], numbers: [] })
       const list = last()
       list?.lines.push(line.replace(/^\s*([-*•]|\d{1,3}[.)]) /, ''))
-      // What is shown is what was said: the numbers are kept, wherever they begin.
+      // Keep the original numbers, which may start anywhere.
       if (list?.kind === 'list') list.numbers.push(Number(/\d+/.exec(line)?.[0] ?? 0))
     } else if (/^\|.*\|\s*$/.test(line)) {
-      if (open?.kind !== 'table') found.push({ kind: 'table', lines: [] })
+      if (current?.kind !== 'table') found.push({ kind: 'table', lines: [] })
       last()?.lines.push(line)
-    } else if (open?.kind === 'text') {
-      open.lines.push(line)
+    } else if (current?.kind === 'text') {
+      current.lines.push(line)
     } else {
       found.push({ kind: 'text', lines: [line] })
     }

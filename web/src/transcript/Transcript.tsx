@@ -1,4 +1,4 @@
-// A conversation of any length: only what is in sight is in the page.
+// A conversation of any length: only visible messages are in the DOM.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Message } from '@/server/types'
@@ -7,59 +7,59 @@ import { MessageView } from './MessageView'
 
 interface Props {
   messages: Message[]
-  /** So many more are on their way. */
-  coming?: number
-  /** Why they are not. */
+  /** The number of messages that are still loading. */
+  remaining?: number
+  /** Why loading stopped. */
   error?: Error | null
-  onAgain?: () => void
+  onRetry?: () => void
   showsNodes?: boolean
-  /** The step that is to be in sight. */
+  /** Scroll to the message of this step. */
   focusPath?: string | null | undefined
-  /** The message that is to be in sight, by its number. */
+  /** Scroll to the message with this number. */
   focusIndex?: number | null | undefined
-  /** Stay at the end while messages come. */
+  /** Stay at the end while messages arrive. */
   follows?: boolean
   onPath?: (path: string) => void
 }
 
-/** Has the message all these words? */
+/** Whether the message contains all the words. */
 export function matches(message: Message, words: string[]): boolean {
   const text = `${message.content} ${message.tool_name ?? ''} ${message.node}`.toLowerCase()
   return words.every((word) => text.includes(word))
 }
 
-export function Transcript({ messages, coming = 0, error, onAgain, showsNodes, focusPath, focusIndex, follows, onPath }: Props) {
+export function Transcript({ messages, remaining = 0, error, onRetry, showsNodes, focusPath, focusIndex, follows, onPath }: Props) {
   const t = useText()
   const [query, setQuery] = useState('')
   const box = useRef<HTMLDivElement>(null)
-  const shown = useMemo(() => {
+  const visible = useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
     return words.length === 0 ? messages : messages.filter((message) => matches(message, words))
   }, [messages, query])
 
   const rows = useVirtualizer({
-    count: shown.length,
+    count: visible.length,
     getScrollElement: () => box.current,
-    estimateSize: (index) => Math.min(600, 64 + (shown[index]?.content.length ?? 0) / 5),
-    getItemKey: (index) => shown[index]?.message_index ?? index,
+    estimateSize: (index) => Math.min(600, 64 + (visible[index]?.content.length ?? 0) / 5),
+    getItemKey: (index) => visible[index]?.message_index ?? index,
     overscan: 6,
   })
 
   const focused = useMemo(
-    () => shown.findIndex((message) => (focusIndex == null ? focusPath != null && message.path === focusPath : message.message_index === focusIndex)),
-    [shown, focusPath, focusIndex],
+    () => visible.findIndex((message) => (focusIndex == null ? focusPath != null && message.path === focusPath : message.message_index === focusIndex)),
+    [visible, focusPath, focusIndex],
   )
   useEffect(() => {
     if (focused >= 0) rows.scrollToIndex(focused, { align: 'start' })
-    // Rows are measured as they come; the place is asked for once.
+    // Rows are measured as they are rendered; scroll only once.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [focused, focusPath, focusIndex])
 
   const atEnd = useRef(true)
   useEffect(() => {
-    if (follows && atEnd.current && shown.length > 0) rows.scrollToIndex(shown.length - 1, { align: 'end' })
+    if (follows && atEnd.current && visible.length > 0) rows.scrollToIndex(visible.length - 1, { align: 'end' })
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [follows, shown.length])
+  }, [follows, visible.length])
 
   return (
     <div className="transcript">
@@ -73,16 +73,16 @@ export function Transcript({ messages, coming = 0, error, onAgain, showsNodes, f
           onChange={(event) => setQuery(event.target.value)}
         />
         <span className="quiet tnum nowrap" role="status">
-          {query ? t('transcript.found', { found: shown.length, total: messages.length }) : t('transcript.count', { count: messages.length })}
-          {coming > 0 && !error && <> · {t('transcript.coming', { count: coming })}</>}
+          {query ? t('transcript.found', { found: visible.length, total: messages.length }) : t('transcript.count', { count: messages.length })}
+          {remaining > 0 && !error && <> · {t('transcript.coming', { count: remaining })}</>}
         </span>
-        {coming > 0 && error && (
-          <button type="button" className="button small" title={error.message} onClick={onAgain}>
-            {t('transcript.broken', { count: coming })}
+        {remaining > 0 && error && (
+          <button type="button" className="button small" title={error.message} onClick={onRetry}>
+            {t('transcript.broken', { count: remaining })}
           </button>
         )}
       </div>
-      {/* A region that scrolls must be reached by the keyboard. */}
+      {/* A scrollable region must be reachable by keyboard. */}
       <div
         className="transcript-box"
         ref={box}
@@ -98,7 +98,7 @@ export function Transcript({ messages, coming = 0, error, onAgain, showsNodes, f
       >
         <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
           {rows.getVirtualItems().map((row) => {
-            const message = shown[row.index]
+            const message = visible[row.index]
             if (!message) return null
             return (
               <div

@@ -15,7 +15,7 @@ const DEBATE_CHARS: usize = 60_000;
 
 /// A symbol on its way through the graph.
 #[derive(Debug)]
-pub(crate) struct Case {
+pub(crate) struct SymbolAnalysis {
     /// The symbol.
     pub(crate) symbol: Symbol,
     /// The contributions of all roles.
@@ -44,7 +44,7 @@ pub(crate) struct Case {
     pub(crate) decision: Option<PortfolioDecision>,
 }
 
-impl Case {
+impl SymbolAnalysis {
     /// The case before the first node.
     pub(crate) fn new(symbol: &Symbol, date: &str) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Case {
     }
 
     /// The degradation of a node, if it returned nothing.
-    pub(crate) fn gone(&self, node: &str) -> Option<&Degradation> {
+    pub(crate) fn degradation(&self, node: &str) -> Option<&Degradation> {
         self.degradations.iter().find(|degradation| degradation.node == node)
     }
 
@@ -78,45 +78,45 @@ impl Case {
             ("News Analyst report", &state.news_report),
             ("Fundamentals Analyst report", &state.fundamentals_report),
         ];
-        reports.iter().filter_map(|(source, text)| shown(source, text, TEXT_CHARS)).collect()
+        reports.iter().filter_map(|(source, text)| render_source(source, text, TEXT_CHARS)).collect()
     }
 
     /// The debate of Bull and Bear so far.
     pub(crate) fn debate(&self) -> Option<String> {
-        shown("Debate so far", &self.state.investment_debate_state.history, DEBATE_CHARS)
+        render_source("Debate so far", &self.state.investment_debate_state.history, DEBATE_CHARS)
     }
 
     /// The risk debate so far.
     pub(crate) fn risk_debate(&self) -> Option<String> {
-        shown("Risk debate so far", &self.state.risk_debate_state.history, DEBATE_CHARS)
+        render_source("Risk debate so far", &self.state.risk_debate_state.history, DEBATE_CHARS)
     }
 
     /// The research plan.
     pub(crate) fn research_plan(&self) -> Option<String> {
-        shown("Research plan", &self.state.investment_plan, TEXT_CHARS)
+        render_source("Research plan", &self.state.investment_plan, TEXT_CHARS)
     }
 
     /// The Trader's proposal.
     pub(crate) fn trader_proposal(&self) -> Option<String> {
-        shown("Trader proposal", &self.state.trader_investment_plan, TEXT_CHARS)
+        render_source("Trader proposal", &self.state.trader_investment_plan, TEXT_CHARS)
     }
 
     /// The latest argument of a side, if it has made one.
     pub(crate) fn argument(&self, side: Side, node: &str) -> Option<String> {
-        self.argued.get(&side).and_then(|text| shown(&format!("{node} argument"), text, TEXT_CHARS))
+        self.argued.get(&side).and_then(|text| render_source(&format!("{node} argument"), text, TEXT_CHARS))
     }
 
     /// The latest arguments of the other stances, in speaking order.
     pub(crate) fn others(&self, own: Stance) -> Vec<String> {
         let others = self.discussed.iter().filter(|(stance, _)| **stance != own);
         let fenced = others.filter_map(|(stance, text)| {
-            shown(&format!("{} Analyst argument", stance.as_str()), text, TEXT_CHARS)
+            render_source(&format!("{} Analyst argument", stance.as_str()), text, TEXT_CHARS)
         });
         fenced.collect()
     }
 }
 
 /// Another role's text under its name; `None` when there is none.
-fn shown(source: &str, text: &str, cap: usize) -> Option<String> {
+fn render_source(source: &str, text: &str, cap: usize) -> Option<String> {
     (!text.is_empty()).then(|| fence(Author::Colleague, source, text, cap))
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Maximum rounds: more add nothing new, and each costs the whole debate again.
-pub const MOST_ROUNDS: u32 = 10;
+pub const MAX_ROUNDS: u32 = 10;
 /// Maximum deadline of a node: a day.
 const LONGEST_SECS: u64 = 86_400;
 
@@ -237,8 +237,8 @@ impl DeskConfig {
             ("max_debate_rounds", self.max_debate_rounds),
             ("max_risk_discuss_rounds", self.max_risk_discuss_rounds),
         ];
-        if let Some((key, _)) = rounds.iter().find(|(_, rounds)| !(1..=MOST_ROUNDS).contains(rounds)) {
-            return Err(format!("{key} must be from 1 to {MOST_ROUNDS}"));
+        if let Some((key, _)) = rounds.iter().find(|(_, rounds)| !(1..=MAX_ROUNDS).contains(rounds)) {
+            return Err(format!("{key} must be from 1 to {MAX_ROUNDS}"));
         }
         let deadlines = [
             ("research_node_timeout_secs", self.research_node_timeout_secs),

@@ -10,20 +10,20 @@ use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::id::Symbol;
 use papertape_core::json::canonical;
 use papertape_core::market::{Indicator, MarketView, PriceKind};
-use papertape_core::record::Implied;
+use papertape_core::record::DerivedRow;
 use serde_json::{Map, Value, json};
 
 /// The facts for one symbol at the open.
-pub(crate) struct Facts {
+pub(crate) struct DeskFacts {
     /// The template values `symbol`, `date`, `prices`, `has_prices`.
     priced: Map<String, Value>,
     /// The same, and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
     whole: Map<String, Value>,
-    shown_prices: Vec<Implied>,
-    shown_account: Vec<Implied>,
+    shown_prices: Vec<DerivedRow>,
+    shown_account: Vec<DerivedRow>,
 }
 
-impl Facts {
+impl DeskFacts {
     /// Gathers them.
     pub(crate) fn of(
         symbol: &Symbol,
@@ -42,7 +42,7 @@ impl Facts {
 
         let owned = portfolio::read(books, view, input.day.date);
         let mut shown_account = owned.implied();
-        shown_account.extend(view.universe_exposure().cloned().map(Implied::Exposure));
+        shown_account.extend(view.universe_exposure().cloned().map(DerivedRow::Exposure));
         let mut account = owned.value;
         let orders = account.as_object_mut().and_then(|account| account.remove("pending_orders"));
         let positions = account["positions"].as_array().cloned().unwrap_or_default();
@@ -70,19 +70,19 @@ impl Facts {
     }
 
     /// The symbol and its prices.
-    pub(crate) fn prices(&self) -> (Map<String, Value>, Vec<Implied>) {
+    pub(crate) fn prices(&self) -> (Map<String, Value>, Vec<DerivedRow>) {
         (self.priced.clone(), self.shown_prices.clone())
     }
 
     /// The symbol, its prices and the account.
-    pub(crate) fn account(&self) -> (Map<String, Value>, Vec<Implied>) {
+    pub(crate) fn account(&self) -> (Map<String, Value>, Vec<DerivedRow>) {
         let shown = self.shown_prices.iter().chain(&self.shown_account).cloned().collect();
         (self.whole.clone(), shown)
     }
 }
 
 /// A symbol's latest price, the previous close and the average true range.
-fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
+fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<DerivedRow>) {
     let mut shown = Vec::new();
     let mut value = json!({ "symbol": symbol, "price": null });
     // Only today's price can be traded at; an old one would look like one.
@@ -92,17 +92,17 @@ fn prices(view: &MarketView<'_>, symbol: &Symbol) -> (Value, Vec<Implied>) {
         value["price"] = number(read.value.price.0);
         value["kind"] = json!("open");
         value["date"] = json!(read.value.date);
-        shown.push(Implied::Exposure(read.exposure));
+        shown.push(DerivedRow::Exposure(read.exposure));
     }
     if let Ok(read) = view.last_close(symbol) {
-        value["previous_close"] = number(market::shown(read.value.price));
+        value["previous_close"] = number(market::rounded_price(read.value.price));
         value["previous_date"] = json!(read.value.date);
-        shown.push(Implied::Exposure(read.exposure));
+        shown.push(DerivedRow::Exposure(read.exposure));
     }
     let atr = "atr(14)".parse::<Indicator>().ok();
     if let Some(Ok(read)) = atr.map(|atr| view.indicators(symbol, &[atr], 1)) {
         value["atr_14"] = market::newest(view, symbol, &read.value).remove("atr_14").unwrap_or_default();
-        shown.push(Implied::Exposure(read.exposure));
+        shown.push(DerivedRow::Exposure(read.exposure));
     }
     (value, shown)
 }

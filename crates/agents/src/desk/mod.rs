@@ -9,7 +9,7 @@ pub mod answer;
 mod case;
 pub mod config;
 mod facts;
-mod guarded;
+mod node_runner;
 mod orders;
 mod report;
 pub mod roles;
@@ -18,32 +18,32 @@ pub mod state;
 mod talk;
 mod tools;
 
-pub use report::DeskDay;
+pub use report::DeskResult;
 pub use talk::NODE_FAILURES;
 
 use crate::config::AgentConfig;
 use crate::day::DayInput;
-use crate::memory::{Diary, Reader, recall};
-use case::Case;
+use crate::memory::{DayMemory, RecallContext, recall};
+use case::SymbolAnalysis;
 use config::DeskConfig;
-use facts::Facts;
+use facts::DeskFacts;
 use futures::FutureExt as _;
 use papertape_core::broker::Books;
 use papertape_core::id::Symbol;
 use papertape_core::market::MarketView;
-use papertape_core::tape::{Branch, Ctx, Key, Stop};
+use papertape_core::tape::{Branch, Ctx, ScopeKey, SessionStop};
 
 /// The shared inputs of one symbol's nodes.
-pub(crate) struct Room<'a> {
+pub(crate) struct DeskContext<'a> {
     input: &'a DayInput<'a>,
     view: &'a MarketView<'a>,
     config: &'a DeskConfig,
-    facts: Facts,
+    facts: DeskFacts,
     /// The Trader's past.
-    past: Reader<'a>,
+    past: RecallContext<'a>,
 }
 
-impl Room<'_> {
+impl DeskContext<'_> {
     /// The agent as configured for a scope: a branch may change it from some node on.
     fn agent(&self, scope: &str) -> &AgentConfig {
         self.input.agent_at(scope)
@@ -57,37 +57,41 @@ impl Room<'_> {
 pub(crate) async fn run(
     root: &mut Ctx,
     input: &DayInput<'_>,
-    (view, notices, diary): (&MarketView<'_>, &[String], &Diary<'_>),
+    (view, notices, diary): (&MarketView<'_>, &[String], &DayMemory<'_>),
     books: &mut Books,
-) -> Result<DeskDay, Stop> {
+) -> Result<DeskResult, SessionStop> {
     let config = input.agent.desk_config();
     let past = diary.reader(books.account());
     let rooms = input.symbols.iter().map(|symbol| {
-        let facts = Facts::of(symbol, input, &config, view, books, notices);
-        (symbol, Room { input, view, config: &config, facts, past })
+        let facts = DeskFacts::of(symbol, input, &config, view, books, notices);
+        (symbol, DeskContext { input, view, config: &config, facts, past })
     });
-    let rooms: Vec<(&Symbol, Room<'_>)> = rooms.collect();
+    let rooms: Vec<(&Symbol, DeskContext<'_>)> = rooms.collect();
     let analyses = rooms.iter().map(|(symbol, room)| {
-        let branch: Branch<'_, Case> = Box::new(|ctx| analyse(ctx, room, symbol).boxed());
-        (Key::Symbol(symbol.to_string()), branch)
+        let branch: Branch<'_, SymbolAnalysis> = Box::new(|ctx| analyse(ctx, room, symbol).boxed());
+        (ScopeKey::Symbol(symbol.to_string()), branch)
     });
     let cases = root.all_bounded(config.symbols_at_once, analyses.collect()).await?;
     let orders = orders::place(root, input, view, books, &cases).await?;
-    Ok(DeskDay::new(cases, orders))
+    Ok(DeskResult::new(cases, orders))
 }
 
 /// Runs one symbol through the graph.
-async fn analyse(mut ctx: Ctx, room: &Room<'_>, symbol: &Symbol) -> Result<Case, Stop> {
+async fn analyse(
+    mut ctx: Ctx,
+    room: &DeskContext<'_>,
+    symbol: &Symbol,
+) -> Result<SymbolAnalysis, SessionStop> {
     let config = room.config;
-    let mut case = Case::new(symbol, &room.input.day.date.to_string());
+    let mut case = SymbolAnalysis::new(symbol, &room.input.day.date.to_string());
     let ctx = &mut ctx;
 
-    guarded::ask_all(ctx, room, &mut case, &roles::analysts(&config.selected_analysts)).await?;
+    node_runner::run_nodes(ctx, room, &mut case, &roles::analysts(&config.selected_analysts)).await?;
     for round in 1..=config.max_debate_rounds {
-        guarded::ask(ctx, room, &mut case, &roles::BullResearcher, round).await?;
-        guarded::ask(ctx, room, &mut case, &roles::BearResearcher, round).await?;
+        node_runner::run_node(ctx, room, &mut case, &roles::BullResearcher, round).await?;
+        node_runner::run_node(ctx, room, &mut case, &roles::BearResearcher, round).await?;
     }
-    guarded::ask(ctx, room, &mut case, &roles::ResearchManager, 1).await?;
+    node_runner::run_node(ctx, room, &mut case, &roles::ResearchManager, 1).await?;
     match recall(ctx, &room.past, Some(symbol)).await? {
         Ok(past) => {
             (case.state.past_context, case.memory) = (past.text, past.prompt);
@@ -95,13 +99,13 @@ async fn analyse(mut ctx: Ctx, room: &Room<'_>, symbol: &Symbol) -> Result<Case,
         }
         Err(reason) => drop(case.sources_missing.insert("memory".to_owned(), reason)),
     }
-    guarded::ask(ctx, room, &mut case, &roles::Trader, 1).await?;
+    node_runner::run_node(ctx, room, &mut case, &roles::Trader, 1).await?;
     for round in 1..=config.max_risk_discuss_rounds {
-        guarded::ask(ctx, room, &mut case, &roles::AggressiveAnalyst, round).await?;
-        guarded::ask(ctx, room, &mut case, &roles::ConservativeAnalyst, round).await?;
-        guarded::ask(ctx, room, &mut case, &roles::NeutralAnalyst, round).await?;
+        node_runner::run_node(ctx, room, &mut case, &roles::AggressiveAnalyst, round).await?;
+        node_runner::run_node(ctx, room, &mut case, &roles::ConservativeAnalyst, round).await?;
+        node_runner::run_node(ctx, room, &mut case, &roles::NeutralAnalyst, round).await?;
     }
-    guarded::ask(ctx, room, &mut case, &roles::PortfolioManager, 1).await?;
-    report::keep_state(ctx, &mut case).await?;
+    node_runner::run_node(ctx, room, &mut case, &roles::PortfolioManager, 1).await?;
+    report::record_state(ctx, &mut case).await?;
     Ok(case)
 }

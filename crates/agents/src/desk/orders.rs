@@ -1,20 +1,20 @@
 //! From the day's decisions to orders. One step for all symbols, at the session's root, because nothing
 //! inside a guard may trade.
 
-use super::case::Case;
-use super::guarded::is_unparseable;
+use super::case::SymbolAnalysis;
+use super::node_runner::is_unparseable;
 use super::roles::{PortfolioManager, Role as _, Trader};
 use super::sizing::{self, Decision, Sizing};
 use crate::day::DayInput;
 use crate::notice;
-use crate::tools::{seen, trade};
+use crate::tools::{trade, with_view_identity};
 use papertape_core::broker::{Books, Quote, approve};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
 use papertape_core::market::MarketView;
 use papertape_core::provenance::Degradation;
-use papertape_core::record::Implied;
-use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
+use papertape_core::record::DerivedRow;
+use papertape_core::tape::{Ctx, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 pub(crate) const SCOPE: &str = "sizing#1";
 
 /// The result of the decisions.
-pub(crate) struct Placement {
+pub(crate) struct OrderPlacement {
     /// The decisions by symbol.
     pub(crate) decisions: BTreeMap<Symbol, Decision>,
     /// The plan, with its adjustments.
@@ -42,9 +42,9 @@ pub(crate) async fn place(
     input: &DayInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    cases: &[Case],
-) -> Result<Placement, Stop> {
-    let mut ctx = root.child(Key::node("sizing"))?;
+    cases: &[SymbolAnalysis],
+) -> Result<OrderPlacement, SessionStop> {
+    let mut ctx = root.child(ScopeKey::node("sizing"))?;
     let date = input.day.date;
     let config = input.agent_at(SCOPE).desk_config().sizing;
     let quote = |symbol: &Symbol| (symbol.clone(), trade::quote(books.profile(), view, symbol, true, date));
@@ -53,23 +53,26 @@ pub(crate) async fn place(
         cases.iter().map(|case| (case.symbol.clone(), decision(case))).collect();
     let sizing = sizing::size(books, &quotes, &decisions, &config);
     let shown = input.symbols.iter().filter_map(|symbol| view.price(symbol).ok());
-    let entry = Entry {
+    let entry = LocalStep {
         kind: "sizing",
-        class: Class::Local,
-        arguments: seen(view, json!({ "decisions": decisions, "quotes": quotes, "sizing": config })),
+        class: StepClass::Local,
+        arguments: with_view_identity(
+            view,
+            json!({ "decisions": decisions, "quotes": quotes, "sizing": config }),
+        ),
         outcome: to_value(&sizing),
         outcome_kind: OutcomeKind::Ok,
         said: None,
-        implied: shown.map(|read| Implied::Exposure(read.exposure)).collect(),
+        implied: shown.map(|read| DerivedRow::Exposure(read.exposure)).collect(),
     };
-    ctx.local(entry).await?;
-    let mut placement = Placement { decisions, sizing, placed: Vec::new(), notices: Vec::new() };
+    ctx.record_local(entry).await?;
+    let mut placement = OrderPlacement { decisions, sizing, placed: Vec::new(), notices: Vec::new() };
     for planned in &placement.sizing.orders {
         let order = planned.order(books.next_order_id());
         let decision = approve(books.account(), books.profile(), &quotes[&order.symbol], order.clone());
         let placed = trade::execute(&mut ctx, books, view, (&order, decision), None).await?;
-        placement.notices.extend(placed.entry.as_ref().and_then(notice::sentence));
-        placement.notices.extend(placed.rejection.as_ref().map(notice::refused));
+        placement.notices.extend(placed.entry.as_ref().and_then(notice::describe_entry));
+        placement.notices.extend(placed.rejection.as_ref().map(notice::describe_rejection));
         placement.placed.push(json!({
             "order_id": order.id.0.to_string(),
             "symbol": order.symbol,
@@ -84,7 +87,7 @@ pub(crate) async fn place(
 
 /// The decision on a symbol: a rating needs the Portfolio Manager's decision and the Trader's proposal. If
 /// either is missing there is no opinion, which is not the same as a Hold.
-fn decision(case: &Case) -> Decision {
+fn decision(case: &SymbolAnalysis) -> Decision {
     match (&case.decision, &case.proposal) {
         (Some(decision), Some(proposal)) => {
             Decision::Rated { rating: decision.rating, proposal: Some(proposal.clone()) }
@@ -97,11 +100,11 @@ fn decision(case: &Case) -> Decision {
 }
 
 /// Whether a symbol has no decision because of an unparseable answer, which is counted separately.
-pub(crate) fn was_unparseable(case: &Case) -> bool {
+pub(crate) fn was_unparseable(case: &SymbolAnalysis) -> bool {
     missing(case).any(is_unparseable)
 }
 
 /// The degradations of nodes that a decision requires.
-fn missing(case: &Case) -> impl Iterator<Item = &Degradation> {
-    [Trader.seat(), PortfolioManager.seat()].into_iter().filter_map(|seat| case.gone(seat.node))
+fn missing(case: &SymbolAnalysis) -> impl Iterator<Item = &Degradation> {
+    [Trader.seat(), PortfolioManager.seat()].into_iter().filter_map(|seat| case.degradation(seat.node))
 }

@@ -1,15 +1,15 @@
 //! The results of a desk's day, for readers.
 
-use super::case::Case;
-use super::orders::{Placement, was_unparseable};
+use super::case::SymbolAnalysis;
+use super::orders::{OrderPlacement, was_unparseable};
 use super::sizing::Decision;
-use crate::memory::Spoken;
+use crate::memory::TraderOutcome;
 use crate::memory::parts::{cut, one_line};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
 use papertape_core::point_in_time::Unverified;
 use papertape_core::provenance::{Degradation, Provenance, Research};
-use papertape_core::tape::{Class, Ctx, Doc, Entry, OutcomeKind, Stop};
+use papertape_core::tape::{ContentDoc, Ctx, LocalStep, OutcomeKind, SessionStop, StepClass};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ use std::collections::BTreeMap;
 const CONCLUSION_CHARS: usize = 300;
 
 /// A completed desk day.
-pub struct DeskDay {
-    cases: Vec<Case>,
-    orders: Placement,
+pub struct DeskResult {
+    cases: Vec<SymbolAnalysis>,
+    orders: OrderPlacement,
 }
 
-impl DeskDay {
-    pub(super) fn new(cases: Vec<Case>, orders: Placement) -> Self {
+impl DeskResult {
+    pub(super) fn new(cases: Vec<SymbolAnalysis>, orders: OrderPlacement) -> Self {
         Self { cases, orders }
     }
 
     /// Whether a Trader answered, and so has read what happened to the books.
-    pub(crate) fn was_heard(&self) -> bool {
+    pub(crate) fn has_reply(&self) -> bool {
         self.cases.iter().any(|case| case.proposal.is_some())
     }
 
@@ -39,7 +39,7 @@ impl DeskDay {
     }
 
     /// How the session ended, for the Trader's memory: the conclusions of the debates, and the decisions.
-    pub(crate) fn spoken(&self) -> Spoken {
+    pub(crate) fn trader_outcome(&self) -> TraderOutcome {
         let concluded = self.cases.iter().map(|case| {
             let state = &case.state;
             let said = [&state.final_trade_decision, &state.trader_investment_plan, &state.investment_plan];
@@ -47,8 +47,8 @@ impl DeskDay {
             let said = said.map(|text| cut(&one_line(text), CONCLUSION_CHARS)).unwrap_or_default();
             format!("{}: {said}", case.symbol)
         });
-        Spoken {
-            heard: self.was_heard(),
+        TraderOutcome {
+            heard: self.has_reply(),
             degraded: self.cases.iter().any(|case| !case.degradations.is_empty()),
             decision: concluded.collect::<Vec<_>>().join("\n"),
         }
@@ -95,7 +95,7 @@ impl DeskDay {
     fn decisions(&self) -> Value {
         let mut ratings: BTreeMap<&str, usize> = BTreeMap::new();
         let (mut unparseable, mut fallback) = (0_usize, 0_usize);
-        let note = |case: &Case, (node, note): &(&'static str, String)| json!({ "symbol": case.symbol, "node": node, "note": note });
+        let note = |case: &SymbolAnalysis, (node, note): &(&'static str, String)| json!({ "symbol": case.symbol, "node": node, "note": note });
         let notes = self.cases.iter().flat_map(|case| case.notes.iter().map(move |one| note(case, one)));
         for case in &self.cases {
             match self.orders.decisions.get(&case.symbol) {
@@ -122,22 +122,22 @@ impl DeskDay {
 ///
 /// # Errors
 /// A stop.
-pub(super) async fn keep_state(ctx: &mut Ctx, case: &mut Case) -> Result<(), Stop> {
-    let entry = Entry {
+pub(super) async fn record_state(ctx: &mut Ctx, case: &mut SymbolAnalysis) -> Result<(), SessionStop> {
+    let entry = LocalStep {
         kind: "state",
-        class: Class::Local,
+        class: StepClass::Local,
         arguments: json!({ "symbol": case.symbol }),
         outcome: to_value(&case.state),
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied: Vec::new(),
     };
-    let kept = ctx.local(entry).await?;
-    case.state_ref = Some(Doc::of(&kept).hash);
+    let kept = ctx.record_local(entry).await?;
+    case.state_ref = Some(ContentDoc::of(&kept).hash);
     Ok(())
 }
 
-fn of_symbol(case: &Case) -> Value {
+fn of_symbol(case: &SymbolAnalysis) -> Value {
     let research = research(case);
     let rating = case.decision.as_ref().map(|decision| decision.rating);
     json!({
@@ -154,6 +154,6 @@ fn of_symbol(case: &Case) -> Value {
     })
 }
 
-fn research(case: &Case) -> &Research {
+fn research(case: &SymbolAnalysis) -> &Research {
     &case.state.investment_debate_state.research
 }

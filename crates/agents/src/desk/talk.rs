@@ -3,11 +3,11 @@
 
 use super::answer::Structured;
 use super::config::PromptStyle;
-use super::roles::{Seat, Task};
-use super::{Room, tools};
+use super::roles::{RolePrompt, RoleSpec};
+use super::{DeskContext, tools};
 use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::message::{CallFailure, FailureKind, Message, ModelReply, ModelRequest, ToolChoice};
-use papertape_core::tape::{CallOptions, Ctx, NodeFailure, Stop};
+use papertape_core::tape::{CallOptions, Ctx, NodeFailure, SessionStop};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -24,16 +24,16 @@ pub const NODE_FAILURES: [&str; 3] = [UNPARSEABLE, STEP_LIMIT, BAD_PROMPT];
 const MAX_REASON_CHARS: usize = 500;
 
 /// A node's conversation.
-pub struct Talk<'a> {
+pub struct NodeConversation<'a> {
     pub(super) ctx: Ctx,
-    pub(super) room: &'a Room<'a>,
-    pub(super) seat: &'static Seat,
-    pub(super) task: Task,
+    pub(super) room: &'a DeskContext<'a>,
+    pub(super) seat: &'static RoleSpec,
+    pub(super) task: RolePrompt,
 }
 
 /// A node's answer, with how it was obtained.
 #[derive(Debug)]
-pub struct Worked<A> {
+pub struct NodeResult<A> {
     /// Its answer.
     pub answer: A,
     /// The number of tool calls.
@@ -45,9 +45,9 @@ pub struct Worked<A> {
 }
 
 /// An answer, or why there is none; the outer error is a stop.
-type Outcome<T> = Result<Result<T, NodeFailure>, Stop>;
+type Outcome<T> = Result<Result<T, NodeFailure>, SessionStop>;
 
-impl<A> Worked<A> {
+impl<A> NodeResult<A> {
     fn of(answer: A) -> Self {
         Self { answer, tool_calls: 0, sources_missing: BTreeMap::new(), notes: Vec::new() }
     }
@@ -57,18 +57,18 @@ impl<A> Worked<A> {
     }
 }
 
-impl Talk<'_> {
+impl NodeConversation<'_> {
     /// An answer in prose.
     ///
     /// # Errors
     /// A stop.
-    pub async fn prose(mut self) -> Outcome<Worked<String>> {
+    pub async fn prose(mut self) -> Outcome<NodeResult<String>> {
         let (request, options) = match self.open().await? {
             Ok(open) => open,
             Err(failure) => return Ok(Err(failure)),
         };
         let reply = self.ctx.model(&request, options).await?;
-        Ok(reply.map_err(failed).and_then(|reply| text_of(&reply)).map(Worked::of))
+        Ok(reply.map_err(failed).and_then(|reply| text_of(&reply)).map(NodeResult::of))
     }
 
     /// A report in prose, after reading with tools. The last call may not request tools, so that a node that
@@ -76,13 +76,13 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// A stop.
-    pub async fn report(mut self) -> Outcome<Worked<String>> {
+    pub async fn report(mut self) -> Outcome<NodeResult<String>> {
         let (mut request, options) = match self.open().await? {
             Ok(open) => open,
             Err(failure) => return Ok(Err(failure)),
         };
         request.tools = tools::specs(self.room.view, self.seat.tools);
-        let mut worked = Worked::of(String::new());
+        let mut worked = NodeResult::of(String::new());
         let most = self.room.agent(self.ctx.scope()).limits.max_steps.max(1);
         for step in 1..=most {
             if step == most {
@@ -93,7 +93,7 @@ impl Talk<'_> {
                 Err(failure) => return Ok(Err(failed(failure))),
             };
             if reply.tool_calls.is_empty() || (step == most && !is_blank(&reply.text)) {
-                return Ok(text_of(&reply).map(|answer| Worked { answer, ..worked }));
+                return Ok(text_of(&reply).map(|answer| NodeResult { answer, ..worked }));
             }
             request.messages.push(reply.to_message());
             for call in &reply.tool_calls {
@@ -113,7 +113,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// A stop.
-    pub async fn structured<T: Structured>(mut self) -> Outcome<Worked<T>> {
+    pub async fn structured<T: Structured>(mut self) -> Outcome<NodeResult<T>> {
         let (mut request, options) = match self.open().await? {
             Ok(open) => open,
             Err(failure) => return Ok(Err(failure)),
@@ -129,7 +129,7 @@ impl Talk<'_> {
             Err(failure) => return Ok(Err(failed(failure))),
         };
         let reason = match T::read(&reply.text) {
-            Ok(read) => return Ok(Ok(Worked::read(read))),
+            Ok(read) => return Ok(Ok(NodeResult::read(read))),
             Err(unparseable) => unparseable.reason,
         };
         // The reason quotes the answer.
@@ -138,14 +138,14 @@ impl Talk<'_> {
             Ok(text) => text,
             Err(failure) => return Ok(Err(failure)),
         };
-        let repair = self.ctx.say(&repair).await?;
+        let repair = self.ctx.push_user_message(&repair).await?;
         request.messages.extend([reply.to_message(), Message::user(repair)]);
         let reply = match self.ctx.model(&request, options).await? {
             Ok(reply) => reply,
             Err(failure) => return Ok(Err(failed(failure))),
         };
         Ok(T::read(&reply.text)
-            .map(Worked::read)
+            .map(NodeResult::read)
             .map_err(|unparseable| NodeFailure { kind: UNPARSEABLE.to_owned(), message: unparseable.reason }))
     }
 
@@ -157,8 +157,8 @@ impl Talk<'_> {
             Ok(texts) => texts,
             Err(failure) => return Ok(Err(failure)),
         };
-        let instructions = self.ctx.instruct(&instructions);
-        let task = self.ctx.say_showing(&task, std::mem::take(&mut self.task.shown)).await?;
+        let instructions = self.ctx.set_system_prompt(&instructions);
+        let task = self.ctx.push_with_exposure(&task, std::mem::take(&mut self.task.shown)).await?;
         let agent = self.room.agent(self.ctx.scope());
         let config = agent.desk_config();
         let model = config.model(agent, self.seat.llm);

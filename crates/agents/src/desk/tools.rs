@@ -1,9 +1,9 @@
 //! The analysts' tools: those of the market view, a subset per role. Their results are shown as data.
 
-use crate::tools::{self, Reading, calculate, facts, market, snapshot};
+use crate::tools::{self, ToolOutput, calculate, facts, market, snapshot};
 use papertape_core::market::MarketView;
 use papertape_core::message::{ToolCall, ToolSpec};
-use papertape_core::tape::{Ctx, Stop, ToolNote};
+use papertape_core::tape::{Ctx, SessionStop, ToolInvocation};
 
 /// The specs of the tools with these names over the view.
 pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
@@ -19,7 +19,7 @@ pub(crate) fn specs(view: &MarketView<'_>, names: &[&str]) -> Vec<ToolSpec> {
 }
 
 /// The result of a tool call.
-pub(crate) struct Told {
+pub(crate) struct ToolResult {
     /// The text for the model.
     pub(crate) content: String,
     /// The requested source that was not available, with the reason.
@@ -35,23 +35,23 @@ pub(crate) async fn run(
     view: &MarketView<'_>,
     names: &[&str],
     call: &ToolCall,
-) -> Result<Told, Stop> {
-    let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+) -> Result<ToolResult, SessionStop> {
+    let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
     let wrong = crate::tools::unknown_arguments(&specs(view, names), call, &[]);
     let reading = match names.contains(&call.name.as_str()) {
         true => wrong.or_else(|| read(view, call)),
         false => None,
     };
     let reading = reading.unwrap_or_else(|| {
-        Reading::error(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")))
+        ToolOutput::error(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")))
     });
     let reason = || reading.value["error"].as_str().unwrap_or_default().to_owned();
     let missing = reading.missing.clone().map(|source| (source, reason()));
     let content = tools::answer(ctx, view, note, reading).await?;
-    Ok(Told { content, missing })
+    Ok(ToolResult { content, missing })
 }
 
-fn read(view: &MarketView<'_>, call: &ToolCall) -> Option<Reading> {
+fn read(view: &MarketView<'_>, call: &ToolCall) -> Option<ToolOutput> {
     match call.name.as_str() {
         "get_snapshot" => Some(snapshot::run(view, &call.arguments)),
         "calculate" => Some(calculate::run(&call.arguments)),

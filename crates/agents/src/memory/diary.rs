@@ -1,17 +1,17 @@
 //! The memory during one day: the events of the pre-phase, the recall for the trader, the events of the
 //! session and the bar, and in the post phase the round and the reflections, all of it on the tape.
 
-use super::ask::{Asked, Asker};
-use super::facts::Facts;
+use super::ask::{MemoryPrompter, PromptResult};
+use super::facts::RoundFacts;
 use super::lessons::Lesson;
 use super::meaning;
 use super::origin::Origin;
-use super::parts::Parts;
-use super::past::{Reader, book_lines};
-use super::reflect::{self, About};
+use super::parts::RoundSummary;
+use super::past::{RecallContext, book_lines};
+use super::reflect::{self, ReflectionInput};
 use super::settings::MemorySettings;
-use super::state::{Memory, Remembered};
-use super::trades::{Closing, Step, follow_entry};
+use super::state::{Memory, RecalledFrom};
+use super::trades::{ClosedTrade, TradeEvent, follow_entry};
 use crate::config::{AgentConfig, AgentKind};
 use crate::day::DayInput;
 use crate::desk::config::LlmKind;
@@ -23,8 +23,10 @@ use papertape_core::market::{Listed, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::point_in_time::Unverified;
-use papertape_core::record::{ContextState, Implied, ReflectionRow, RoundRow, Source, VectorRow};
-use papertape_core::tape::{Class, Ctx, Entry, Key, OutcomeKind, Stop};
+use papertape_core::record::{
+    ContextState, DerivedRow, EmbeddingRow, ReflectionRow, RoundMemoryRow, SummarySource,
+};
+use papertape_core::tape::{Ctx, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -34,7 +36,7 @@ const MAX_THESIS_CHARS: usize = 2_000;
 
 /// How the trader's session ended, for its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spoken {
+pub struct TraderOutcome {
     /// Whether the trader answered at all.
     pub heard: bool,
     /// Whether its answer was a fallback or broke off.
@@ -44,27 +46,27 @@ pub struct Spoken {
 }
 
 /// The memory on one day.
-pub struct Diary<'a> {
-    asker: Asker<'a>,
+pub struct DayMemory<'a> {
+    asker: MemoryPrompter<'a>,
     settings: MemorySettings,
     symbols: &'a Listed,
     day: TradingDay,
     memory: Memory,
-    spoken: Spoken,
+    spoken: TraderOutcome,
     /// The origin of what this session writes.
     origin: Origin,
     followed: usize,
     opened: Vec<String>,
-    closings: Vec<Closing>,
+    closings: Vec<ClosedTrade>,
     /// Context rows that wait for the next step.
-    rows: Vec<Implied>,
+    rows: Vec<DerivedRow>,
     lost: bool,
     embedding: Option<&'a ModelName>,
     /// Embeddings computed today for reflections of this job.
-    vectors: Vec<VectorRow>,
+    vectors: Vec<EmbeddingRow>,
 }
 
-impl<'a> Diary<'a> {
+impl<'a> DayMemory<'a> {
     /// Opens the day with the existing memory. `agent`: as configured in the post phase, whose memories are
     /// written by its trader's model.
     #[must_use]
@@ -80,12 +82,12 @@ impl<'a> Diary<'a> {
         };
         let house_version = input.house_versions.get(&model).copied();
         Self {
-            asker: Asker { agent, model, house_version, prompts: input.prompts },
+            asker: MemoryPrompter { agent, model, house_version, prompts: input.prompts },
             settings: input.memory,
             symbols: input.symbols,
             day: input.day,
             memory,
-            spoken: Spoken::default(),
+            spoken: TraderOutcome::default(),
             origin: Origin::here(input.day.date, None),
             followed: 0,
             opened: Vec::new(),
@@ -102,25 +104,25 @@ impl<'a> Diary<'a> {
     ///
     /// # Errors
     /// A stop.
-    pub async fn wake(&mut self, pre: &mut Ctx, books: &Books) -> Result<(), Stop> {
+    pub async fn on_open(&mut self, pre: &mut Ctx, books: &Books) -> Result<(), SessionStop> {
         if self.settings.is_off() {
             return Ok(());
         }
-        self.follow(books.journal(), self.day.open);
+        self.apply_journal(books.journal(), self.day.open);
         self.memory.after_loss |= std::mem::take(&mut self.lost);
         let newest = self.memory.rounds.last().map(|round| round.0.clone());
         if let Some(round) = newest {
-            self.explain(&round);
+            self.attach_thesis(&round);
             self.opened.clear();
         }
-        self.keep_rows(pre, None).await?;
+        self.record_rows(pre, None).await?;
         // Lessons carried over from another job, or that could not be embedded earlier.
         self.embed(pre).await
     }
 
     /// Embeds the lessons that have no vector of the model; none is embedded twice. If the model fails, they
     /// are retried the next day, and found only by keywords until then.
-    async fn embed(&mut self, ctx: &mut Ctx) -> Result<(), Stop> {
+    async fn embed(&mut self, ctx: &mut Ctx) -> Result<(), SessionStop> {
         let Some(model) = self.embedding.filter(|_| self.settings.mode.trades()) else { return Ok(()) };
         let options = self.asker.agent.limits.call_options();
         let lessons = &mut self.memory.archive;
@@ -130,8 +132,8 @@ impl<'a> Diary<'a> {
 
     /// The recall context for the trader.
     #[must_use]
-    pub fn reader<'r>(&'r self, account: &'r Account) -> Reader<'r> {
-        Reader {
+    pub fn reader<'r>(&'r self, account: &'r Account) -> RecallContext<'r> {
+        RecallContext {
             memory: &self.memory,
             settings: self.settings,
             prompts: self.asker.prompts,
@@ -145,8 +147,8 @@ impl<'a> Diary<'a> {
 
     /// Called after the session: records what its orders did, the trader's outcome, and the mark for
     /// everything it writes.
-    pub fn heard(&mut self, books: &Books, spoken: Spoken, unverified: Option<Unverified>) {
-        self.follow(books.journal(), self.day.open);
+    pub fn on_session_end(&mut self, books: &Books, spoken: TraderOutcome, unverified: Option<Unverified>) {
+        self.apply_journal(books.journal(), self.day.open);
         self.spoken = spoken;
         self.origin.unverified = unverified;
     }
@@ -156,29 +158,29 @@ impl<'a> Diary<'a> {
     ///
     /// # Errors
     /// A stop. A failed model call is not a stop: the template is used, and the row is marked.
-    pub async fn post(
+    pub async fn on_close(
         mut self,
         root: &Ctx,
         journal: &Journal,
         account: &Account,
-    ) -> Result<(Memory, Vec<VectorRow>), Stop> {
+    ) -> Result<(Memory, Vec<EmbeddingRow>), SessionStop> {
         if self.settings.is_off() {
             return Ok((self.memory, self.vectors));
         }
-        self.follow(journal, self.day.close);
-        let mut ctx = root.child(Key::node("post"))?;
+        self.apply_journal(journal, self.day.close);
+        let mut ctx = root.child(ScopeKey::node("post"))?;
         let mut round = None;
         if self.spoken.heard {
             let row = self.round(&mut ctx, journal, account).await?;
-            let written = Remembered { origin: self.origin.clone(), row: row.clone() };
-            self.explain(&written);
+            let written = RecalledFrom { origin: self.origin.clone(), row: row.clone() };
+            self.attach_thesis(&written);
             self.memory.remember(written, self.settings.keep_rounds);
             round = Some(row);
         }
-        self.keep_rows(&mut ctx, round).await?;
+        self.record_rows(&mut ctx, round).await?;
         if self.settings.mode.trades() {
             for (n, closing) in (1_u32..).zip(std::mem::take(&mut self.closings)) {
-                let mut child = ctx.child(Key::Node("reflection".to_owned(), n))?;
+                let mut child = ctx.child(ScopeKey::Node("reflection".to_owned(), n))?;
                 self.reflect(&mut child, &closing).await?;
             }
         }
@@ -188,30 +190,30 @@ impl<'a> Diary<'a> {
     }
 
     /// Processes the journal's new entries.
-    fn follow(&mut self, journal: &Journal, at: Timestamp) {
+    fn apply_journal(&mut self, journal: &Journal, at: Timestamp) {
         if self.settings.is_off() {
             return;
         }
         for entry in journal.entries.iter().skip(self.followed) {
             match follow_entry(&mut self.memory.open, at, entry) {
-                Step::Nothing => {}
-                Step::Opened(id) => self.opened.push(id),
-                Step::Converted(id) => {
+                TradeEvent::Nothing => {}
+                TradeEvent::Opened(id) => self.opened.push(id),
+                TradeEvent::Converted(id) => {
                     if let Some(open) = self.memory.open.get(&id) {
                         let row = open.row(&id, ContextState::Converted, at);
-                        self.rows.push(Implied::Context(Box::new(row)));
+                        self.rows.push(DerivedRow::Context(Box::new(row)));
                     }
                 }
-                Step::Vanished(id, open) => {
+                TradeEvent::Vanished(id, open) => {
                     let row = open.row(&id, ContextState::Closed, at);
-                    self.rows.push(Implied::Context(Box::new(row)));
+                    self.rows.push(DerivedRow::Context(Box::new(row)));
                 }
-                Step::Closed(closing) => {
+                TradeEvent::Closed(closing) => {
                     self.lost |= closing.realised.pnl < Money::ZERO;
                     if closing.realised.position_closed && closing.open.summary.is_some() {
                         let id = closing.realised.position.as_str();
                         let row = closing.open.row(id, ContextState::Closed, self.day.close);
-                        self.rows.push(Implied::Context(Box::new(row)));
+                        self.rows.push(DerivedRow::Context(Box::new(row)));
                     }
                     self.closings.push(*closing);
                 }
@@ -222,7 +224,7 @@ impl<'a> Diary<'a> {
 
     /// Sets the round's summary as the thesis of the positions opened in it, including those already closed.
     /// The thesis becomes known with the round, not when the position was opened.
-    fn explain(&mut self, round: &Remembered<RoundRow>) {
+    fn attach_thesis(&mut self, round: &RecalledFrom<RoundMemoryRow>) {
         let at = round.row.known_at;
         for closing in &mut self.closings {
             let id = closing.realised.position.as_str();
@@ -231,23 +233,23 @@ impl<'a> Diary<'a> {
                 && closing.realised.position_closed
             {
                 let row = closing.open.row(id, ContextState::Closed, self.day.close);
-                self.rows.push(Implied::Context(Box::new(row)));
+                self.rows.push(DerivedRow::Context(Box::new(row)));
             }
         }
         for id in &self.opened {
             if let Some(open) = self.memory.open.get_mut(id)
                 && open.explain(round)
             {
-                self.rows.push(Implied::Context(Box::new(open.row(id, ContextState::Open, at))));
+                self.rows.push(DerivedRow::Context(Box::new(open.row(id, ContextState::Open, at))));
             }
         }
     }
 
     /// Records the round and the pending context rows in one step; no step when there is nothing to record.
-    async fn keep_rows(&mut self, ctx: &mut Ctx, round: Option<RoundRow>) -> Result<(), Stop> {
+    async fn record_rows(&mut self, ctx: &mut Ctx, round: Option<RoundMemoryRow>) -> Result<(), SessionStop> {
         let contexts = std::mem::take(&mut self.rows);
         let mut implied = Vec::new();
-        implied.extend(round.map(|round| Implied::Round(Box::new(round))));
+        implied.extend(round.map(|round| DerivedRow::Round(Box::new(round))));
         implied.extend(contexts.into_iter().filter(|_| self.settings.mode.open()));
         if implied.is_empty() {
             return Ok(());
@@ -255,27 +257,32 @@ impl<'a> Diary<'a> {
         enter(ctx, json!({ "settings": self.settings }), to_value(&implied), implied).await
     }
 
-    async fn round(&self, ctx: &mut Ctx, journal: &Journal, account: &Account) -> Result<RoundRow, Stop> {
+    async fn round(
+        &self,
+        ctx: &mut Ctx,
+        journal: &Journal,
+        account: &Account,
+    ) -> Result<RoundMemoryRow, SessionStop> {
         let language = self.asker.agent.language;
-        let facts = Facts::of(journal, account, self.symbols);
+        let facts = RoundFacts::of(journal, account, self.symbols);
         let values = json!({
             "date": self.day.date,
             "decision": fence(Author::Earlier, "the session", &self.spoken.decision, MAX_DECISION_CHARS),
             "booked": book_lines(&facts.booked),
             "held": facts.held,
         });
-        let read = |text: &str, _| Parts::read(text, language).map_err(|problem| problem.to_string());
-        let asked = self.asker.ask(ctx, "round", values, read).await?;
+        let read = |text: &str, _| RoundSummary::read(text, language).map_err(|problem| problem.to_string());
+        let asked = self.asker.prompt(ctx, "round", values, read).await?;
         let (parts, source, note) = match asked {
-            Asked::Answered(parts, source) => (parts, source, None),
-            Asked::Unusable { text, why } => {
-                let parts = Parts::filled(&text, &facts.parts(account, language), language);
-                (parts, Source::Template, Some(why))
+            PromptResult::Answered(parts, source) => (parts, source, None),
+            PromptResult::Unusable { text, why } => {
+                let parts = RoundSummary::filled(&text, &facts.parts(account, language), language);
+                (parts, SummarySource::Template, Some(why))
             }
         };
         let round_id = self.memory.round_id + 1;
         let keep = u64::from(self.settings.keep_rounds);
-        Ok(RoundRow {
+        Ok(RoundMemoryRow {
             round_id,
             situation: facts.situation(&self.spoken.decision),
             summary: parts.write(language),
@@ -289,11 +296,11 @@ impl<'a> Diary<'a> {
         })
     }
 
-    async fn reflect(&mut self, ctx: &mut Ctx, closing: &Closing) -> Result<(), Stop> {
+    async fn reflect(&mut self, ctx: &mut Ctx, closing: &ClosedTrade) -> Result<(), SessionStop> {
         let id = closing.realised.position.as_str();
         let still_open = self.memory.open.get(id).and_then(|open| open.summary.as_deref());
         let thesis = closing.open.summary.as_deref().or(still_open);
-        let about = About {
+        let about = ReflectionInput {
             trade_id: self.memory.trade_id + 1,
             thesis,
             known_at: self.day.close,
@@ -305,27 +312,32 @@ impl<'a> Diary<'a> {
             "thesis": thesis.map(|thesis| fence(Author::Earlier, "thesis at entry", thesis, MAX_THESIS_CHARS)),
         });
         let read = |text: &str, source| reflect::with_answer(&facts, text, source);
-        let row = match self.asker.ask(ctx, "reflection", values, read).await? {
-            Asked::Answered(row, _) => row,
-            Asked::Unusable { why, .. } => ReflectionRow { note: Some(why), ..facts.clone() },
+        let row = match self.asker.prompt(ctx, "reflection", values, read).await? {
+            PromptResult::Answered(row, _) => row,
+            PromptResult::Unusable { why, .. } => ReflectionRow { note: Some(why), ..facts.clone() },
         };
         self.memory.trade_id = row.trade_id;
         self.memory.archive.push(Lesson { origin: self.origin.clone(), ..Lesson::from(&row) });
         let outcome = to_value(&row);
         let arguments = json!({ "position": id, "part": closing.part });
-        enter(ctx, arguments, outcome, vec![Implied::Reflection(Box::new(row))]).await
+        enter(ctx, arguments, outcome, vec![DerivedRow::Reflection(Box::new(row))]).await
     }
 }
 
-async fn enter(ctx: &mut Ctx, arguments: Value, outcome: Value, implied: Vec<Implied>) -> Result<(), Stop> {
-    let entry = Entry {
+async fn enter(
+    ctx: &mut Ctx,
+    arguments: Value,
+    outcome: Value,
+    implied: Vec<DerivedRow>,
+) -> Result<(), SessionStop> {
+    let entry = LocalStep {
         kind: "memory",
-        class: Class::Local,
+        class: StepClass::Local,
         arguments,
         outcome,
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied,
     };
-    ctx.local(entry).await.map(drop)
+    ctx.record_local(entry).await.map(drop)
 }

@@ -1,9 +1,9 @@
 //! A round's facts, from the books only: the input of the prompt and of the template.
 
-use super::parts::{Parts, cut, one_line};
+use super::parts::{RoundSummary, cut, one_line};
 use super::reflect::side;
 use crate::config::Language;
-use crate::notice::sentence;
+use crate::notice::describe_entry;
 use papertape_core::broker::{Journal, MAX_LEVERAGED_LOSS};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{Account, FillCause, Position};
@@ -19,7 +19,7 @@ const CONCLUDED_CHARS: usize = 280;
 const LISTED: usize = 12;
 
 /// A round's facts.
-pub(super) struct Facts {
+pub(super) struct RoundFacts {
     pub(super) assets: Vec<AssetNote>,
     /// What was booked and what was rejected, in sentences.
     pub(super) booked: Vec<String>,
@@ -28,15 +28,15 @@ pub(super) struct Facts {
     pub(super) is_open_entry: bool,
 }
 
-impl Facts {
+impl RoundFacts {
     pub(super) fn of(journal: &Journal, account: &Account, symbols: &BTreeSet<Symbol>) -> Self {
-        let mut booked: Vec<String> = journal.known_at_close().iter().filter_map(sentence).collect();
+        let mut booked: Vec<String> = journal.known_at_close().iter().filter_map(describe_entry).collect();
         let refused = journal
             .refusals
             .iter()
             .map(|refusal| format!("{} {}: {}", refusal.request.symbol(), refusal.code, refusal.message));
         booked.extend(refused);
-        let opened = |entry: &&papertape_core::broker::BookEntry| {
+        let opened = |entry: &&papertape_core::broker::LedgerEntry| {
             entry.applied.as_ref().is_some_and(|applied| applied.opened)
         };
         Self {
@@ -60,7 +60,7 @@ impl Facts {
     }
 
     /// The four parts, from the facts only.
-    pub(super) fn parts(&self, account: &Account, language: Language) -> Parts {
+    pub(super) fn parts(&self, account: &Account, language: Language) -> RoundSummary {
         let en = language == Language::En;
         let pick = |english: &str, chinese: &str| if en { english.to_owned() } else { chinese.to_owned() };
         let join = |items: Vec<String>, none: String| if items.is_empty() { none } else { items.join("; ") };
@@ -72,7 +72,7 @@ impl Facts {
             (None, true) => format!("does the reason to hold {symbol} still stand"),
             (None, false) => format!("持有 {symbol} 的理由是否仍成立"),
         });
-        Parts::new([
+        RoundSummary::new([
             join(conclusion.collect(), pick("nothing was traded", "未交易")),
             join(self.booked.clone(), pick("wait: nothing changed", "观望：持仓无变化")),
             join(risk.collect(), pick("no open position, no stop to check", "无持仓，无须检查止损")),

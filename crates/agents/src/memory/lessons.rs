@@ -1,14 +1,14 @@
 //! Lessons from closed trades: stored permanently, and retrieved by relevance.
 
 use super::origin::Origin;
-use super::state::Packed;
+use super::state::ContentRef;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::Direction;
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
-use papertape_core::record::{Assessment, ErrorTag, ReflectionRow, Source};
+use papertape_core::record::{Assessment, ErrorTag, ReflectionRow, SummarySource};
 use papertape_core::time::Timestamp;
-use papertape_embed::fuse::reciprocal_ranks;
+use papertape_embed::reciprocal_rank_fusion::reciprocal_ranks;
 use papertape_embed::vector;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -57,12 +57,12 @@ pub struct Lesson {
     pub known_at: Timestamp,
     /// Its embedding, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub meaning: Option<Meaning>,
+    pub meaning: Option<Embedding>,
 }
 
 /// A lesson's embedding by one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Meaning {
+pub struct Embedding {
     /// The model.
     pub model: ModelName,
     /// A unit vector, in base64 of little-endian 32-bit floats.
@@ -102,7 +102,7 @@ impl From<&ReflectionRow> for Lesson {
             error_tags: row.error_tags.clone(),
             value_assessment: row.value_assessment,
             next_rules: row.next_rules.clone(),
-            is_template: row.source == Source::Template,
+            is_template: row.source == SummarySource::Template,
             known_at: row.known_at,
             meaning: None,
         }
@@ -114,7 +114,7 @@ impl From<&ReflectionRow> for Lesson {
 #[serde(default)]
 pub struct Archive {
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    sealed: Vec<Packed<Vec<Lesson>>>,
+    sealed: Vec<ContentRef<Vec<Lesson>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tail: Vec<Lesson>,
 }
@@ -124,7 +124,7 @@ impl Archive {
     pub fn push(&mut self, lesson: Lesson) {
         self.tail.push(lesson);
         if self.tail.len() == BLOCK {
-            self.sealed.push(Packed(std::mem::take(&mut self.tail)));
+            self.sealed.push(ContentRef(std::mem::take(&mut self.tail)));
         }
     }
 
@@ -163,7 +163,12 @@ pub struct Query<'a> {
 /// word in common, at most 6; ties go to the newer one. Lessons written by the template rank last. This is
 /// keyword search.
 #[must_use]
-pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, most: usize) -> Vec<&'a Lesson> {
+pub fn rank_by_keyword<'a>(
+    archive: &'a Archive,
+    query: &Query<'_>,
+    instant: Timestamp,
+    most: usize,
+) -> Vec<&'a Lesson> {
     let asked = words(&query.words);
     let mut ranked: Vec<&Lesson> = archive.iter().filter(|lesson| lesson.known_at <= instant).collect();
     ranked.sort_by_cached_key(|lesson| {
@@ -178,14 +183,14 @@ pub fn best<'a>(archive: &'a Archive, query: &Query<'_>, instant: Timestamp, mos
 /// with `asked`, fused by reciprocal ranks ([`reciprocal_ranks`]). Ties go to the better keyword rank;
 /// lessons written by the template rank last.
 #[must_use]
-pub fn best_by_meaning<'a>(
+pub fn rank_hybrid<'a>(
     archive: &'a Archive,
     query: &Query<'_>,
     (model, asked): (&ModelName, &[f32]),
     instant: Timestamp,
     most: usize,
 ) -> Vec<&'a Lesson> {
-    let by_words = best(archive, query, instant, usize::MAX);
+    let by_words = rank_by_keyword(archive, query, instant, usize::MAX);
     let vector = |(at, lesson): (usize, &&Lesson)| Some((at, lesson.vector(model)?));
     let vectors = by_words.iter().enumerate().filter_map(vector);
     let cosine = |(at, vector): (usize, Vec<f32>)| {

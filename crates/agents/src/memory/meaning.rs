@@ -1,12 +1,12 @@
 //! Embeddings of texts by a sentence model. Each request is an external step, whichever model it uses: a
 //! replay needs no model, and gets the same numbers on any machine.
 
-use super::lessons::{Archive, Lesson, Meaning};
+use super::lessons::{Archive, Embedding, Lesson};
 use super::parts::cut;
 use papertape_core::message::ModelName;
 use papertape_core::ports::ExternalCall;
-use papertape_core::record::VectorRow;
-use papertape_core::tape::{CallOptions, Ctx, Stop};
+use papertape_core::record::EmbeddingRow;
+use papertape_core::tape::{CallOptions, Ctx, SessionStop};
 use papertape_embed::vector;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(super) async fn vectors(
     model: &ModelName,
     options: CallOptions,
     texts: &[String],
-) -> Result<Result<Vec<Vec<f32>>, String>, Stop> {
+) -> Result<Result<Vec<Vec<f32>>, String>, SessionStop> {
     let call = ExternalCall {
         server: EMBEDDINGS.to_owned(),
         tool: model.to_string(),
@@ -57,7 +57,7 @@ pub(super) async fn embed(
     model: &ModelName,
     options: CallOptions,
     archive: &mut Archive,
-) -> Result<Vec<VectorRow>, Stop> {
+) -> Result<Vec<EmbeddingRow>, SessionStop> {
     let lacks = |lesson: &Lesson| lesson.meaning.as_ref().is_none_or(|meaning| meaning.model != *model);
     let mut rows = Vec::new();
     loop {
@@ -74,9 +74,9 @@ pub(super) async fn embed(
             }
         };
         for (lesson, numbers) in archive.iter_mut().filter(|lesson| lacks(lesson)).zip(&made) {
-            lesson.meaning = Some(Meaning { model: model.clone(), vector: vector::to_base64(numbers) });
+            lesson.meaning = Some(Embedding { model: model.clone(), vector: vector::to_base64(numbers) });
             if lesson.origin.job.is_none() {
-                rows.push(VectorRow {
+                rows.push(EmbeddingRow {
                     trade_id: lesson.trade_id,
                     model: model.to_string(),
                     vector: vector::to_bytes(numbers),

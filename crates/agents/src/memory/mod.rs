@@ -19,11 +19,13 @@ mod settings;
 mod state;
 pub mod trades;
 
-pub use diary::{Diary, Spoken};
+pub use diary::{DayMemory, TraderOutcome};
 pub use meaning::EMBEDDINGS;
 pub use origin::Origin;
 pub(crate) use past::book_lines;
-pub use past::{CONTEXT_CHARS, CONTEXTS_CHARS, Past, Reader, Recalled, Shown, past_context, recall};
+pub use past::{
+    CONTEXT_CHARS, CONTEXTS_CHARS, RecallBlock, RecallContext, Recalled, RecalledItem, past_context, recall,
+};
 pub use reflect::{REFLECTION_CHARS, of_log};
 pub use settings::{LONGEST_WINDOW, MemoryMode, MemorySettings};
 pub use state::Memory;

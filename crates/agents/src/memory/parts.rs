@@ -15,7 +15,7 @@ const RISK: usize = 2;
 
 /// Conclusion, position, risk, next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts([String; 4]);
+pub struct RoundSummary([String; 4]);
 
 /// Why a text is not a valid summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl std::fmt::Display for Problem {
     }
 }
 
-impl Parts {
+impl RoundSummary {
     /// The parts in their order.
     #[must_use]
     pub fn new(parts: [String; 4]) -> Self {
@@ -112,7 +112,7 @@ impl Parts {
 
     /// The minimum number of characters for [`Self::fit`].
     #[must_use]
-    pub fn least(&self, language: Language) -> usize {
+    pub fn min_chars(&self, language: Language) -> usize {
         let labels = chars(&self.write(language)) - self.0.iter().map(|part| chars(part)).sum::<usize>();
         labels + chars(&self.0[RISK]) + 3
     }
@@ -132,9 +132,9 @@ impl Parts {
 
 /// Parses a stored summary; `None` when it is not valid.
 #[must_use]
-pub fn kept(summary: &str) -> Option<Parts> {
+pub fn parse_stored(summary: &str) -> Option<RoundSummary> {
     let found = find(summary);
-    found.iter().all(Option::is_some).then(|| Parts(found.map(Option::unwrap_or_default)))
+    found.iter().all(Option::is_some).then(|| RoundSummary(found.map(Option::unwrap_or_default)))
 }
 
 /// Divides `total` among needs: none gets more than it needs, and unused amounts go to the others.

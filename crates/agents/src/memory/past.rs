@@ -6,7 +6,7 @@ use super::meaning::vectors;
 use super::parts::{self, cut};
 use super::reflect::side;
 use super::settings::MemorySettings;
-use super::state::{Memory, Remembered};
+use super::state::{Memory, RecalledFrom};
 use super::trades::OpenPosition;
 use crate::config::Language;
 use crate::prompt::{PromptError, PromptSet};
@@ -16,8 +16,8 @@ use papertape_core::ledger::{Account, Position};
 use papertape_core::market::Listed;
 use papertape_core::message::ModelName;
 use papertape_core::point_in_time::Unverified;
-use papertape_core::record::{GivenKind, GivenRow, Implied, RoundRow};
-use papertape_core::tape::{CallOptions, Class, Ctx, Entry, OutcomeKind, Stop};
+use papertape_core::record::{DerivedRow, MemoryKind, RecalledMemoryRow, RoundMemoryRow};
+use papertape_core::tape::{CallOptions, Ctx, LocalStep, OutcomeKind, SessionStop, StepClass};
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -37,7 +37,7 @@ const LINE_CHARS: usize = 160;
 
 /// The recall context: whose past, for whom, and at which instant.
 #[derive(Clone, Copy)]
-pub struct Reader<'a> {
+pub struct RecallContext<'a> {
     /// The memory.
     pub memory: &'a Memory,
     /// The settings of the memory.
@@ -58,9 +58,9 @@ pub struct Reader<'a> {
 
 /// One memory recalled for a trader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct RecalledItem {
     /// The kind.
-    pub kind: GivenKind,
+    pub kind: MemoryKind,
     /// The ID of the round, the position or the trade.
     pub memory_id: String,
     /// The job that it was carried over from.
@@ -77,15 +77,15 @@ pub struct Shown {
 
 /// The past for a trader's prompt.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Past {
+pub struct RecallBlock {
     /// The plain text, a desk's `past_context`; empty when there is no past.
     pub text: String,
     /// The same as in the prompt: each memory is fenced, because a model wrote it.
     pub prompt: String,
     /// The memories in it.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<RecalledItem>,
     /// The rows to record.
-    pub implied: Vec<Implied>,
+    pub implied: Vec<DerivedRow>,
     /// The mark of the memories in it; absent: all are verified.
     pub unverified: Option<Unverified>,
 }
@@ -105,27 +105,27 @@ pub struct Recalled {
 ///
 /// # Errors
 /// An overridden template that uses an undefined value.
-pub fn past_context(reader: &Reader<'_>, focus: Option<&Symbol>) -> Result<Past, PromptError> {
+pub fn past_context(reader: &RecallContext<'_>, focus: Option<&Symbol>) -> Result<RecallBlock, PromptError> {
     past_by(reader, focus, None)
 }
 
 /// The same, with a vector for the trader's current concerns.
 fn past_by(
-    reader: &Reader<'_>,
+    reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
     asked: Option<(&ModelName, &[f32])>,
-) -> Result<Past, PromptError> {
+) -> Result<RecallBlock, PromptError> {
     let open = open_positions(reader, focus);
     let rounds = rounds(reader);
     let lessons = lessons_for(reader, focus, asked);
-    let shown: Vec<Shown> = open.into_iter().chain(rounds).chain(lessons).collect();
+    let shown: Vec<RecalledItem> = open.into_iter().chain(rounds).chain(lessons).collect();
     if shown.is_empty() {
-        return Ok(Past::default());
+        return Ok(RecallBlock::default());
     }
     let text = block(reader, &shown, plain)?;
     let prompt = block(reader, &shown, fenced)?;
-    let row = |item: &Shown| {
-        Implied::Given(GivenRow {
+    let row = |item: &RecalledItem| {
+        DerivedRow::Given(RecalledMemoryRow {
             kind: item.kind,
             memory_id: item.memory_id.clone(),
             job: item.job.clone(),
@@ -134,37 +134,42 @@ fn past_by(
     };
     let implied = shown.iter().map(row).collect();
     // Lessons are chosen by the latest round, even if it is not shown.
-    let chosen_by = shown.iter().any(|item| item.kind == GivenKind::Trade).then(|| newest_round(reader));
+    let chosen_by = shown.iter().any(|item| item.kind == MemoryKind::Trade).then(|| newest_round(reader));
     let chosen_by = chosen_by.flatten().and_then(|round| round.origin.unverified.as_ref());
     let marks = shown.iter().filter_map(|item| item.unverified.as_ref()).chain(chosen_by);
     let unverified = marks.max_by(|a, b| (a.date, &a.job).cmp(&(b.date, &b.job))).cloned();
-    Ok(Past { text, prompt, shown, implied, unverified })
+    Ok(RecallBlock { text, prompt, shown, implied, unverified })
 }
 
 /// The memories under their headings, each written by `put`.
-fn block(reader: &Reader<'_>, shown: &[Shown], put: fn(&Shown) -> String) -> Result<String, PromptError> {
-    let texts =
-        |kind: GivenKind| -> Vec<String> { shown.iter().filter(|item| item.kind == kind).map(put).collect() };
+fn block(
+    reader: &RecallContext<'_>,
+    shown: &[RecalledItem],
+    put: fn(&RecalledItem) -> String,
+) -> Result<String, PromptError> {
+    let texts = |kind: MemoryKind| -> Vec<String> {
+        shown.iter().filter(|item| item.kind == kind).map(put).collect()
+    };
     let values = json!({
-        "open": texts(GivenKind::OpenPositionContext),
-        "rounds": texts(GivenKind::TraderRound),
-        "lessons": texts(GivenKind::Trade),
+        "open": texts(MemoryKind::OpenPositionContext),
+        "rounds": texts(MemoryKind::TraderRound),
+        "lessons": texts(MemoryKind::Trade),
     });
     reader.prompts.render("memory", reader.language, values)
 }
 
-fn plain(item: &Shown) -> String {
+fn plain(item: &RecalledItem) -> String {
     match item.kind {
-        GivenKind::Trade => format!("- {}", item.text),
+        MemoryKind::Trade => format!("- {}", item.text),
         _ => item.text.clone(),
     }
 }
 
-fn fenced(item: &Shown) -> String {
+fn fenced(item: &RecalledItem) -> String {
     let what = match item.kind {
-        GivenKind::OpenPositionContext => "thesis at entry of position",
-        GivenKind::TraderRound => "round memory",
-        GivenKind::Trade => "lesson of trade",
+        MemoryKind::OpenPositionContext => "thesis at entry of position",
+        MemoryKind::TraderRound => "round memory",
+        MemoryKind::Trade => "lesson of trade",
     };
     fence(Author::Earlier, &format!("{what} {}", item.memory_id), &item.text, MAX_MEMORY_CHARS)
 }
@@ -187,9 +192,9 @@ pub(crate) fn book_lines(lines: &[String]) -> String {
 /// A stop.
 pub async fn recall(
     ctx: &mut Ctx,
-    reader: &Reader<'_>,
+    reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
-) -> Result<Result<Recalled, String>, Stop> {
+) -> Result<Result<Recalled, String>, SessionStop> {
     let meaning = meaning_of_now(ctx, reader, focus).await?;
     let asked = match (&meaning, reader.embedding) {
         (Some(Ok(vector)), Some((model, _))) => Some((model, vector.as_slice())),
@@ -208,25 +213,25 @@ pub async fn recall(
         Some(Ok(_)) => outcome["search"] = json!({ "by": "keyword+semantic" }),
         Some(Err(why)) => outcome["search"] = json!({ "by": "keyword", "why": why }),
     }
-    let entry = Entry {
+    let entry = LocalStep {
         kind: "memory",
-        class: Class::Local,
+        class: StepClass::Local,
         arguments: json!({ "instant": reader.instant, "settings": reader.settings, "focus": focus }),
         outcome,
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied: past.implied,
     };
-    let kept = ctx.local(entry).await?;
+    let kept = ctx.record_local(entry).await?;
     // The recorded texts are fenced: they are redacted, in case they contained a secret.
-    let shown: Vec<Shown> = serde_json::from_value(kept["shown"].clone()).unwrap_or_default();
+    let shown: Vec<RecalledItem> = serde_json::from_value(kept["shown"].clone()).unwrap_or_default();
     let text = kept["text"].as_str().unwrap_or_default().to_owned();
     Ok(block(reader, &shown, fenced)
         .map(|prompt| Recalled { text, prompt, unverified: past.unverified })
         .map_err(|error| error.to_string()))
 }
 
-fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
+fn open_positions(reader: &RecallContext<'_>, focus: Option<&Symbol>) -> Vec<RecalledItem> {
     if !reader.settings.mode.open() {
         return Vec::new();
     }
@@ -249,18 +254,18 @@ fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
             let thesis = open.and_then(|open| open.summary.as_deref());
             let Some(thesis) = thesis.filter(|_| whole(symbol)) else { return (*line, *line) };
             let head = parts::chars(&head(position, *open, symbol, reader.language)) + 1;
-            let least = parts::kept(thesis).map_or(0, |kept| kept.least(reader.language));
+            let least = parts::parse_stored(thesis).map_or(0, |kept| kept.min_chars(reader.language));
             (head + least, (head + parts::chars(thesis)).min(CONTEXT_CHARS))
         })
         .collect();
-    let room = allot(&bounds, &lines, CONTEXTS_CHARS);
+    let room = allocate_chars(&bounds, &lines, CONTEXTS_CHARS);
     let tell = |((position, open, symbol), room): ((&Position, Option<&OpenPosition>, &Symbol), &usize)| {
-        let text = told(position, open, symbol, reader.language, *room, whole(symbol))?;
+        let text = render_position(position, open, symbol, reader.language, *room, whole(symbol))?;
         // Without a thesis it describes the account as of now.
         let thesis = open.filter(|open| open.summary.is_some());
         let origin = thesis.map(|open| open.origin.clone()).unwrap_or_default();
-        Some(Shown {
-            kind: GivenKind::OpenPositionContext,
+        Some(RecalledItem {
+            kind: MemoryKind::OpenPositionContext,
             memory_id: position.id.to_string(),
             job: origin.job,
             known_at: thesis.and_then(|open| open.known_at).unwrap_or(reader.instant),
@@ -273,7 +278,7 @@ fn open_positions(reader: &Reader<'_>, focus: Option<&Symbol>) -> Vec<Shown> {
 
 /// How many characters each context gets. If the minimums do not fit, the longest ones are reduced to one
 /// line, and if not even lines fit, the last ones are dropped.
-fn allot(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> Vec<usize> {
+fn allocate_chars(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> Vec<usize> {
     let mut bounds = bounds.to_vec();
     while bounds.iter().map(|(least, _)| least).sum::<usize>() > total {
         let worst = (0..bounds.len())
@@ -293,7 +298,7 @@ fn allot(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> Vec<usize>
     bounds.iter().zip(more).map(|((least, _), more)| least + more).collect()
 }
 
-fn told(
+fn render_position(
     position: &Position,
     open: Option<&OpenPosition>,
     symbol: &Symbol,
@@ -305,7 +310,7 @@ fn told(
     let thesis = open.and_then(|open| open.summary.as_deref()).filter(|_| whole);
     let head = head(position, open, symbol, language);
     let fits = thesis
-        .and_then(parts::kept)
+        .and_then(parts::parse_stored)
         .and_then(|thesis| thesis.fit(language, room.checked_sub(parts::chars(&head) + 1)?));
     match fits {
         Some(thesis) => Some(format!("{head}\n{}", thesis.write(language))),
@@ -352,7 +357,7 @@ fn head(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, langu
 
 fn one_line(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, language: Language) -> String {
     let head = head(position, open, symbol, language);
-    let thesis = open.and_then(|open| open.summary.as_deref()).and_then(parts::kept);
+    let thesis = open.and_then(|open| open.summary.as_deref()).and_then(parts::parse_stored);
     let why = match (&thesis, language) {
         (Some(thesis), _) => thesis.conclusion().to_owned(),
         (None, Language::En) => "no thesis on record".to_owned(),
@@ -362,7 +367,7 @@ fn one_line(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, l
     if room < 8 { head } else { format!("{head}: {}", cut(&why, room)) }
 }
 
-fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
+fn rounds(reader: &RecallContext<'_>) -> Vec<RecalledItem> {
     if !reader.settings.mode.rounds() {
         return Vec::new();
     }
@@ -371,7 +376,7 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
     } else {
         reader.settings.read_window
     };
-    let mut last: Vec<Shown> = reader
+    let mut last: Vec<RecalledItem> = reader
         .memory
         .rounds
         .iter()
@@ -387,8 +392,8 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
                 (Language::Zh, false) => format!("第 {} 轮（{date}）", row.round_id),
                 (Language::Zh, true) => format!("第 {} 轮（{date}，降级）", row.round_id),
             };
-            Shown {
-                kind: GivenKind::TraderRound,
+            RecalledItem {
+                kind: MemoryKind::TraderRound,
                 memory_id: row.round_id.to_string(),
                 job: round.0.origin.job.clone(),
                 known_at: row.known_at,
@@ -405,9 +410,9 @@ fn rounds(reader: &Reader<'_>) -> Vec<Shown> {
 /// with; otherwise the vector, or why there is none.
 async fn meaning_of_now(
     ctx: &mut Ctx,
-    reader: &Reader<'_>,
+    reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
-) -> Result<Option<Result<Vec<f32>, String>>, Stop> {
+) -> Result<Option<Result<Vec<f32>, String>>, SessionStop> {
     let Some((model, options)) = reader.embedding else { return Ok(None) };
     let of_model = |lesson: &Lesson| lesson.meaning.as_ref().is_some_and(|meaning| meaning.model == *model);
     let known = |lesson: &Lesson| lesson.known_at <= reader.instant && of_model(lesson);
@@ -423,12 +428,12 @@ async fn meaning_of_now(
     Ok(Some(made.and_then(|mut made| made.pop().ok_or_else(|| "no vector came".to_owned()))))
 }
 
-fn newest_round<'a>(reader: &Reader<'a>) -> Option<&'a Remembered<RoundRow>> {
+fn newest_round<'a>(reader: &RecallContext<'a>) -> Option<&'a RecalledFrom<RoundMemoryRow>> {
     let mut rounds = reader.memory.rounds.iter().rev().map(|round| &round.0);
     rounds.find(|round| round.row.known_at <= reader.instant)
 }
 
-fn query<'a>(reader: &'a Reader<'_>, focus: Option<&'a Symbol>) -> Query<'a> {
+fn query<'a>(reader: &'a RecallContext<'_>, focus: Option<&'a Symbol>) -> Query<'a> {
     let newest = newest_round(reader).map(|round| &round.row);
     Query {
         focus: match focus {
@@ -441,23 +446,23 @@ fn query<'a>(reader: &'a Reader<'_>, focus: Option<&'a Symbol>) -> Query<'a> {
 }
 
 fn lessons_for(
-    reader: &Reader<'_>,
+    reader: &RecallContext<'_>,
     focus: Option<&Symbol>,
     asked: Option<(&ModelName, &[f32])>,
-) -> Vec<Shown> {
+) -> Vec<RecalledItem> {
     if !reader.settings.mode.trades() {
         return Vec::new();
     }
     let (archive, query) = (&reader.memory.archive, query(reader, focus));
     let most = reader.settings.lessons as usize;
     let best = match asked {
-        Some(asked) => lessons::best_by_meaning(archive, &query, asked, reader.instant, most),
-        None => lessons::best(archive, &query, reader.instant, most),
+        Some(asked) => lessons::rank_hybrid(archive, &query, asked, reader.instant, most),
+        None => lessons::rank_by_keyword(archive, &query, reader.instant, most),
     };
     best.into_iter().map(|lesson| lesson_shown(lesson, reader.language)).collect()
 }
 
-fn lesson_shown(lesson: &Lesson, language: Language) -> Shown {
+fn lesson_shown(lesson: &Lesson, language: Language) -> RecalledItem {
     let day = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
     let pct = lesson.return_pct.map_or(String::new(), |pct| format!(", {}%", pct.round_dp(2).normalize()));
     let (side, from, to) = (side(lesson.side, language), day(lesson.entry_time), day(lesson.exit_time));
@@ -476,8 +481,8 @@ fn lesson_shown(lesson: &Lesson, language: Language) -> Shown {
             Language::Zh => "［模板：仅含账面数字，不是评判］",
         });
     }
-    Shown {
-        kind: GivenKind::Trade,
+    RecalledItem {
+        kind: MemoryKind::Trade,
         memory_id: lesson.trade_id.to_string(),
         job: lesson.origin.job.clone(),
         known_at: lesson.known_at,

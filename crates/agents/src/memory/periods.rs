@@ -61,7 +61,7 @@ impl FromStr for Period {
 
 /// The compacted reflections on one instrument in one period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Folded {
+pub struct CompactedPeriod {
     /// `2012-Q4`.
     pub period: String,
     /// The instrument.
@@ -86,7 +86,7 @@ pub struct Folded {
 
 /// Compacts the reflections of one trader that are older than the period of `newest`.
 #[must_use]
-pub fn fold(period: Period, rows: &[ReflectionRow], newest: Date) -> Vec<Folded> {
+pub fn fold(period: Period, rows: &[ReflectionRow], newest: Date) -> Vec<CompactedPeriod> {
     let day = |row: &ReflectionRow| row.exit_time.to_zoned(jiff::tz::TimeZone::UTC).date();
     let present = period.of(newest);
     let mut groups: BTreeMap<(String, Symbol), Vec<&ReflectionRow>> = BTreeMap::new();
@@ -99,7 +99,7 @@ pub fn fold(period: Period, rows: &[ReflectionRow], newest: Date) -> Vec<Folded>
     groups.into_iter().map(|((name, symbol), rows)| folded(name, symbol, &rows)).collect()
 }
 
-fn folded(period: String, symbol: Symbol, rows: &[&ReflectionRow]) -> Folded {
+fn folded(period: String, symbol: Symbol, rows: &[&ReflectionRow]) -> CompactedPeriod {
     let count = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
     let wins = rows.iter().filter(|row| row.pnl.is_positive()).count();
     let pnl = rows.iter().fold(Decimal::ZERO, |sum, row| sum.checked_add(row.pnl.0).unwrap_or(sum));
@@ -129,7 +129,7 @@ fn folded(period: String, symbol: Symbol, rows: &[&ReflectionRow]) -> Folded {
         let said: Vec<String> = tags.iter().map(|(tag, times)| format!("{tag} x{times}")).collect();
         summary.push_str(&format!(" Most often: {}.", said.join(", ")));
     }
-    Folded {
+    CompactedPeriod {
         period,
         symbol,
         trades: count(rows.len()),

@@ -1,11 +1,11 @@
 //! A reflection on a closed trade: its figures come from the ledger, its text from the model or a template.
 
 use super::parts::{cut, one_line};
-use super::trades::Closing;
+use super::trades::ClosedTrade;
 use crate::config::Language;
 use papertape_core::ledger::{Account, Direction, LedgerError, LedgerEvent};
 use papertape_core::record::{
-    Assessment, ClaimCheck, ClaimResult, Deviation, ErrorTag, ReflectionRow, Source,
+    Assessment, ClaimCheck, ClaimResult, Deviation, ErrorTag, ReflectionRow, SummarySource,
 };
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
@@ -16,11 +16,11 @@ pub const REFLECTION_CHARS: usize = 120;
 /// Maximum characters of a comment, a claim or a rule.
 const LINE_CHARS: usize = 240;
 /// Maximum claims of a reflection, and maximum rules.
-const MOST_LINES: usize = 8;
+const MAX_LINES: usize = 8;
 
 /// The inputs of a reflection, besides the closing itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About<'a> {
+pub(super) struct ReflectionInput<'a> {
     /// Its number.
     pub trade_id: u64,
     /// The thesis at entry.
@@ -34,11 +34,11 @@ pub(super) struct About<'a> {
 /// The reflection that the template writes from the facts. It makes no judgment: no claim is tested, no error
 /// is tagged, and the value is the lowest.
 #[must_use]
-pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> ReflectionRow {
+pub(super) fn from_facts(closing: &ClosedTrade, about: &ReflectionInput<'_>, note: &str) -> ReflectionRow {
     let realised = &closing.realised;
     let open = &closing.open;
     let return_pct = realised.return_pct().map(|pct| pct.round_dp(4).normalize());
-    let claims = about.thesis.and_then(super::parts::kept);
+    let claims = about.thesis.and_then(super::parts::parse_stored);
     let claims = claims.iter().flat_map(|parts| [parts.conclusion(), parts.next()]);
     ReflectionRow {
         trade_id: about.trade_id,
@@ -77,7 +77,7 @@ pub(super) fn from_facts(closing: &Closing, about: &About<'_>, note: &str) -> Re
         value_assessment: Assessment::Low,
         next_rules: Vec::new(),
         thesis: about.thesis.map(str::to_owned),
-        source: Source::Template,
+        source: SummarySource::Template,
         note: Some(note.to_owned()),
         known_at: about.known_at,
     }
@@ -95,9 +95,9 @@ pub fn of_log(
     known_at: impl Fn(Timestamp) -> Timestamp,
 ) -> Result<Vec<ReflectionRow>, LedgerError> {
     let closings = super::trades::closings(initial, log)?;
-    let row = |(trade_id, closing): (u64, &Closing)| {
+    let row = |(trade_id, closing): (u64, &ClosedTrade)| {
         let known_at = known_at(closing.at);
-        let about = About { trade_id, thesis: None, known_at, language };
+        let about = ReflectionInput { trade_id, thesis: None, known_at, language };
         from_facts(closing, &about, "a log of events without a model")
     };
     Ok((1..).zip(&closings).map(row).collect())
@@ -127,7 +127,7 @@ struct Check {
 pub(super) fn with_answer(
     facts: &ReflectionRow,
     text: &str,
-    source: Source,
+    source: SummarySource,
 ) -> Result<ReflectionRow, String> {
     let json = match (text.find('{'), text.rfind('}')) {
         (Some(begin), Some(end)) if begin < end => &text[begin..=end],
@@ -152,11 +152,11 @@ pub(super) fn with_answer(
     };
     let mut hypothesis_check =
         answer.hypothesis_check.into_iter().map(check).collect::<Result<Vec<_>, String>>()?;
-    hypothesis_check.truncate(MOST_LINES);
+    hypothesis_check.truncate(MAX_LINES);
     let mut next_rules: Vec<String> =
         answer.next_rules.iter().map(|rule| cut(&one_line(rule), LINE_CHARS)).collect();
     next_rules.retain(|rule| !rule.is_empty());
-    next_rules.truncate(MOST_LINES);
+    next_rules.truncate(MAX_LINES);
     Ok(ReflectionRow {
         summary,
         execution_deviation: Deviation {
@@ -210,7 +210,7 @@ pub(super) fn side(side: Direction, language: Language) -> &'static str {
     }
 }
 
-fn summary(closing: &Closing, return_pct: Option<Decimal>, language: Language) -> String {
+fn summary(closing: &ClosedTrade, return_pct: Option<Decimal>, language: Language) -> String {
     let realised = &closing.realised;
     let (symbol, days) = (&realised.symbol, realised.holding_days);
     let pnl = realised.pnl.0.round_dp(2).normalize();

@@ -8,7 +8,7 @@ use super::trades::OpenPosition;
 use papertape_core::id::JobId;
 use papertape_core::json::{canonical, to_value};
 use papertape_core::point_in_time::Unverified;
-use papertape_core::record::RoundRow;
+use papertape_core::record::RoundMemoryRow;
 use papertape_core::time::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 #[serde(default)]
 pub struct Memory {
     /// The latest rounds, oldest first; at most the maximum window.
-    pub(super) rounds: Vec<Packed<Remembered<RoundRow>>>,
+    pub(super) rounds: Vec<ContentRef<RecalledFrom<RoundMemoryRow>>>,
     /// How many rounds there have been.
     pub(super) round_id: u64,
     /// The open positions, by their IDs.
@@ -40,7 +40,7 @@ impl Memory {
     }
 
     /// The rounds that are still available, oldest first.
-    pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundRow> {
+    pub fn rounds(&self) -> impl DoubleEndedIterator<Item = &RoundMemoryRow> {
         self.rounds.iter().map(|round| &round.0.row)
     }
 
@@ -86,9 +86,9 @@ impl Memory {
         self
     }
 
-    pub(super) fn remember(&mut self, round: Remembered<RoundRow>, keep: u32) {
+    pub(super) fn remember(&mut self, round: RecalledFrom<RoundMemoryRow>, keep: u32) {
         self.round_id = round.row.round_id;
-        self.rounds.push(Packed(round));
+        self.rounds.push(ContentRef(round));
         let most = LONGEST_WINDOW.min(keep) as usize;
         let surplus = self.rounds.len().saturating_sub(most);
         self.rounds.drain(..surplus);
@@ -97,7 +97,7 @@ impl Memory {
 
 /// A memory with its origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Remembered<T> {
+pub(super) struct RecalledFrom<T> {
     #[serde(flatten)]
     pub(super) origin: Origin,
     pub(super) row: T,
@@ -105,15 +105,15 @@ pub(super) struct Remembered<T> {
 
 /// A value serialized to a single string, which is stored once, by its hash: states of many days share it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Packed<T>(pub(super) T);
+pub(super) struct ContentRef<T>(pub(super) T);
 
-impl<T: Serialize> Serialize for Packed<T> {
+impl<T: Serialize> Serialize for ContentRef<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&canonical(&to_value(&self.0)))
     }
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Packed<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ContentRef<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         serde_json::from_str(&text).map(Self).map_err(serde::de::Error::custom)

@@ -2,14 +2,14 @@
 //! replayed one.
 
 use super::origin::Origin;
-use super::state::Remembered;
-use papertape_core::broker::{ActionType, BookEntry};
+use super::state::RecalledFrom;
+use papertape_core::broker::{ActionType, LedgerEntry};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{
-    Account, Applied, Direction, FillCause, LedgerError, LedgerEvent, Realised, Side,
+    Account, AppliedEvent, Direction, FillCause, LedgerError, LedgerEvent, RealizedPnl, Side,
 };
 use papertape_core::money::{Price, Quantity};
-use papertape_core::record::{ContextRow, ContextState, RoundRow};
+use papertape_core::record::{ContextState, OpenPositionContextRow, RoundMemoryRow};
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -62,11 +62,11 @@ pub struct OpenPosition {
 
 impl OpenPosition {
     /// Sets the thesis at entry, unless there is one already.
-    pub(super) fn explain(&mut self, round: &Remembered<RoundRow>) -> bool {
+    pub(super) fn explain(&mut self, round: &RecalledFrom<RoundMemoryRow>) -> bool {
         if self.summary.is_some() {
             return false;
         }
-        let Remembered { origin, row } = round;
+        let RecalledFrom { origin, row } = round;
         self.round_id = Some(row.round_id);
         self.summary = Some(row.summary.clone());
         self.degraded = row.degraded;
@@ -77,8 +77,8 @@ impl OpenPosition {
 
     /// The row for the state of its context.
     #[must_use]
-    pub fn row(&self, id: &str, state: ContextState, known_at: Timestamp) -> ContextRow {
-        ContextRow {
+    pub fn row(&self, id: &str, state: ContextState, known_at: Timestamp) -> OpenPositionContextRow {
+        OpenPositionContextRow {
             position_id: id.to_owned(),
             symbol: self.symbol.clone(),
             side: self.side,
@@ -97,7 +97,7 @@ impl OpenPosition {
     }
 
     /// A position whose opening was not observed, reconstructed from its closing.
-    fn seen_late(realised: &Realised) -> Self {
+    fn seen_late(realised: &RealizedPnl) -> Self {
         Self {
             symbol: realised.symbol.clone(),
             side: realised.direction,
@@ -123,9 +123,9 @@ impl OpenPosition {
 
 /// A full or partial closing of a position by a recorded fill.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Closing {
+pub struct ClosedTrade {
     /// The ledger's result.
-    pub realised: Realised,
+    pub realised: RealizedPnl,
     /// The cause: `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: ActionType,
     /// The time.
@@ -138,7 +138,7 @@ pub struct Closing {
 
 /// What an event means for its position.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum TradeEvent {
     /// Nothing relevant to the memory.
     Nothing,
     /// The position was opened.
@@ -146,7 +146,7 @@ pub enum Step {
     /// A split converted the position.
     Converted(String),
     /// The position was closed, fully or in part.
-    Closed(Box<Closing>),
+    Closed(Box<ClosedTrade>),
     /// A split paid the position out: nothing is left of it, and no decision caused it.
     Vanished(String, Box<OpenPosition>),
 }
@@ -156,19 +156,21 @@ pub fn follow(
     open: &mut BTreeMap<String, OpenPosition>,
     at: Timestamp,
     event: &LedgerEvent,
-    applied: &Applied,
-) -> Step {
-    let Some(id) = applied.position.as_ref().map(|id| id.as_str().to_owned()) else { return Step::Nothing };
+    applied: &AppliedEvent,
+) -> TradeEvent {
+    let Some(id) = applied.position.as_ref().map(|id| id.as_str().to_owned()) else {
+        return TradeEvent::Nothing;
+    };
     match event {
         LedgerEvent::Fill(fill) if fill.side.opens() => {
             if let Some(known) = open.get_mut(&id).filter(|_| !applied.opened) {
                 known.adds += 1;
                 let held = applied.quantity.map_or(known.most, Quantity::abs);
                 known.most = known.most.max(held);
-                return Step::Nothing;
+                return TradeEvent::Nothing;
             }
             if !applied.opened {
-                return Step::Nothing;
+                return TradeEvent::Nothing;
             }
             // The slippage per share; the fill gives it for the whole quantity.
             let slip = fill.slippage.0.checked_div(fill.quantity.0).unwrap_or_default();
@@ -194,10 +196,10 @@ pub fn follow(
                 origin: Origin::default(),
             };
             open.insert(id.clone(), position);
-            Step::Opened(id)
+            TradeEvent::Opened(id)
         }
         LedgerEvent::Fill(fill) => {
-            let Some(realised) = applied.realised.clone() else { return Step::Nothing };
+            let Some(realised) = applied.realised.clone() else { return TradeEvent::Nothing };
             let mut position = open.remove(&id).unwrap_or_else(|| OpenPosition::seen_late(&realised));
             position.closings += 1;
             if !realised.position_closed {
@@ -212,31 +214,35 @@ pub fn follow(
                 (FillCause::Order, Side::Sell | Side::Buy) => ActionType::Sell,
             };
             let part = position.closings;
-            Step::Closed(Box::new(Closing { realised, cause, at, part, open: position }))
+            TradeEvent::Closed(Box::new(ClosedTrade { realised, cause, at, part, open: position }))
         }
         LedgerEvent::Split { ratio, .. } => {
             let gone = applied.realised.as_ref().is_some_and(|realised| realised.position_closed);
             if gone {
                 let position = open.remove(&id).map(Box::new);
-                return position.map_or(Step::Nothing, |position| Step::Vanished(id, position));
+                return position.map_or(TradeEvent::Nothing, |position| TradeEvent::Vanished(id, position));
             }
-            let Some(position) = open.get_mut(&id) else { return Step::Nothing };
+            let Some(position) = open.get_mut(&id) else { return TradeEvent::Nothing };
             convert(position, *ratio);
-            Step::Converted(id)
+            TradeEvent::Converted(id)
         }
         LedgerEvent::Dividend { .. }
         | LedgerEvent::Financing { .. }
         | LedgerEvent::MarginCall { .. }
         | LedgerEvent::Insolvency { .. }
-        | LedgerEvent::StopChange { .. } => Step::Nothing,
+        | LedgerEvent::StopChange { .. } => TradeEvent::Nothing,
     }
 }
 
 /// Applies one entry of the books.
-pub fn follow_entry(open: &mut BTreeMap<String, OpenPosition>, at: Timestamp, entry: &BookEntry) -> Step {
+pub fn follow_entry(
+    open: &mut BTreeMap<String, OpenPosition>,
+    at: Timestamp,
+    entry: &LedgerEntry,
+) -> TradeEvent {
     match (&entry.event, &entry.applied) {
         (Some(event), Some(applied)) => follow(open, at, event, applied),
-        _ => Step::Nothing,
+        _ => TradeEvent::Nothing,
     }
 }
 
@@ -245,11 +251,11 @@ pub fn follow_entry(open: &mut BTreeMap<String, OpenPosition>, at: Timestamp, en
 ///
 /// # Errors
 /// The first event that the account rejects.
-pub fn closings(initial: Account, log: &[(Timestamp, LedgerEvent)]) -> Result<Vec<Closing>, LedgerError> {
+pub fn closings(initial: Account, log: &[(Timestamp, LedgerEvent)]) -> Result<Vec<ClosedTrade>, LedgerError> {
     let (mut account, mut open, mut found) = (initial, BTreeMap::new(), Vec::new());
     for (at, event) in log {
         let applied = account.apply(event)?;
-        if let Step::Closed(closing) = follow(&mut open, *at, event, &applied) {
+        if let TradeEvent::Closed(closing) = follow(&mut open, *at, event, &applied) {
             found.push(*closing);
         }
     }

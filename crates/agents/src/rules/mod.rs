@@ -125,7 +125,7 @@ fn limits(profile: &MarketProfile, day: Date) -> Vec<(Board, Decimal)> {
 }
 
 /// The largest leveraged loss at a stop, in percent.
-fn most_lost() -> Decimal {
+fn max_stop_loss() -> Decimal {
     (MAX_LEVERAGED_LOSS * Decimal::ONE_HUNDRED).normalize()
 }
 
@@ -173,7 +173,7 @@ fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
              positions can be opened with.",
             least = profile.min_leverage,
             most = allowed.max_leverage,
-            loss = most_lost(),
+            loss = max_stop_loss(),
             closest = closest(allowed.max_leverage),
             financing = profile.financing_bps_a_year,
         )
@@ -221,7 +221,7 @@ fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
              get_portfolio 中的 available 是可用于开仓的资金。",
             least = profile.min_leverage,
             most = allowed.max_leverage,
-            loss = most_lost(),
+            loss = max_stop_loss(),
             closest = closest(allowed.max_leverage),
             financing = profile.financing_bps_a_year,
         )
@@ -235,6 +235,6 @@ fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
 
 /// The largest distance of a stop at the largest leverage, in percent.
 fn closest(leverage: Decimal) -> Decimal {
-    let share = most_lost().checked_div(leverage).unwrap_or_default();
+    let share = max_stop_loss().checked_div(leverage).unwrap_or_default();
     share.trunc_with_scale(4).normalize()
 }

@@ -1,6 +1,6 @@
 //! `calculate`: arithmetic for models, exact where decimals are.
 
-use super::{Arguments, Reading, number, spec};
+use super::{Arguments, ToolOutput, number, spec};
 use papertape_core::message::ToolSpec;
 use rust_decimal::{Decimal, MathematicalOps as _};
 use serde_json::{Value, json};
@@ -23,12 +23,12 @@ pub fn tool() -> ToolSpec {
 
 /// Runs the tool.
 #[must_use]
-pub fn run(arguments: &Value) -> Reading {
+pub fn run(arguments: &Value) -> ToolOutput {
     let result =
         Arguments::of(arguments).and_then(|arguments| arguments.text("expression")).and_then(evaluate);
     match result {
-        Ok(value) => Reading::plain(json!({ "result": number(value.round_dp(10)) })),
-        Err(message) => Reading::error(message),
+        Ok(value) => ToolOutput::plain(json!({ "result": number(value.round_dp(10)) })),
+        Err(message) => ToolOutput::error(message),
     }
 }
 

@@ -1,21 +1,21 @@
 //! Tools that read a company's figures and the economy's, as they were last published at the instant.
 
 use super::market::symbol;
-use super::{Arguments, Reading, Refused, number, spec};
+use super::{Arguments, ToolError, ToolOutput, number, spec};
 use papertape_core::market::MarketView;
 use papertape_core::message::ToolSpec;
 use serde_json::{Value, json};
 
 /// Figures of one answer at the most.
-const MOST_FIGURES: usize = 200;
+const MAX_FIGURES: usize = 200;
 /// Points of one series at the most.
-const MOST_POINTS: usize = 120;
+const MAX_POINTS: usize = 120;
 
 /// `get_statements`
 #[must_use]
 pub fn statements_tool() -> ToolSpec {
     let limit = json!({
-        "type": "integer", "minimum": 1, "maximum": MOST_FIGURES,
+        "type": "integer", "minimum": 1, "maximum": MAX_FIGURES,
         "description": "how many figures, those of the newest periods; 60 by default",
     });
     spec(
@@ -41,7 +41,7 @@ pub fn profile_tool() -> ToolSpec {
 #[must_use]
 pub fn macro_tool() -> ToolSpec {
     let limit = json!({
-        "type": "integer", "minimum": 1, "maximum": MOST_POINTS,
+        "type": "integer", "minimum": 1, "maximum": MAX_POINTS,
         "description": "how many periods, the newest; 12 by default",
     });
     spec(
@@ -54,20 +54,21 @@ pub fn macro_tool() -> ToolSpec {
 
 /// Runs one of the tools; `None` for a name that is none of them.
 #[must_use]
-pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<Reading> {
+pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<ToolOutput> {
     let tool = match name {
         "get_statements" => statements,
         "get_profile" => profile,
         "get_macro" => macro_series,
         _ => return None,
     };
-    let answer = Arguments::of(arguments).map_err(Refused::from).and_then(|arguments| tool(view, &arguments));
-    Some(answer.unwrap_or_else(Reading::from))
+    let answer =
+        Arguments::of(arguments).map_err(ToolError::from).and_then(|arguments| tool(view, &arguments));
+    Some(answer.unwrap_or_else(ToolOutput::from))
 }
 
-fn statements(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+fn statements(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
     let symbol = symbol(arguments)?;
-    let limit = arguments.count("limit", 60, MOST_FIGURES)?;
+    let limit = arguments.count("limit", 60, MAX_FIGURES)?;
     let read = view.fundamentals(&symbol)?;
     let mut figures = read.value;
     figures.sort_by(|a, b| (b.item.period_end, &a.item.metric).cmp(&(a.item.period_end, &b.item.metric)));
@@ -86,10 +87,10 @@ fn statements(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Readin
         .collect();
     let left_out = figures.len() - rows.len();
     let value = json!({ "symbol": symbol, "figures": rows, "left_out": left_out });
-    Ok(Reading::of(value, vec![read.exposure]))
+    Ok(ToolOutput::of(value, vec![read.exposure]))
 }
 
-fn profile(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+fn profile(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
     let symbol = symbol(arguments)?;
     let read = view.instrument(&symbol)?;
     let value = json!({
@@ -98,18 +99,18 @@ fn profile(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, 
         "currency": read.value.currency,
         "exchange_time_zone": view.zone(),
     });
-    Ok(Reading::of(value, vec![read.exposure]))
+    Ok(ToolOutput::of(value, vec![read.exposure]))
 }
 
-fn macro_series(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
-    let limit = arguments.count("limit", 12, MOST_POINTS)?;
+fn macro_series(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
+    let limit = arguments.count("limit", 12, MAX_POINTS)?;
     let Some(name) = arguments.optional_text("series")? else {
         let names: Vec<&str> = view.macro_names().collect();
         if names.is_empty() {
             let message = format!("DATA_UNAVAILABLE: no macroeconomic series is known at {}", view.instant());
-            return Ok(Reading { missing: Some("macro".to_owned()), ..Reading::error(message) });
+            return Ok(ToolOutput { missing: Some("macro".to_owned()), ..ToolOutput::error(message) });
         }
-        return Ok(Reading::plain(json!({ "series": names })));
+        return Ok(ToolOutput::plain(json!({ "series": names })));
     };
     let read = view.macro_series(name)?;
     let rows: Vec<Value> = read
@@ -126,5 +127,5 @@ fn macro_series(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Read
             })
         })
         .collect();
-    Ok(Reading::of(json!({ "series": name, "points": rows }), vec![read.exposure]))
+    Ok(ToolOutput::of(json!({ "series": name, "points": rows }), vec![read.exposure]))
 }

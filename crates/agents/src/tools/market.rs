@@ -1,7 +1,7 @@
 //! Tools that read the market view. What is missing answers `DATA_UNAVAILABLE`, which is an answer and
 //! no failure.
 
-use super::{Arguments, Reading, Refused, number, spec};
+use super::{Arguments, ToolError, ToolOutput, number, spec};
 use papertape_core::id::Symbol;
 use papertape_core::market::{
     Bar, BarRange, Indicator, IndicatorColumn, IndicatorTable, Interval, MarketView, PriceKind, ReadError,
@@ -12,11 +12,11 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 /// Bars of one answer at the most.
-const MOST_BARS: usize = 250;
+const MAX_BARS: usize = 250;
 /// How `get_bars` calls the length of daily bars.
 const DAY: &str = "1d";
 /// News of one answer at the most.
-const MOST_NEWS: usize = 50;
+const MAX_NEWS: usize = 50;
 /// Limits on one news item, in characters. Where many are asked for, the bodies share
 /// [`MAX_BODIES_CHARS`], so that an answer stays whole.
 const MAX_BODY_CHARS: usize = 2_000;
@@ -39,7 +39,7 @@ pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
             &[("symbol", symbol.clone())],
             1,
         ),
-        get_bars_tool(&symbol, &limit("bars, 30 by default", MOST_BARS), intervals),
+        get_bars_tool(&symbol, &limit("bars, 30 by default", MAX_BARS), intervals),
         spec(
             "get_indicators",
             "Technical indicators at the previous close; null where there is too little data",
@@ -59,7 +59,7 @@ pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
         spec(
             "get_news",
             "News that had been published, newest first, of one symbol or of all",
-            &[("symbol", symbol), ("limit", limit("items, 10 by default", MOST_NEWS))],
+            &[("symbol", symbol), ("limit", limit("items, 10 by default", MAX_NEWS))],
             0,
         ),
     ]
@@ -84,7 +84,7 @@ fn get_bars_tool(symbol: &Value, limit: &Value, intervals: &[Interval]) -> ToolS
 
 /// Runs one of the tools; `None` for a name that is none of them.
 #[must_use]
-pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<Reading> {
+pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<ToolOutput> {
     let tool = match name {
         "get_price" => get_price,
         "get_bars" => get_bars,
@@ -92,8 +92,9 @@ pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<Readi
         "get_news" => get_news,
         _ => return None,
     };
-    let answer = Arguments::of(arguments).map_err(Refused::from).and_then(|arguments| tool(view, &arguments));
-    Some(answer.unwrap_or_else(Reading::from))
+    let answer =
+        Arguments::of(arguments).map_err(ToolError::from).and_then(|arguments| tool(view, &arguments));
+    Some(answer.unwrap_or_else(ToolOutput::from))
 }
 
 /// What a view could not give, in the words of a tool's answer.
@@ -109,7 +110,7 @@ pub(super) fn symbol(arguments: &Arguments<'_>) -> Result<Symbol, String> {
     arguments.text("symbol").map(Symbol::new)
 }
 
-fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
     let symbol = symbol(arguments)?;
     let quote = view.price(&symbol)?;
     let kind = match quote.value.kind {
@@ -122,12 +123,12 @@ fn get_price(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading
         "kind": kind,
         "date": quote.value.date,
     });
-    Ok(Reading::of(value, vec![quote.exposure]))
+    Ok(ToolOutput::of(value, vec![quote.exposure]))
 }
 
-fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
     let symbol = symbol(arguments)?;
-    let limit = arguments.count("limit", 30, MOST_BARS)?;
+    let limit = arguments.count("limit", 30, MAX_BARS)?;
     if let Some(length) = arguments.optional_text("interval")?.filter(|length| *length != DAY) {
         return bars_within_days(view, &symbol, length.parse()?, limit);
     }
@@ -141,7 +142,7 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
             row
         })
         .collect();
-    Ok(Reading::of(json!({ "symbol": symbol, "bars": rows }), vec![bars.exposure]))
+    Ok(ToolOutput::of(json!({ "symbol": symbol, "bars": rows }), vec![bars.exposure]))
 }
 
 /// Bars of a length within the day, with the instants at which they open.
@@ -150,8 +151,8 @@ fn bars_within_days(
     symbol: &Symbol,
     interval: Interval,
     limit: usize,
-) -> Result<Reading, Refused> {
-    let bars = view.bars_within_days(symbol, interval, BarRange::newest(limit))?;
+) -> Result<ToolOutput, ToolError> {
+    let bars = view.intraday_bars(symbol, interval, BarRange::newest(limit))?;
     let rows: Vec<Value> = bars
         .value
         .iter()
@@ -162,20 +163,20 @@ fn bars_within_days(
         })
         .collect();
     let value = json!({ "symbol": symbol, "interval": interval, "bars": rows });
-    Ok(Reading::of(value, vec![bars.exposure]))
+    Ok(ToolOutput::of(value, vec![bars.exposure]))
 }
 
 fn prices(bar: &Bar) -> Value {
     json!({
-        "open": number(shown(bar.open)),
-        "high": number(shown(bar.high)),
-        "low": number(shown(bar.low)),
-        "close": number(shown(bar.close)),
+        "open": number(rounded_price(bar.open)),
+        "high": number(rounded_price(bar.high)),
+        "low": number(rounded_price(bar.low)),
+        "close": number(rounded_price(bar.close)),
         "volume": number(bar.volume.0.round_dp(0)),
     })
 }
 
-fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
     let symbol = symbol(arguments)?;
     let mut names = arguments.texts("indicators")?;
     if names.is_empty() {
@@ -188,12 +189,12 @@ fn get_indicators(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Re
         "as_of": table.value.dates.last(),
         "indicators": newest(view, &symbol, &table.value),
     });
-    Ok(Reading::of(value, vec![table.exposure]))
+    Ok(ToolOutput::of(value, vec![table.exposure]))
 }
 
-fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading, Refused> {
+fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutput, ToolError> {
     let symbol = arguments.optional_text("symbol")?.map(Symbol::new);
-    let limit = arguments.count("limit", 10, MOST_NEWS)?;
+    let limit = arguments.count("limit", 10, MAX_NEWS)?;
     let news = view.news(symbol.as_ref(), limit)?;
     let max_body_chars = MAX_BODY_CHARS.min(MAX_BODIES_CHARS / news.value.len().max(1));
     let items: Vec<Value> = news
@@ -217,7 +218,7 @@ fn get_news(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<Reading,
         })
         .collect();
     let exposures = if symbol.is_some() { vec![news.exposure] } else { view.news_exposures(&news) };
-    Ok(Reading::of(json!({ "items": items }), exposures))
+    Ok(ToolOutput::of(json!({ "items": items }), exposures))
 }
 
 fn cut(text: &str, max_chars: usize) -> String {
@@ -250,7 +251,7 @@ pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
 const DIGITS: u32 = 6;
 
 /// A bar's price as it is shown: four decimals, below 1 six digits.
-pub(crate) fn shown(price: Price) -> Decimal {
+pub(crate) fn rounded_price(price: Price) -> Decimal {
     let dp = if price.0 < Decimal::ONE { DIGITS + zeros(price.0) } else { 4 };
     price.0.round_dp(dp)
 }

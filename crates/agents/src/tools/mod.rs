@@ -11,15 +11,17 @@ use papertape_core::fence::{Author, fence};
 use papertape_core::json::canonical;
 use papertape_core::market::{Exposure, MarketView, ReadError};
 use papertape_core::message::{Role, ToolCall, ToolSpec};
-use papertape_core::record::Implied;
-use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
+use papertape_core::record::DerivedRow;
+use papertape_core::tape::{
+    Ctx, LocalStep, OutcomeKind, SessionStop, StepClass, ToolInvocation, TranscriptMessage,
+};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Value, json};
 
 /// What a tool gave: the answer, and what of the market it shows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
+pub struct ToolOutput {
     /// The answer, a JSON object.
     pub value: Value,
     /// What was read for it.
@@ -30,30 +32,30 @@ pub struct Reading {
 
 /// Why a tool gives nothing of the market.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Refused {
+pub(crate) enum ToolError {
     /// It was asked wrongly.
-    Asked(String),
+    BadArguments(String),
     /// The view has no answer.
     Read(ReadError),
 }
 
-impl From<String> for Refused {
+impl From<String> for ToolError {
     fn from(message: String) -> Self {
-        Self::Asked(message)
+        Self::BadArguments(message)
     }
 }
 
-impl From<ReadError> for Refused {
+impl From<ReadError> for ToolError {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
     }
 }
 
-impl From<Refused> for Reading {
-    fn from(refused: Refused) -> Self {
+impl From<ToolError> for ToolOutput {
+    fn from(refused: ToolError) -> Self {
         match refused {
-            Refused::Asked(message) => Self::error(message),
-            Refused::Read(error) => {
+            ToolError::BadArguments(message) => Self::error(message),
+            ToolError::Read(error) => {
                 let missing = match &error {
                     ReadError::NoData { series, .. } => Some(series.clone()),
                     _ => None,
@@ -64,7 +66,7 @@ impl From<Refused> for Reading {
     }
 }
 
-impl Reading {
+impl ToolOutput {
     /// An answer with what was read for it.
     #[must_use]
     pub fn of(value: Value, exposures: Vec<Exposure>) -> Self {
@@ -85,8 +87,8 @@ impl Reading {
 
     /// The exposure record's rows.
     #[must_use]
-    pub fn implied(&self) -> Vec<Implied> {
-        self.exposures.iter().cloned().map(Implied::Exposure).collect()
+    pub fn implied(&self) -> Vec<DerivedRow> {
+        self.exposures.iter().cloned().map(DerivedRow::Exposure).collect()
     }
 }
 
@@ -108,26 +110,26 @@ pub(crate) fn fenced(tool: &str, answer: &str) -> String {
 pub async fn answer(
     ctx: &mut Ctx,
     view: &MarketView<'_>,
-    note: ToolNote,
-    reading: Reading,
-) -> Result<String, Stop> {
+    note: ToolInvocation,
+    reading: ToolOutput,
+) -> Result<String, SessionStop> {
     let content = fenced(&note.name, &canonical(&reading.value));
     let kept = ctx
-        .local(Entry {
+        .record_local(LocalStep {
             kind: "read",
-            class: Class::Local,
-            arguments: seen(view, json!({ "tool": note.name, "input": note.input })),
+            class: StepClass::Local,
+            arguments: with_view_identity(view, json!({ "tool": note.name, "input": note.input })),
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
             implied: reading.implied(),
-            said: Some(Shown { role: Role::Tool, content, tool: Some(note) }),
+            said: Some(TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
         })
         .await?;
     Ok(kept.as_str().unwrap_or_default().to_owned())
 }
 
 /// A local step's arguments, with the data and the instant that its outcome depends on.
-pub(crate) fn seen(view: &MarketView<'_>, mut arguments: Value) -> Value {
+pub(crate) fn with_view_identity(view: &MarketView<'_>, mut arguments: Value) -> Value {
     arguments["dataset"] = json!(view.dataset());
     arguments["instant"] = json!(view.instant());
     arguments
@@ -165,7 +167,7 @@ fn spec(name: &str, description: &str, properties: &[(&str, Value)], required: u
 
 /// The answer to a call with arguments that its tool does not have: to pass over them would answer another question
 /// than the one that was asked. `also` are arguments that the tool reads though it does not offer them here.
-pub(crate) fn unknown_arguments(specs: &[ToolSpec], call: &ToolCall, also: &[&str]) -> Option<Reading> {
+pub(crate) fn unknown_arguments(specs: &[ToolSpec], call: &ToolCall, also: &[&str]) -> Option<ToolOutput> {
     let spec = specs.iter().find(|spec| spec.name == call.name)?;
     let known = spec.parameters["properties"].as_object()?;
     let is_unknown = |name: &&String| !known.contains_key(name.as_str()) && !also.contains(&name.as_str());
@@ -173,7 +175,7 @@ pub(crate) fn unknown_arguments(specs: &[ToolSpec], call: &ToolCall, also: &[&st
         call.arguments.as_object()?.keys().filter(is_unknown).map(|name| format!("`{name}`")).collect();
     let all: Vec<&str> = known.keys().map(String::as_str).collect();
     (!unknown.is_empty()).then(|| {
-        Reading::error(format!(
+        ToolOutput::error(format!(
             "`{}` has no argument {}; allowed: {}",
             call.name,
             unknown.join(", "),

@@ -1,7 +1,7 @@
 //! What an agent owns, as its tool shows it: what a market's rules turn on stands with it.
 
 use super::trade::pending_json;
-use super::{Reading, number, spec};
+use super::{ToolOutput, number, spec};
 use papertape_core::broker::{Books, MarketProfile};
 use papertape_core::ledger::Position;
 use papertape_core::market::MarketView;
@@ -31,7 +31,7 @@ pub fn tool(profile: &MarketProfile) -> ToolSpec {
 
 /// Cash and holdings at the newest known prices.
 #[must_use]
-pub fn read(books: &Books, view: &MarketView<'_>, date: Date) -> Reading {
+pub fn read(books: &Books, view: &MarketView<'_>, date: Date) -> ToolOutput {
     let account = books.account();
     let mut exposures = Vec::new();
     let mut positions = Vec::new();
@@ -67,7 +67,7 @@ pub fn read(books: &Books, view: &MarketView<'_>, date: Date) -> Reading {
     if let Some(available) = available(books) {
         value["available"] = available;
     }
-    Reading::of(value, exposures)
+    ToolOutput::of(value, exposures)
 }
 
 /// What new positions can be opened with; `None` where that is the cash.

@@ -1,8 +1,8 @@
 //! `get_snapshot`: one instrument in exact numbers, so that nobody has to work them out or remember
 //! them.
 
-use super::market::{newest, rounded, shown, symbol, usual};
-use super::{Arguments, Reading, Refused, number, spec};
+use super::market::{newest, rounded, rounded_price, symbol, usual};
+use super::{Arguments, ToolError, ToolOutput, number, spec};
 use papertape_core::id::Symbol;
 use papertape_core::market::{Bar, BarRange, MarketView, PriceKind};
 use papertape_core::message::ToolSpec;
@@ -33,12 +33,12 @@ pub fn tool() -> ToolSpec {
 
 /// Runs the tool.
 #[must_use]
-pub fn run(view: &MarketView<'_>, arguments: &Value) -> Reading {
+pub fn run(view: &MarketView<'_>, arguments: &Value) -> ToolOutput {
     let symbol = Arguments::of(arguments).and_then(|arguments| symbol(&arguments));
-    symbol.map_err(Refused::from).and_then(|symbol| read(view, &symbol)).unwrap_or_else(Reading::from)
+    symbol.map_err(ToolError::from).and_then(|symbol| read(view, &symbol)).unwrap_or_else(ToolOutput::from)
 }
 
-fn read(view: &MarketView<'_>, symbol: &Symbol) -> Result<Reading, Refused> {
+fn read(view: &MarketView<'_>, symbol: &Symbol) -> Result<ToolOutput, ToolError> {
     let bars = view.bars(symbol, BarRange::newest(YEAR + 1))?;
     let price = view.price(symbol)?;
     let table = view.indicators(symbol, &usual(), 1)?;
@@ -53,18 +53,18 @@ fn read(view: &MarketView<'_>, symbol: &Symbol) -> Result<Reading, Refused> {
         "price": number(price.value.price.0),
         "price_kind": kind,
         "price_date": price.value.date,
-        "previous_close": last.map(|bar| number(shown(bar.close))),
+        "previous_close": last.map(|bar| number(rounded_price(bar.close))),
         "previous_date": last.map(|bar| bar.date),
         "previous_volume": last.map(|bar| number(bar.volume.0.round_dp(0))),
         "average_volume_20": average_volume(&bars.value),
         "returns_pct": returns(&bars.value),
-        "high_252": year.iter().map(|bar| bar.high).max().map(|high| number(shown(high))),
-        "low_252": year.iter().map(|bar| bar.low).min().map(|low| number(shown(low))),
+        "high_252": year.iter().map(|bar| bar.high).max().map(|high| number(rounded_price(high))),
+        "low_252": year.iter().map(|bar| bar.low).min().map(|low| number(rounded_price(low))),
         "bars_known": bars.value.len(),
         "indicators_as_of": table.value.dates.last(),
         "indicators": newest(view, symbol, &table.value),
     });
-    Ok(Reading::of(value, vec![bars.exposure, price.exposure, table.exposure]))
+    Ok(ToolOutput::of(value, vec![bars.exposure, price.exposure, table.exposure]))
 }
 
 fn returns(bars: &[Bar]) -> Map<String, Value> {

@@ -1,10 +1,10 @@
 //! Tools that trade: every call ends as a fill, a waiting order or a refusal with its reason, and each
 //! is recorded and told to the model.
 
-use super::{Arguments, Reading, number, spec};
+use super::{Arguments, ToolOutput, number, spec};
 use papertape_core::broker::{
-    ActionType, Approved, BookEntry, Books, Conditions, MarketProfile, Order, Quote, RejectCode, Rejection,
-    Request, Side, Submission, approve, submit,
+    ActionType, Approved, Books, Conditions, LedgerEntry, MarketProfile, Order, OrderRequest, Quote,
+    RejectCode, Rejection, Side, Submission, approve, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::json::{canonical, to_value};
@@ -12,8 +12,10 @@ use papertape_core::ledger::LedgerEvent;
 use papertape_core::market::{Listed, MarketView, PriceKind};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::money::{Price, Quantity};
-use papertape_core::record::{ActionTerms, Implied, OrderRow, PositionRow};
-use papertape_core::tape::{Class, Ctx, Entry, OutcomeKind, Shown, Stop, ToolNote};
+use papertape_core::record::{ActionTerms, DerivedRow, OrderRow, PositionRow};
+use papertape_core::tape::{
+    Ctx, LocalStep, OutcomeKind, SessionStop, StepClass, ToolInvocation, TranscriptMessage,
+};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -70,12 +72,12 @@ pub async fn place(
     view: &MarketView<'_>,
     (symbols, date): (&Listed, Date),
     side: Side,
-    note: ToolNote,
-) -> Result<OrderCall, Stop> {
+    note: ToolInvocation,
+) -> Result<OrderCall, SessionStop> {
     let (request, amount) = match read_order(books, side, &note.input) {
         Ok(read) => read,
         Err(message) => {
-            let reply = super::answer(ctx, view, note, Reading::error(message)).await?;
+            let reply = super::answer(ctx, view, note, ToolOutput::error(message)).await?;
             return Ok(OrderCall { reply, is_order: false });
         }
     };
@@ -94,13 +96,13 @@ pub async fn place(
 
 /// An order that was filled, waits, or was refused.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct OrderResult {
     /// What the one who placed it is told, JSON.
     pub reply: String,
     /// `filled`, `pending` or `rejected`.
     pub status: &'static str,
     /// The change of the books, where it was filled.
-    pub entry: Option<BookEntry>,
+    pub entry: Option<LedgerEntry>,
     /// Why it was refused, where it was.
     pub rejection: Option<Rejection>,
 }
@@ -115,10 +117,10 @@ pub(crate) async fn execute(
     books: &mut Books,
     view: &MarketView<'_>,
     (request, decision): (&Order, Result<Approved<Order>, Rejection>),
-    note: Option<ToolNote>,
-) -> Result<Placed, Stop> {
-    let arguments = super::seen(view, json!({ "order": request }));
-    let mut placed = Placed { reply: String::new(), status: "filled", entry: None, rejection: None };
+    note: Option<ToolInvocation>,
+) -> Result<OrderResult, SessionStop> {
+    let arguments = super::with_view_identity(view, json!({ "order": request }));
+    let mut placed = OrderResult { reply: String::new(), status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
             books.note_refusal(&rejection);
@@ -130,8 +132,9 @@ pub(crate) async fn execute(
         }
         Ok(approved) => {
             let order = approved.get().clone();
-            let submission = submit(books, approved)
-                .map_err(|error| Stop::Misuse(format!("an approved order could not be filled: {error}")))?;
+            let submission = submit(books, approved).map_err(|error| {
+                SessionStop::ContractViolation(format!("an approved order could not be filled: {error}"))
+            })?;
             match submission {
                 Submission::Filled(entry) => {
                     let implied =
@@ -141,7 +144,7 @@ pub(crate) async fn execute(
                     (reply, OutcomeKind::Ok, implied, kept)
                 }
                 Submission::Pending(pending) => {
-                    let implied = vec![Implied::Order(Box::new(order_row(&order, "pending")))];
+                    let implied = vec![DerivedRow::Order(Box::new(order_row(&order, "pending")))];
                     let mut reply = pending_json(&order);
                     reply["status"] = json!("pending");
                     reply["fills_at"] = to_value(&pending.fill_model);
@@ -155,13 +158,13 @@ pub(crate) async fn execute(
     // What is said in a conversation quotes what the model asked for.
     let content = note.as_ref().map_or(content.clone(), |note| super::fenced(&note.name, &content));
     let kept = ctx
-        .local(Entry {
+        .record_local(LocalStep {
             kind: "order",
-            class: Class::Order,
+            class: StepClass::Order,
             arguments,
             outcome: json!({ "reply": content, "entry": entry }),
             outcome_kind: kind,
-            said: note.map(|note| Shown { role: Role::Tool, content, tool: Some(note) }),
+            said: note.map(|note| TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
             implied,
         })
         .await?;
@@ -197,9 +200,9 @@ pub fn quote(
 
 /// The row of `positions` that an entry is, if it is one.
 #[must_use]
-pub fn position_row(entry: &BookEntry) -> Option<Implied> {
+pub fn position_row(entry: &LedgerEntry) -> Option<DerivedRow> {
     let action = entry.action_type?;
-    Some(Implied::Position(PositionRow {
+    Some(DerivedRow::Position(PositionRow {
         action_id: entry.action_id?,
         action_type: action.as_str().to_owned(),
         symbol: entry.symbol.clone().filter(|_| action != ActionType::NoTrade),
@@ -216,7 +219,7 @@ pub fn position_row(entry: &BookEntry) -> Option<Implied> {
 }
 
 /// What else of an entry a recomputation needs.
-fn terms(entry: &BookEntry) -> ActionTerms {
+fn terms(entry: &LedgerEntry) -> ActionTerms {
     let fill = entry.fill();
     let (ratio, nights) = match &entry.event {
         Some(LedgerEvent::Split { ratio, .. }) => (Some(*ratio), None),
@@ -238,9 +241,9 @@ fn terms(entry: &BookEntry) -> ActionTerms {
 
 /// The row of `orders` of a fill.
 #[must_use]
-pub fn filled_row(order: &Order, entry: &BookEntry) -> Implied {
+pub fn filled_row(order: &Order, entry: &LedgerEntry) -> DerivedRow {
     let fill = entry.fill();
-    Implied::Order(Box::new(OrderRow {
+    DerivedRow::Order(Box::new(OrderRow {
         price: fill.map(|fill| fill.price),
         fee: fill.map(|fill| fill.fee),
         slippage: fill.map(|fill| fill.slippage),
@@ -251,11 +254,11 @@ pub fn filled_row(order: &Order, entry: &BookEntry) -> Implied {
 
 /// The row of `orders` of a refusal; a refused change of stops has the side `stop_change`.
 #[must_use]
-pub fn rejected_row(rejection: &Rejection) -> Implied {
+pub fn rejected_row(rejection: &Rejection) -> DerivedRow {
     let status = if rejection.code.as_str() == "expired" { "expired" } else { "rejected" };
     let row = match &*rejection.request {
-        Request::Order(order) => order_row(order, status),
-        Request::StopChange(change) => OrderRow {
+        OrderRequest::Order(order) => order_row(order, status),
+        OrderRequest::StopChange(change) => OrderRow {
             order_id: change.id.0.to_string(),
             symbol: change.symbol.clone(),
             side: "stop_change".to_owned(),
@@ -265,7 +268,7 @@ pub fn rejected_row(rejection: &Rejection) -> Implied {
             ..empty_row(status)
         },
     };
-    Implied::Order(Box::new(OrderRow {
+    DerivedRow::Order(Box::new(OrderRow {
         code: Some(rejection.code.as_str().to_owned()),
         message: Some(rejection.message.clone()),
         numbers: Some(numbers_json(&rejection.numbers)),
@@ -358,7 +361,7 @@ fn read_order(books: &mut Books, side: Side, input: &Value) -> Result<(Order, Re
     Ok((order, amount.map(|_| ())))
 }
 
-fn filled_json(books: &Books, order: &Order, entry: &BookEntry) -> Value {
+fn filled_json(books: &Books, order: &Order, entry: &LedgerEntry) -> Value {
     let mut reply = pending_json(order);
     reply["status"] = json!("filled");
     reply["cash"] = number(entry.cash.0);

@@ -3,10 +3,10 @@
 use crate::desk_stage::{desk, on, one_symbol, usual};
 use crate::stage::{Day, Stage};
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest};
-use papertape_core::tape::{Class, StepPath, Stop, Tape};
+use papertape_core::tape::{SessionStop, StepClass, StepPath, Tape};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn model(path: &StepPath, request: &ModelRequest) -> Act<ModelReply> {
 
 struct Run {
     clock: FakeClock,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<StoredSnapshot>>,
 }
 
 impl Run {
@@ -41,16 +41,16 @@ impl Run {
         MemoryHost::new(&self.clock, &self.kept, model)
     }
 
-    fn go(&mut self, stage: &Stage, host: MemoryHost) -> Result<Day, Stop> {
+    fn go(&mut self, stage: &Stage, host: MemoryHost) -> Result<Day, SessionStop> {
         on(stage, &self.clock, &self.kept, host, stage.start())
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> StoredSnapshot {
         self.kept.lock().expect("a lock").clone()
     }
 }
 
-fn undisturbed(stage: &Stage) -> (Kept, usize) {
+fn undisturbed(stage: &Stage) -> (StoredSnapshot, usize) {
     let mut run = Run::new();
     let host = run.host();
     let day = run.go(stage, host).expect("a day");
@@ -65,8 +65,8 @@ fn crashed(stage: &Stage, crashes: &[usize]) -> Result<Run, TestCaseError> {
         let host = run.host().crashing_at(*boundary);
         match run.go(stage, host) {
             // A session that has ended is not resumed.
-            Err(Stop::Shutdown) if run.kept().closing.is_some() => return Ok(run),
-            Err(Stop::Shutdown) => in_flight += run.kept().open().len(),
+            Err(SessionStop::Shutdown) if run.kept().closing.is_some() => return Ok(run),
+            Err(SessionStop::Shutdown) => in_flight += run.kept().open().len(),
             Ok(_) => return Ok(run),
             Err(other) => return Err(TestCaseError::fail(format!("crash at {boundary}: {other}"))),
         }
@@ -115,10 +115,10 @@ fn a_desk_replays_on_its_tape() {
     let host = run.host();
     let first = run.go(&stage, host).expect("a day");
     let mut kept = run.kept();
-    assert!(kept.steps.iter().any(|step| step.class == Class::Guard));
-    let tape = Tape::new(kept.rows()).sealed();
+    assert!(kept.steps.iter().any(|step| step.class == StepClass::Guard));
+    let tape = Tape::new(kept.rows()).replay_only();
     kept.closing = None;
-    let again: Arc<Mutex<Kept>> = Arc::new(Mutex::new(kept));
+    let again: Arc<Mutex<StoredSnapshot>> = Arc::new(Mutex::new(kept));
     let host = MemoryHost::new(&run.clock, &again, |path, _| panic!("{path} was called on a replay"));
     let second = stage.run_on(tape, 1, stage.start(), &run.clock, &again, host).expect("a replay");
     assert!(second.host.trace().is_empty());

@@ -4,7 +4,7 @@ use crate::desk_stage::{NODES, desk, on, one_symbol, plan, proposal, run_timed, 
 use crate::stage::Day;
 use papertape_agents::config::Language;
 use papertape_core::message::FailureKind;
-use papertape_core::tape::Stop;
+use papertape_core::tape::SessionStop;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
 use serde_json::{Value, json};
@@ -283,11 +283,11 @@ fn a_stop_is_no_degradation() {
     let clock = FakeClock::new();
     let kept = Arc::default();
     let host = MemoryHost::new(&clock, &kept, |path, request| match path.node() {
-        "Bear Researcher#1" => Act::Stop(Stop::Budget("used up".to_owned())),
+        "Bear Researcher#1" => Act::Stop(SessionStop::Budget("used up".to_owned())),
         _ => usual(path, request),
     });
     let stopped = on(&stage, &clock, &kept, host, stage.start());
-    assert!(matches!(stopped, Err(Stop::Budget(_))));
+    assert!(matches!(stopped, Err(SessionStop::Budget(_))));
     let host = MemoryHost::new(&clock, &kept, usual);
     let day = on(&stage, &clock, &kept, host, stage.start()).expect("a day");
     assert_eq!(research(&day)["research_status"], "full");

@@ -4,10 +4,10 @@ use crate::stage::{Day, Stage, call, data};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::message::{ModelReply, ModelRequest};
-use papertape_core::tape::{StepPath, Stop};
+use papertape_core::tape::{SessionStop, StepPath};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -94,7 +94,7 @@ pub(crate) fn run_timed(
     clock: &FakeClock,
     model: impl Fn(&StepPath, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static,
 ) -> Day {
-    let kept: Arc<Mutex<Kept>> = Arc::default();
+    let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
     let host = MemoryHost::new(clock, &kept, model);
     on(stage, clock, &kept, host, stage.start()).unwrap_or_else(|stop| panic!("the day stopped: {stop}"))
 }
@@ -103,10 +103,10 @@ pub(crate) fn run_timed(
 pub(crate) fn on(
     stage: &Stage,
     clock: &FakeClock,
-    kept: &Arc<Mutex<Kept>>,
+    kept: &Arc<Mutex<StoredSnapshot>>,
     host: MemoryHost,
     start: StartState,
-) -> Result<Day, Stop> {
+) -> Result<Day, SessionStop> {
     stage.run(1, start, clock, kept, host)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::desk_stage::{NODES, desk, run, usual};
 use crate::stage::{Stage, data};
-use papertape_agents::day::Change;
+use papertape_agents::day::AgentOverride;
 use papertape_agents::graph::Graph;
 use papertape_testkit::data::SmallData;
 
@@ -101,7 +101,7 @@ fn a_change_holds_from_its_node_on() {
     let mut stage = desk();
     let mut changed = stage.agent.clone();
     changed.model = "openai::other".parse().expect("a model");
-    stage.changes = vec![Change { at: "AAPL/Trader#1".to_owned(), agent: changed }];
+    stage.changes = vec![AgentOverride { at: "AAPL/Trader#1".to_owned(), agent: changed }];
     let day = run(&stage, usual);
     for symbol in ["AAPL", "IBM"] {
         for (at, node) in NODES.iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::stage::{Day, Stage, buy, call, done};
 use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::FillModel;
 use papertape_core::message::{ModelReply, ModelRequest};
-use papertape_core::record::{ContextState, Implied};
+use papertape_core::record::{ContextState, DerivedRow};
 use papertape_core::time::Timestamp;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::Act;
@@ -33,14 +33,14 @@ fn model(
 /// The memories shown to a day's trader: kind, ID, and when each became known.
 fn given(day: &Day) -> Vec<(&'static str, String, Timestamp)> {
     day.rows(|row| match row {
-        Implied::Given(row) => Some((row.kind.as_str(), row.memory_id.clone(), row.known_at)),
+        DerivedRow::Given(row) => Some((row.kind.as_str(), row.memory_id.clone(), row.known_at)),
         _ => None,
     })
 }
 
 fn contexts(day: &Day) -> Vec<(ContextState, Timestamp, Timestamp)> {
     day.rows(|row| match row {
-        Implied::Context(row) => Some((row.state, row.opened_at, row.known_at)),
+        DerivedRow::Context(row) => Some((row.state, row.opened_at, row.known_at)),
         _ => None,
     })
 }

@@ -3,17 +3,17 @@
 use crate::memory_pure::{day, lesson};
 use crate::stage::{Day, Stage, call, done};
 use papertape_agents::day::StartState;
-use papertape_agents::memory::lessons::{Archive, Meaning, Query, best, best_by_meaning};
+use papertape_agents::memory::lessons::{Archive, Embedding, Query, rank_by_keyword, rank_hybrid};
 use papertape_agents::memory::{EMBEDDINGS, MemorySettings};
 use papertape_core::id::Symbol;
 use papertape_core::message::{FailureKind, ModelName, ModelReply, ModelRequest};
 use papertape_core::ports::{ExternalCall, ExternalReply};
-use papertape_core::tape::{State, StepPath};
+use papertape_core::tape::{StepPath, StepState};
 use papertape_embed::vector;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ proptest! {
         let mut archive = Archive::default();
         let symbols = ["AAPL", "IBM", "MSFT"].map(Symbol::new);
         for (at, (day, symbol, numbers, is_ours)) in known.iter().enumerate() {
-            let meaning = numbers.map(|(x, y)| Meaning {
+            let meaning = numbers.map(|(x, y)| Embedding {
                 model: if *is_ours { ours.clone() } else { other.clone() },
                 vector: vector::to_base64(&[x, y]),
             });
@@ -50,7 +50,7 @@ proptest! {
             archive.push(papertape_agents::memory::lessons::Lesson { meaning, ..plain });
         }
         let query = Query { focus: BTreeSet::from([&symbols[0]]), symbols: symbols.iter().collect(), words };
-        let told = best_by_meaning(&archive, &query, (&ours, &[asked.0, asked.1]), day(instant), most);
+        let told = rank_hybrid(&archive, &query, (&ours, &[asked.0, asked.1]), day(instant), most);
         prop_assert!(told.iter().all(|lesson| lesson.known_at <= day(instant)));
         let ids: BTreeSet<u64> = told.iter().map(|lesson| lesson.trade_id).collect();
         prop_assert_eq!(ids.len(), told.len());
@@ -66,7 +66,7 @@ fn what_is_near_comes_first() {
     let (aapl, model) = (Symbol::new("AAPL"), name("lab::small"));
     let mut archive = Archive::default();
     for (id, numbers) in [(1, [0.0, 1.0]), (2, [1.0, 0.0]), (3, [0.0, -1.0])] {
-        let meaning = Some(Meaning { model: model.clone(), vector: vector::to_base64(&numbers) });
+        let meaning = Some(Embedding { model: model.clone(), vector: vector::to_base64(&numbers) });
         archive.push(papertape_agents::memory::lessons::Lesson {
             meaning,
             ..lesson(id, &aapl, i64::try_from(id).expect("is small"), 0)
@@ -78,10 +78,10 @@ fn what_is_near_comes_first() {
     };
     // By keywords: 3, 2, 1. By embedding: 2, then 1 and 3. Fused, 2 has 1/62 + 1/61, 3 has 1/61 + 1/62 or
     // less.
-    let near = ids(best_by_meaning(&archive, &query, (&model, &[1.0, 0.1]), day(9), 3));
+    let near = ids(rank_hybrid(&archive, &query, (&model, &[1.0, 0.1]), day(9), 3));
     assert_eq!(near, [2, 3, 1]);
-    let strange = ids(best_by_meaning(&archive, &query, (&model, &[1.0]), day(9), 3));
-    assert_eq!(strange, ids(best(&archive, &query, day(9), 3)));
+    let strange = ids(rank_hybrid(&archive, &query, (&model, &[1.0]), day(9), 3));
+    assert_eq!(strange, ids(rank_by_keyword(&archive, &query, day(9), 3)));
 }
 
 fn stage() -> Stage {
@@ -129,7 +129,13 @@ fn fails(_: &StepPath, _: &ExternalCall) -> Act<ExternalReply> {
 
 type Sentences = fn(&StepPath, &ExternalCall) -> Act<ExternalReply>;
 
-fn run(stage: &Stage, n: usize, start: StartState, sentences: Sentences, kept: &Arc<Mutex<Kept>>) -> Day {
+fn run(
+    stage: &Stage,
+    n: usize,
+    start: StartState,
+    sentences: Sentences,
+    kept: &Arc<Mutex<StoredSnapshot>>,
+) -> Day {
     let clock = FakeClock::new();
     let host = MemoryHost::new(&clock, kept, trader(n)).with_tools(sentences);
     stage.run(n, start, &clock, kept, host).unwrap_or_else(|stop| panic!("day {n} stopped: {stop}"))
@@ -150,7 +156,7 @@ fn meaning_is_on_the_tape() {
     assert!(first.kept.vectors.is_empty() && first.kept.step("solo#1/tool#1").is_none());
     let second = run(&stage, 1, first.result.state, sentences, &Arc::default());
     let step = second.kept.step("post#1/tool#1").expect("it was embedded");
-    assert!(matches!(step.state, State::Done(_)));
+    assert!(matches!(step.state, StepState::Done(_)));
     let [row] = &second.kept.vectors[..] else { panic!("one vector: {:?}", second.kept.vectors) };
     let kept = vector::from_bytes(&row.vector).expect("is a vector");
     assert_eq!((row.trade_id, row.model.as_str(), kept.len()), (1, "lab::small", 384));

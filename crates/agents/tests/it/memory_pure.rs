@@ -2,8 +2,8 @@
 //! log.
 
 use papertape_agents::config::Language;
-use papertape_agents::memory::lessons::{Archive, Lesson, Query, best, best_by_meaning};
-use papertape_agents::memory::parts::{Parts, Problem, SUMMARY_CHARS, chars, share};
+use papertape_agents::memory::lessons::{Archive, Lesson, Query, rank_by_keyword, rank_hybrid};
+use papertape_agents::memory::parts::{Problem, RoundSummary, SUMMARY_CHARS, chars, share};
 use papertape_agents::memory::periods::{Period, fold};
 use papertape_agents::memory::{MemoryMode, MemorySettings, Origin, of_log};
 use papertape_core::id::Symbol;
@@ -20,24 +20,24 @@ use std::collections::BTreeSet;
 #[test]
 fn the_four_parts_are_read_however_they_are_written() {
     let text = "Here you are:\n**[conclusion]**: hold AAPL\n[Position] none [RISK] stop 90,\n 9% of 10%\n【Next】 earnings";
-    let parts = Parts::read(text, Language::En).expect("all four are there");
+    let parts = RoundSummary::read(text, Language::En).expect("all four are there");
     let written = parts.write(Language::En);
     assert_eq!(
         written,
         "[Conclusion] hold AAPL\n[Position] none\n[Risk] stop 90, 9% of 10%\n[Next] earnings"
     );
-    assert_eq!(Parts::read(&written, Language::En), Ok(parts.clone()));
+    assert_eq!(RoundSummary::read(&written, Language::En), Ok(parts.clone()));
     let chinese = parts.write(Language::Zh);
     assert!(chinese.starts_with("[结论] hold AAPL\n[仓位] none\n[风险]"), "{chinese}");
-    assert_eq!(Parts::read(&chinese, Language::Zh), Ok(parts));
+    assert_eq!(RoundSummary::read(&chinese, Language::Zh), Ok(parts));
 
-    let missing = Parts::read("[结论] 买入\n[风险] \n[下轮关注] 财报", Language::Zh);
+    let missing = RoundSummary::read("[结论] 买入\n[风险] \n[下轮关注] 财报", Language::Zh);
     assert_eq!(missing, Err(Problem::Missing(vec!["仓位", "风险"])));
-    assert!(matches!(Parts::read("", Language::En), Err(Problem::Missing(parts)) if parts.len() == 4));
+    assert!(matches!(RoundSummary::read("", Language::En), Err(Problem::Missing(parts)) if parts.len() == 4));
     let long = format!("[Conclusion] {}\n[Position] p\n[Risk] r\n[Next] n", "x".repeat(600));
-    assert_eq!(Parts::read(&long, Language::En), Err(Problem::TooLong(644)));
+    assert_eq!(RoundSummary::read(&long, Language::En), Err(Problem::TooLong(644)));
     let risky = format!("[Conclusion] c\n[Position] p\n[Risk] {}\n[Next] n", "r".repeat(301));
-    assert_eq!(Parts::read(&risky, Language::En), Err(Problem::RiskTooLong(301)));
+    assert_eq!(RoundSummary::read(&risky, Language::En), Err(Problem::RiskTooLong(301)));
 }
 
 proptest! {
@@ -51,7 +51,7 @@ proptest! {
     ) {
         let language = if zh { Language::Zh } else { Language::En };
         let bodies = bodies.map(|body| format!("x{body}"));
-        let parts = Parts::new(bodies);
+        let parts = RoundSummary::new(bodies);
         match parts.fit(language, most) {
             Some(cut) => {
                 let text = cut.write(language);
@@ -60,7 +60,7 @@ proptest! {
                 prop_assert_eq!(risk(&text), risk(&parts.write(language)));
                 prop_assert!(text.lines().all(|line| line.split_once("] ").is_some_and(|(_, body)| !body.is_empty())));
             }
-            None => prop_assert!(most < parts.least(language)),
+            None => prop_assert!(most < parts.min_chars(language)),
         }
     }
 
@@ -68,10 +68,10 @@ proptest! {
     /// result is always a summary.
     #[test]
     fn a_filled_summary_is_always_one(text in "(\\[Risk\\]|\\[Next\\]|\\[Conclusion\\]|[a-z ]{0,300}){0,6}") {
-        let facts = Parts::new(["c", "p", "r", "n"].map(str::to_owned));
-        let filled = Parts::filled(&text, &facts, Language::En);
+        let facts = RoundSummary::new(["c", "p", "r", "n"].map(str::to_owned));
+        let filled = RoundSummary::filled(&text, &facts, Language::En);
         let written = filled.write(Language::En);
-        prop_assert!(Parts::read(&written, Language::En).is_ok(), "{written}");
+        prop_assert!(RoundSummary::read(&written, Language::En).is_ok(), "{written}");
         prop_assert!(chars(&written) <= SUMMARY_CHARS);
     }
 
@@ -98,7 +98,7 @@ proptest! {
             archive.push(lesson(at as u64, &symbols[*symbol], *day, *value));
         }
         let query = Query { focus: BTreeSet::from([&symbols[0]]), symbols: symbols.iter().collect(), words };
-        let told = best(&archive, &query, day(instant), most);
+        let told = rank_by_keyword(&archive, &query, day(instant), most);
         prop_assert!(told.iter().all(|lesson| lesson.known_at <= day(instant)));
         let known = known.iter().filter(|(day, ..)| *day <= instant).count();
         prop_assert_eq!(told.len(), most.min(known));
@@ -125,7 +125,8 @@ fn lessons_are_those_that_say_the_most() {
         symbols: [&aapl, &ibm].into(),
         words: "[Next] is it a breakout above the average".to_owned(),
     };
-    let told: Vec<u64> = best(&archive, &query, day(9), 3).iter().map(|lesson| lesson.trade_id).collect();
+    let told: Vec<u64> =
+        rank_by_keyword(&archive, &query, day(9), 3).iter().map(|lesson| lesson.trade_id).collect();
     assert_eq!(told, [2, 4, 1]);
 }
 
@@ -140,12 +141,12 @@ fn templates_come_last() {
     archive.push(lesson(4, &held, 2, 0));
     let query = Query { focus: BTreeSet::from([&held]), ..Query::default() };
     let order = |most| -> Vec<u64> {
-        best(&archive, &query, day(10), most).iter().map(|lesson| lesson.trade_id).collect()
+        rank_by_keyword(&archive, &query, day(10), most).iter().map(|lesson| lesson.trade_id).collect()
     };
     assert_eq!(order(9), [4, 2, 1, 3]);
     assert_eq!(order(2), [4, 2]);
     let model: papertape_core::message::ModelName = "test::words".parse().expect("a model");
-    let by_meaning = best_by_meaning(&archive, &query, (&model, &[1.0]), day(10), 9);
+    let by_meaning = rank_hybrid(&archive, &query, (&model, &[1.0]), day(10), 9);
     assert_eq!(by_meaning.iter().map(|lesson| lesson.trade_id).collect::<Vec<_>>(), [4, 2, 1, 3]);
 }
 

@@ -7,8 +7,8 @@ use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest};
 use papertape_core::record::{
-    Assessment, ClaimResult, ContextRow, ContextState, Decision, ErrorTag, Implied, ReflectionRow, RoundRow,
-    Source,
+    Assessment, ClaimResult, ContextState, Decision, DerivedRow, ErrorTag, OpenPositionContextRow,
+    ReflectionRow, RoundMemoryRow, SummarySource,
 };
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::Act;
@@ -44,23 +44,23 @@ fn model(
     }
 }
 
-fn rounds(day: &Day) -> Vec<RoundRow> {
+fn rounds(day: &Day) -> Vec<RoundMemoryRow> {
     day.rows(|row| match row {
-        Implied::Round(row) => Some(RoundRow::clone(row)),
+        DerivedRow::Round(row) => Some(RoundMemoryRow::clone(row)),
         _ => None,
     })
 }
 
-fn contexts(day: &Day) -> Vec<ContextRow> {
+fn contexts(day: &Day) -> Vec<OpenPositionContextRow> {
     day.rows(|row| match row {
-        Implied::Context(row) => Some(ContextRow::clone(row)),
+        DerivedRow::Context(row) => Some(OpenPositionContextRow::clone(row)),
         _ => None,
     })
 }
 
 fn reflections(day: &Day) -> Vec<ReflectionRow> {
     day.rows(|row| match row {
-        Implied::Reflection(row) => Some(ReflectionRow::clone(row)),
+        DerivedRow::Reflection(row) => Some(ReflectionRow::clone(row)),
         _ => None,
     })
 }
@@ -82,7 +82,7 @@ fn a_position_is_remembered_from_its_opening_to_the_next_trade() {
     assert_eq!((context.state, context.summary.as_str()), (ContextState::Open, THESIS));
     assert_eq!((context.round_id, context.position_id.as_str()), (Some(1), "gpt-1"));
     let first = &rounds(&day)[0];
-    assert!(first.is_open_entry && first.source == Source::Model && !first.degraded);
+    assert!(first.is_open_entry && first.source == SummarySource::Model && !first.degraded);
     assert_eq!(first.assets[0].decision, Decision::Open);
     assert!(first.situation.contains("Done.") && first.situation.contains("stop 90"), "{}", first.situation);
 
@@ -120,7 +120,7 @@ fn a_position_is_remembered_from_its_opening_to_the_next_trade() {
     let all = reflections(&day);
     let [stopped] = &all[..] else { panic!("one reflection: {all:?}") };
     assert_eq!((stopped.trade_id, stopped.part, stopped.cause.as_str()), (2, 2, "stop"));
-    assert_eq!((stopped.thesis.as_deref(), stopped.source), (Some(THESIS), Source::Model));
+    assert_eq!((stopped.thesis.as_deref(), stopped.source), (Some(THESIS), SummarySource::Model));
     assert_eq!(stopped.error_tags, [ErrorTag::EntryTiming]);
     assert_eq!(stopped.execution_deviation.planned_stop.map(|stop| stop.0), Some(90.into()));
     assert_eq!(stopped.pnl.0, day.orders().first().map_or(stopped.pnl.0, |_| stopped.pnl.0));
@@ -138,7 +138,7 @@ fn a_position_is_remembered_from_its_opening_to_the_next_trade() {
     assert!(question.contains("Bought too early. (entry_timing) wait for the base"), "{question}");
     assert!(!question.contains("Open positions"), "{question}");
     let given = day.rows(|row| match row {
-        Implied::Given(row) => Some((row.kind.as_str(), row.memory_id.clone())),
+        DerivedRow::Given(row) => Some((row.kind.as_str(), row.memory_id.clone())),
         _ => None,
     });
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_model_that_cannot_remember_costs_no_day() {
     assert!(day.kept.step("post#1/model#2").is_some(), "it was asked once more");
     assert!(day.kept.step("post#1/model#3").is_none(), "and no more than that");
     let row = &rounds(&day)[0];
-    assert_eq!(row.source, Source::Template);
+    assert_eq!(row.source, SummarySource::Template);
     assert!(row.note.as_deref().is_some_and(|note| note.contains("missing: Conclusion")), "{:?}", row.note);
     assert!(row.summary.contains("[Conclusion] AAPL open") && row.summary.contains("[Risk] mine, whole"));
     assert_eq!(day.kept.messages().iter().filter(|(role, _)| role == "assistant").count(), 2);
@@ -184,9 +184,9 @@ fn a_model_that_cannot_remember_costs_no_day() {
     };
     let day = stage.day_with(1, day.result.state, fail);
     assert_eq!(day.result.closing.status, papertape_core::record::DayStatus::Completed);
-    assert_eq!(rounds(&day)[0].source, Source::Template);
+    assert_eq!(rounds(&day)[0].source, SummarySource::Template);
     let reflection = &reflections(&day)[0];
-    assert_eq!(reflection.source, Source::Template);
+    assert_eq!(reflection.source, SummarySource::Template);
     assert!(reflection.note.as_deref().is_some_and(|note| note.contains("no")));
     assert!(day.kept.step("post#1/model#2").is_none(), "a call that failed is not repeated by us");
 
@@ -386,7 +386,7 @@ fn a_chinese_trader_remembers_in_chinese() {
 fn a_crash_reflects_on_no_close_twice() {
     use papertape_testkit::clock::FakeClock;
     use papertape_testkit::host::MemoryHost;
-    use papertape_testkit::kept::Kept;
+    use papertape_testkit::kept::StoredSnapshot;
     use std::sync::{Arc, Mutex};
 
     let stage = stage(3);
@@ -401,10 +401,10 @@ fn a_crash_reflects_on_no_close_twice() {
         )
     };
     let whole = stage.day_with(1, first.result.state.clone(), talk());
-    let rows = |kept: &Kept| kept.implied().into_iter().cloned().collect::<Vec<Implied>>();
+    let rows = |kept: &StoredSnapshot| kept.implied().into_iter().cloned().collect::<Vec<DerivedRow>>();
     let mut crashed = 0;
     for boundary in 0..200 {
-        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
         let clock = FakeClock::new();
         let host = || {
             let answers = talk();

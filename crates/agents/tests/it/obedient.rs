@@ -16,7 +16,7 @@ use papertape_core::tape::StepPath;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -59,7 +59,7 @@ fn orders(stage: &Stage, attempt: &str, quiet: &str, plays: Plays) -> (Vec<Strin
     let ear: Arc<Mutex<Ear>> = Arc::default();
     let (mut state, mut orders) = (stage.start(), Vec::new());
     for n in 0..DAYS {
-        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
         let clock = FakeClock::new();
         let hears = Arc::clone(&ear);
         let (told, commands) = (attempt.to_owned(), orders_in(attempt, quiet));

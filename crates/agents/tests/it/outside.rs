@@ -6,7 +6,7 @@ use papertape_core::message::{FailureKind, ModelReply};
 use papertape_core::ports::{ExternalCall, ExternalReply};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ fn servers(call: &ExternalCall) -> Act<ExternalReply> {
 fn day(names: &[&str], replies: Vec<Act<ModelReply>>) -> Day {
     let mut stage = Stage::new(data());
     stage.agent.tools = names.iter().map(|name| (*name).to_owned()).collect();
-    let kept: Arc<Mutex<Kept>> = Arc::default();
+    let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
     let clock = FakeClock::new();
     let host = MemoryHost::new(&clock, &kept, move |path, _| {
         let n: usize = path.as_str().rsplit('#').next().and_then(|n| n.parse().ok()).unwrap_or(1);

@@ -4,11 +4,11 @@ use crate::stage::{Stage, buy, call, calls, data, done, last};
 use papertape_agents::day::StartState;
 use papertape_core::message::FailureKind;
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::record::Implied;
-use papertape_core::tape::{Stop, Tape};
+use papertape_core::record::DerivedRow;
+use papertape_core::tape::{SessionStop, Tape};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -114,7 +114,7 @@ fn positions_are_marked_at_the_close() {
     let stage = Stage::new(data());
     let day = stage.day(2, stage.start(), vec![buy("AAPL", 10), done()]);
     let marks = day.rows(|row| match row {
-        Implied::Snapshot(mark) => Some((mark.quantity, mark.avg_price, mark.close, mark.unrealised_pnl)),
+        DerivedRow::Snapshot(mark) => Some((mark.quantity, mark.avg_price, mark.close, mark.unrealised_pnl)),
         _ => None,
     });
     let ten = Money(Decimal::TEN);
@@ -148,10 +148,10 @@ fn a_day_replays_on_its_tape() {
     let live = stage.day(1, start.clone(), vec![turn, done()]);
     for sealed in [false, true] {
         let clock = FakeClock::new();
-        let kept = Arc::new(Mutex::new(Kept { closing: None, ..live.kept.clone() }));
+        let kept = Arc::new(Mutex::new(StoredSnapshot { closing: None, ..live.kept.clone() }));
         let host = MemoryHost::new(&clock, &kept, |_, request| Act::text(format!("new: {}", last(request))));
         let tape = Tape::new(live.kept.rows());
-        let tape = if sealed { tape.sealed() } else { tape };
+        let tape = if sealed { tape.replay_only() } else { tape };
         let again = stage.run_on(tape, 1, read.clone(), &clock, &kept, host).expect("a replay");
         assert_eq!(again.result.state, live.result.state);
         assert_eq!(again.result.closing.metadata, live.result.closing.metadata);
@@ -162,9 +162,9 @@ fn a_day_replays_on_its_tape() {
     let clock = FakeClock::new();
     let kept = Arc::new(Mutex::new(live.kept.clone()));
     let host = MemoryHost::new(&clock, &kept, |_, _| Act::Hang);
-    let tape = Tape::new(live.kept.rows()).sealed();
+    let tape = Tape::new(live.kept.rows()).replay_only();
     let other = stage.run_on(tape, 1, stage.start(), &clock, &kept, host);
-    assert!(matches!(other.err(), Some(Stop::Diverged(_))));
+    assert!(matches!(other.err(), Some(SessionStop::Diverged(_))));
 }
 
 // Goal: a day killed at any point and resumed ends with the same rows and the same state.
@@ -181,7 +181,7 @@ fn a_day_killed_anywhere_ends_the_same() {
         2 => buy("AAPL", 1_000),
         _ => done(),
     };
-    let host = |clock: &FakeClock, kept: &Arc<Mutex<Kept>>| {
+    let host = |clock: &FakeClock, kept: &Arc<Mutex<StoredSnapshot>>| {
         MemoryHost::new(clock, kept, move |path, _| {
             script(path.as_str().rsplit('#').next().and_then(|n| n.parse().ok()).unwrap_or(0))
         })
@@ -191,10 +191,10 @@ fn a_day_killed_anywhere_ends_the_same() {
     assert!(boundaries > 12);
     for boundary in 0..boundaries {
         let clock = FakeClock::new();
-        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
         let crashing = host(&clock, &kept).crashing_at(boundary);
         let crashed = stage.run(1, start.clone(), &clock, &kept, crashing);
-        assert!(matches!(crashed.err(), Some(Stop::Shutdown)));
+        assert!(matches!(crashed.err(), Some(SessionStop::Shutdown)));
         if kept.lock().expect("a lock").closing.is_some() {
             continue;
         }

@@ -204,7 +204,8 @@ fn decisions_are_summarised_as_sentences() {
     let decision = r#"{"rating": "Buy", "executive_summary": "The trend is up.", "investment_thesis": "Bull was right.",
         "price_target": null, "time_horizon": null}"#;
     let at = |path: &str| papertape_core::tape::StepPath::new(path);
-    let told = |path: &str, text: &str| papertape_agents::summary::told(&at(path), text.to_owned());
+    let told =
+        |path: &str, text: &str| papertape_agents::summary::summary_request(&at(path), text.to_owned());
     assert_eq!(
         told("IBM/Portfolio Manager#1/model#1", decision),
         "IBM: Buy.\nThe trend is up.\nBull was right."

@@ -445,7 +445,7 @@ fn world() -> impl Strategy<Value = (Books, Quotes, Decisions, SizingConfig)> {
             let price = Price(Decimal::new(cents, 2));
             let quote = Quote::at(symbol.clone(), day(2 + u32::from(n % 2 == 0)), price);
             let quantity = Decimal::from(lots) * profile.lot.0;
-            let needed = papertape_core::broker::needed_to_open(
+            let needed = papertape_core::broker::initial_margin_requirement(
                 &profile,
                 (&symbol, quote.day),
                 Side::Buy,
@@ -498,7 +498,7 @@ proptest! {
             if planned.side.opens() {
                 let leverage = planned.leverage.or_else(|| trial.account().position(&planned.symbol).map(|p| p.leverage)).unwrap_or(Decimal::ONE);
                 prop_assert!(leverage <= config.max_leverage.max(Decimal::ONE));
-                needed += papertape_core::broker::needed_to_open(profile, (&planned.symbol, day(3)), planned.side, planned.quantity, marks[&planned.symbol], leverage).expect("a number").total().expect("a number").0;
+                needed += papertape_core::broker::initial_margin_requirement(profile, (&planned.symbol, day(3)), planned.side, planned.quantity, marks[&planned.symbol], leverage).expect("a number").total().expect("a number").0;
             }
             let order = planned.order(trial.next_order_id());
             let approved = approve(trial.account(), profile, &quotes[&planned.symbol], order);

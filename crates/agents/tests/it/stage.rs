@@ -1,7 +1,7 @@
 //! Shared helpers for the tests of a day.
 
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{Change, DayInput, DayResult, StartState, run_day};
+use papertape_agents::day::{AgentOverride, DayInput, DayResult, StartState, run_day};
 use papertape_agents::memory::MemorySettings;
 use papertape_agents::prompt::PromptSet;
 use papertape_agents::universe::symbols_of;
@@ -11,13 +11,13 @@ use papertape_core::id::Symbol;
 use papertape_core::market::{Dataset, Listed};
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall};
 use papertape_core::money::Money;
-use papertape_core::record::{Implied, OrderRow, PositionRow, Write};
-use papertape_core::tape::{Session, StepPath, Stop, Tape};
+use papertape_core::record::{DerivedRow, OrderRow, PositionRow, Write};
+use papertape_core::tape::{SessionRun, SessionStop, StepPath, Tape};
 use papertape_redact::Redactor;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,13 +49,13 @@ pub(crate) struct Stage {
     pub(crate) memory: MemorySettings,
     pub(crate) embedding: Option<ModelName>,
     /// The changes made by a branch.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<AgentOverride>,
 }
 
 /// A completed day.
 pub(crate) struct Day {
     pub(crate) result: DayResult,
-    pub(crate) kept: Kept,
+    pub(crate) kept: StoredSnapshot,
     pub(crate) host: Arc<MemoryHost>,
 }
 
@@ -97,7 +97,7 @@ impl Stage {
         start: StartState,
         model: impl Fn(usize, &ModelRequest) -> Act<ModelReply> + Send + Sync + 'static,
     ) -> Day {
-        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
         let clock = FakeClock::new();
         let host = MemoryHost::new(&clock, &kept, move |path, request| model(number(path), request));
         self.run(n, start, &clock, &kept, host).unwrap_or_else(|stop| panic!("the day stopped: {stop}"))
@@ -109,9 +109,9 @@ impl Stage {
         n: usize,
         start: StartState,
         clock: &FakeClock,
-        kept: &Arc<Mutex<Kept>>,
+        kept: &Arc<Mutex<StoredSnapshot>>,
         host: MemoryHost,
-    ) -> Result<Day, Stop> {
+    ) -> Result<Day, SessionStop> {
         let tape = Tape::new(kept.lock().expect("a lock").rows());
         self.run_on(tape, n, start, clock, kept, host)
     }
@@ -122,15 +122,15 @@ impl Stage {
         n: usize,
         start: StartState,
         clock: &FakeClock,
-        kept: &Arc<Mutex<Kept>>,
+        kept: &Arc<Mutex<StoredSnapshot>>,
         host: MemoryHost,
-    ) -> Result<Day, Stop> {
+    ) -> Result<Day, SessionStop> {
         let host = Arc::new(host);
         let day = self.data.days()[n];
         let redactor = Arc::new(Redactor::new(Vec::new()).expect("a redactor"));
         let seed = start.day_seed(&self.agent, day.date);
         let session_host: Arc<MemoryHost> = Arc::clone(&host);
-        let session = Session::new(session_host, tape, redactor, seed);
+        let session = SessionRun::new(session_host, tape, redactor, seed);
         let universe = self.universe.as_deref();
         let symbols = symbols_of((&self.data, day), universe, &self.symbols, &start.books);
         let input = DayInput {
@@ -189,19 +189,19 @@ impl Day {
 
     pub(crate) fn orders(&self) -> Vec<OrderRow> {
         self.rows(|row| match row {
-            Implied::Order(order) => Some(OrderRow::clone(order)),
+            DerivedRow::Order(order) => Some(OrderRow::clone(order)),
             _ => None,
         })
     }
 
     pub(crate) fn positions(&self) -> Vec<PositionRow> {
         self.rows(|row| match row {
-            Implied::Position(position) => Some(position.clone()),
+            DerivedRow::Position(position) => Some(position.clone()),
             _ => None,
         })
     }
 
-    pub(crate) fn rows<T>(&self, of: impl Fn(&Implied) -> Option<T>) -> Vec<T> {
+    pub(crate) fn rows<T>(&self, of: impl Fn(&DerivedRow) -> Option<T>) -> Vec<T> {
         self.kept.implied().into_iter().filter_map(of).collect()
     }
 

@@ -5,7 +5,7 @@ use papertape_agents::tools::{market, portfolio};
 use papertape_core::broker::{Books, MarketProfile, Order, Quote, Side, approve, submit};
 use papertape_core::market::Interval;
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::record::Implied;
+use papertape_core::record::DerivedRow;
 use papertape_testkit::data::SmallData;
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ fn every_call_of_a_turn_is_answered() {
         assert_eq!(answer["content"], day.told_fenced()[at]);
     }
     let inputs = day.rows(|row| match row {
-        Implied::Message(message) => message.tool_input.clone(),
+        DerivedRow::Message(message) => message.tool_input.clone(),
         _ => None,
     });
     assert_eq!(inputs[2], json!("{broken"));
@@ -167,7 +167,7 @@ fn what_was_read_is_on_record() {
     let turn = calls(&[("get_bars", json!({ "symbol": "AAPL", "limit": 1 })), ("calculate", json!({}))]);
     let day = stage.day(2, stage.start(), vec![turn, done()]);
     let reads = day.rows(|row| match row {
-        Implied::Exposure(read) => Some((read.series.clone(), read.rows, read.latest_known_at)),
+        DerivedRow::Exposure(read) => Some((read.series.clone(), read.rows, read.latest_known_at)),
         _ => None,
     });
     let third = stage.data.days()[2];
@@ -179,7 +179,7 @@ fn what_was_read_is_on_record() {
     let dataset = stage.data.hash();
     assert!(
         day.rows(|row| match row {
-            Implied::Exposure(read) => Some(read.dataset == dataset),
+            DerivedRow::Exposure(read) => Some(read.dataset == dataset),
             _ => None,
         })
         .into_iter()

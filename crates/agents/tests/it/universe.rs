@@ -4,11 +4,11 @@ use crate::desk_stage;
 use crate::stage::{AAPL, Stage, buy, call, done};
 use papertape_agents::config::{AgentKind, Language};
 use papertape_core::broker::FillModel;
-use papertape_core::record::Implied;
+use papertape_core::record::DerivedRow;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::host::MemoryHost;
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -68,7 +68,7 @@ fn the_rule_is_told_in_both_languages() {
         assert!(request.contains(rule), "{request}");
         assert!(day.question().contains(closing), "{}", day.question());
         let read = day.rows(|row| match row {
-            Implied::Exposure(read) if read.series == "index/IDX" => Some(read.rows),
+            DerivedRow::Exposure(read) if read.series == "index/IDX" => Some(read.rows),
             _ => None,
         });
         assert_eq!(read, [3], "two joined, and one has left");
@@ -81,7 +81,7 @@ fn the_rule_is_told_in_both_languages() {
         let told: Mutex<Vec<String>> = Mutex::default();
         let told = Arc::new(told);
         let noted = Arc::clone(&told);
-        let kept: Arc<Mutex<Kept>> = Arc::default();
+        let kept: Arc<Mutex<StoredSnapshot>> = Arc::default();
         let clock = FakeClock::new();
         let host = MemoryHost::new(&clock, &kept, move |path, request| {
             if ["Trader#1", "Portfolio Manager#1"].contains(&path.node()) {

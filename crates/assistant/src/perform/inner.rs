@@ -1,13 +1,13 @@
 //! Internal reads and writes of the assistant's jobs, in addition to the model's actions. No model can request
 //! them.
 
-use super::{Arguments, Performer, failed, reply};
+use super::{ActionExecutor, Arguments, failed, reply};
 use papertape_core::action::Language;
 use papertape_core::chat::ChatMessage;
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{PlanChanges, PlanWrite, Task, TaskChanges, TaskWrite};
 use papertape_core::record::JobStatus;
-use papertape_core::tape::Acted;
+use papertape_core::tape::ActionOutcome;
 use serde_json::{Value, json};
 
 /// Reads the job's turn and the history before it.
@@ -22,8 +22,8 @@ pub(crate) const SET_PLAN: &str = "$set_plan";
 /// Number of past messages in a prompt.
 const HISTORY: u32 = 20;
 
-impl Performer<'_> {
-    pub(super) async fn turn(&self) -> Result<Acted, CallFailure> {
+impl ActionExecutor<'_> {
+    pub(super) async fn turn(&self) -> Result<ActionOutcome, CallFailure> {
         let job = &self.lease.job;
         let turn = self.chats.turn(job).await.map_err(|error| self.unavailable(error))?;
         let turn = turn.ok_or_else(|| failed(format!("the job {job} answers no message")))?;
@@ -46,7 +46,7 @@ impl Performer<'_> {
         Ok(reply("", data))
     }
 
-    pub(super) async fn whole_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn whole_plan(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         let task = |task: &Task| {
@@ -59,7 +59,7 @@ impl Performer<'_> {
         Ok(reply("", json!({ "plan": plan, "tasks": tasks })))
     }
 
-    pub(super) async fn set_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn set_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let (plan, task) = (given.plan()?, given.task()?);
         let status = given.text("status").unwrap_or_default();
         let status = status.parse().map_err(|why: String| super::bad(format!("`status`: {why}")))?;
@@ -85,7 +85,7 @@ impl Performer<'_> {
         Ok(acted)
     }
 
-    pub(super) async fn set_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn set_plan(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let status = given.text("status").unwrap_or_default();
         let status: JobStatus =

@@ -10,8 +10,8 @@ mod plans;
 mod tasks;
 mod tools;
 
-use crate::fault::Fault;
-use crate::purse::Purse;
+use crate::child_budget::ChildBudget;
+use crate::fault::LocalizedMessage;
 use crate::settings::{CHAT, DECOMPOSE, EXECUTE};
 use crate::web::WebSearch;
 use papertape_core::action::{Language, Origin};
@@ -19,12 +19,12 @@ use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
 use papertape_core::json;
 use papertape_core::message::{CallFailure, FailureKind};
-use papertape_core::plan::{Plan, PlanId, PlanRefusal, PlanWrite, TaskId};
-use papertape_core::ports::{Caller, Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError};
+use papertape_core::plan::{Plan, PlanError, PlanId, PlanWrite, TaskId};
+use papertape_core::ports::{Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError, ToolCaller};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob, Write};
-use papertape_core::tape::{Acted, ActionReply, StepPath};
+use papertape_core::tape::{ActionOutcome, ActionReply, StepPath};
 use papertape_core::time::Timestamp;
-use papertape_redact::{Clean, Redactor};
+use papertape_redact::{Redactor, Sanitized};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// Executes actions.
 #[derive(Clone, Copy)]
-pub struct Performer<'a> {
+pub struct ActionExecutor<'a> {
     /// Plans.
     pub plans: &'a dyn Plans,
     /// Conversations.
@@ -44,7 +44,7 @@ pub struct Performer<'a> {
     /// The queue, for the assistant's own jobs.
     pub queue: &'a dyn Queue,
     /// Allocates the budgets of the jobs that it starts.
-    pub purse: &'a dyn Purse,
+    pub purse: &'a dyn ChildBudget,
     /// Web search.
     pub web: &'a dyn WebSearch,
     /// The clock.
@@ -89,27 +89,28 @@ impl Arguments<'_> {
     fn plan(&self) -> Result<PlanId, CallFailure> {
         self.whole("plan_id").map(PlanId).ok_or_else(|| {
             let zh = "缺少 `plan_id`，且该对话还没有计划";
-            let fault = Fault::new("`plan_id` is missing, and the conversation has no plan yet", zh);
+            let fault =
+                LocalizedMessage::new("`plan_id` is missing, and the conversation has no plan yet", zh);
             bad(fault.text(self.1).to_owned())
         })
     }
 
     fn task(&self) -> Result<TaskId, CallFailure> {
-        self.whole("task_id")
-            .map(TaskId)
-            .ok_or_else(|| bad(Fault::new("`task_id` is missing", "缺少 `task_id`").text(self.1).to_owned()))
+        self.whole("task_id").map(TaskId).ok_or_else(|| {
+            bad(LocalizedMessage::new("`task_id` is missing", "缺少 `task_id`").text(self.1).to_owned())
+        })
     }
 }
 
 /// Where an action is, for deriving the IDs of what it creates and starts.
-struct Place<'a> {
+struct ActionPlace<'a> {
     job: &'a JobId,
     path: &'a StepPath,
     /// Whether it has failed here before: a job that it started and that failed is then started again.
     again: bool,
 }
 
-impl Place<'_> {
+impl ActionPlace<'_> {
     /// The origin of the object created here, or of the nth job started.
     fn origin(&self, nth: usize) -> Origin {
         Origin::new(self.job, self.path.as_str(), nth)
@@ -124,12 +125,12 @@ fn failed(message: impl Into<String>) -> CallFailure {
     CallFailure { kind: FailureKind::ToolError, message: message.into() }
 }
 
-fn reply(message: impl Into<String>, data: Value) -> Acted {
+fn reply(message: impl Into<String>, data: Value) -> ActionOutcome {
     let reply = ActionReply { message: message.into(), data, plan: None };
-    Acted { reply, effects: Vec::new() }
+    ActionOutcome { reply, effects: Vec::new() }
 }
 
-impl Performer<'_> {
+impl ActionExecutor<'_> {
     /// Executes an action once. `again`: it has just failed and is retried; if the job that it started has
     /// failed, another one is started. Otherwise, whatever it has started is reused.
     ///
@@ -140,10 +141,10 @@ impl Performer<'_> {
         path: &StepPath,
         call: &ExternalCall,
         again: bool,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         let empty = Map::new();
         let given = Arguments(call.arguments.as_object().unwrap_or(&empty), self.language);
-        let place = Place { job: &self.lease.job, path, again };
+        let place = ActionPlace { job: &self.lease.job, path, again };
         let origin = place.origin(0);
         match call.tool.as_str() {
             "create_plan" => self.create_plan(&given, &origin).await,
@@ -167,7 +168,7 @@ impl Performer<'_> {
             inner::PLAN => self.whole_plan(&given).await,
             inner::SET_TASK => self.set_task(&given).await,
             inner::SET_PLAN => self.set_plan(&given).await,
-            tool => self.ask_jobs(tool, call, &origin).await,
+            tool => self.query_jobs(tool, call, &origin).await,
         }
     }
 
@@ -178,7 +179,7 @@ impl Performer<'_> {
         }
     }
 
-    fn refused(&self, refusal: &PlanRefusal) -> CallFailure {
+    fn refused(&self, refusal: &PlanError) -> CallFailure {
         failed(self.say(refusal.to_string(), refusal.in_chinese()))
     }
 
@@ -190,20 +191,20 @@ impl Performer<'_> {
     }
 
     fn change(&self, write: PlanWrite) -> Write {
-        Write::Plan(Box::new(Clean::of(self.redactor, write)))
+        Write::Plan(Box::new(Sanitized::of(self.redactor, write)))
     }
 
     async fn plan(&self, id: PlanId) -> Result<Plan, CallFailure> {
         let found = self.plans.plan(id).await.map_err(|error| self.unavailable(error))?;
-        found.ok_or_else(|| self.refused(&PlanRefusal::NoPlan(id)))
+        found.ok_or_else(|| self.refused(&PlanError::NoPlan(id)))
     }
 
     /// The last job started here, if any, and the ID of the next one to start.
-    async fn job_of(&self, place: &Place<'_>) -> Result<(Option<JobRow>, Origin), CallFailure> {
+    async fn job_of(&self, place: &ActionPlace<'_>) -> Result<(Option<JobRow>, Origin), CallFailure> {
         let (mut last, mut nth) = (None, 0);
         loop {
             let origin = place.origin(nth);
-            match self.queue.job(&origin.job_id()).await.map_err(|error| self.unavailable(error))? {
+            match self.queue.get_job(&origin.job_id()).await.map_err(|error| self.unavailable(error))? {
                 Some(row) => last = Some(row),
                 None => return Ok((last, origin)),
             }
@@ -213,7 +214,11 @@ impl Performer<'_> {
 
     /// The job to wait for: the one already started here. `None`: start one, because there is none, or it has
     /// failed and this is a retry. A cancellation requested while waiting is respected.
-    async fn begun(&self, place: &Place<'_>, last: Option<JobRow>) -> Result<Option<JobId>, CallFailure> {
+    async fn begun(
+        &self,
+        place: &ActionPlace<'_>,
+        last: Option<JobRow>,
+    ) -> Result<Option<JobId>, CallFailure> {
         let Some(last) = last else { return Ok(None) };
         if last.status == JobStatus::Cancelled && !place.again {
             // It was canceled together with this job, which has been resumed.
@@ -233,7 +238,7 @@ impl Performer<'_> {
     /// Queues an assistant job, or finds it.
     async fn start(
         &self,
-        place: &Place<'_>,
+        place: &ActionPlace<'_>,
         kind: &'static str,
         (part, what): (&'static str, Value),
         plan: PlanId,
@@ -287,7 +292,7 @@ impl Performer<'_> {
     async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> Result<JobRow, CallFailure> {
         let mut pause = FIRST_LOOK;
         loop {
-            let found = self.queue.job(job).await.map_err(|error| self.unavailable(error))?;
+            let found = self.queue.get_job(job).await.map_err(|error| self.unavailable(error))?;
             let found = found.ok_or_else(|| {
                 failed(self.say(format!("there is no job {job}"), format!("没有任务 {job}")))
             })?;
@@ -303,12 +308,12 @@ impl Performer<'_> {
         }
     }
 
-    fn caller<'b>(&self, origin: &'b Origin, bound: Limit) -> Caller<'b> {
-        Caller { origin, language: self.language, bound }
+    fn caller<'b>(&self, origin: &'b Origin, bound: Limit) -> ToolCaller<'b> {
+        ToolCaller { origin, language: self.language, bound }
     }
 
     /// The response for a job that has not ended at the deadline: no result, and how to ask about it later.
-    fn goes_on(&self, job: &JobRow, mut data: Value, plan: Option<PlanId>) -> Acted {
+    fn goes_on(&self, job: &JobRow, mut data: Value, plan: Option<PlanId>) -> ActionOutcome {
         let (id, waited) = (&job.id, self.wait.as_secs());
         let ask = match plan {
             Some(plan) => self.say(format!("status of plan {plan}"), format!("查询计划 {plan} 的状态")),
@@ -341,7 +346,7 @@ impl Performer<'_> {
         data: Value,
         plan: Option<PlanId>,
         more: &str,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         if !job.status.is_stopped() {
             return Ok(self.goes_on(job, data, plan));
         }

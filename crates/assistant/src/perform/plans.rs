@@ -1,6 +1,6 @@
 //! Actions on plans.
 
-use super::{Arguments, Performer, Place, bad, reply};
+use super::{ActionExecutor, ActionPlace, Arguments, bad, reply};
 use crate::execute::HELD_BACK;
 use crate::settings::{DECOMPOSE, Decompose, EXECUTE, Execute, Limits};
 use crate::tree;
@@ -9,19 +9,19 @@ use papertape_core::json;
 use papertape_core::message::CallFailure;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite, Task, TaskId, TaskStatus};
-use papertape_core::tape::Acted;
+use papertape_core::tape::ActionOutcome;
 use serde_json::{Value, json};
 
 /// Number of plans listed by default, and at most.
 const LISTED: u32 = 20;
-const MOST_LISTED: u32 = 100;
+const MAX_LISTED: u32 = 100;
 
-impl Performer<'_> {
+impl ActionExecutor<'_> {
     pub(super) async fn create_plan(
         &self,
         given: &Arguments<'_>,
         origin: &Origin,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         let id = self
             .plans
             .reserve(self.lease, origin, IdKind::Plan)
@@ -49,8 +49,8 @@ impl Performer<'_> {
         self.config["session_id"].as_str().map(papertape_core::chat::ChatId::new)
     }
 
-    pub(super) async fn list_plans(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
-        let limit = given.number("limit", LISTED).clamp(1, MOST_LISTED);
+    pub(super) async fn list_plans(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let limit = given.number("limit", LISTED).clamp(1, MAX_LISTED);
         let page =
             self.plans.plans(&PageRequest::first(limit)).await.map_err(|error| self.unavailable(error))?;
         let plans: Vec<Value> = page.items.iter().map(tree::plan).collect();
@@ -68,7 +68,7 @@ impl Performer<'_> {
         Ok(reply(message, json!({ "plans": plans, "plans_in_all": all })))
     }
 
-    pub(super) async fn delete_plan(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn delete_plan(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let (id, name) = (plan.id, &plan.name);
         let message = self.say(format!("plan {id} “{name}” was deleted"), format!("已删除计划 {id}“{name}”"));
@@ -81,9 +81,9 @@ impl Performer<'_> {
     pub(super) async fn execute(
         &self,
         given: &Arguments<'_>,
-        place: &Place<'_>,
+        place: &ActionPlace<'_>,
         task: Option<TaskId>,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         match task {
             Some(task) => drop(self.task_of(plan.id, task).await?),
@@ -105,8 +105,8 @@ impl Performer<'_> {
     pub(super) async fn decompose(
         &self,
         given: &Arguments<'_>,
-        place: &Place<'_>,
-    ) -> Result<Acted, CallFailure> {
+        place: &ActionPlace<'_>,
+    ) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let task_id = given.whole("task_id").map(TaskId);
         if let Some(task) = task_id {
@@ -137,7 +137,7 @@ impl Performer<'_> {
         job: &papertape_core::id::JobId,
         plan: PlanId,
         given: &Arguments<'_>,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         if given.flag("wait") == Some(false) {
             let message = self.say(format!("job {job} is queued"), format!("任务 {job} 已排队"));
             let mut acted = reply(message, json!({ "job_id": job, "status": "queued" }));

@@ -1,19 +1,19 @@
 //! Actions on tasks.
 
-use super::{Arguments, Performer, bad, reply};
+use super::{ActionExecutor, Arguments, bad, reply};
 use crate::tree;
 use papertape_core::action::{IdKind, Language, Origin};
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{
-    NewTask, PlanId, PlanRefusal, PlanWrite, Task, TaskChanges, TaskId, TaskStatus, TaskWrite, Tree,
+    NewTask, PlanError, PlanId, PlanWrite, Task, TaskChanges, TaskId, TaskStatus, TaskWrite, Tree,
 };
-use papertape_core::tape::Acted;
+use papertape_core::tape::ActionOutcome;
 use serde_json::json;
 
-impl Performer<'_> {
+impl ActionExecutor<'_> {
     pub(super) async fn task_of(&self, plan: PlanId, task: TaskId) -> Result<Task, CallFailure> {
         let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
-        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.refused(&PlanRefusal::NoTask(task)))
+        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.refused(&PlanError::NoTask(task)))
     }
 
     /// Validates a change against the current plan, and returns it as a write.
@@ -22,7 +22,7 @@ impl Performer<'_> {
         plan: PlanId,
         write: TaskWrite,
         say: impl FnOnce(&Task) -> String,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         self.plan(plan).await?;
         let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
         let mut tree = Tree::new(plan, tasks);
@@ -34,7 +34,7 @@ impl Performer<'_> {
             tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(|why| self.refused(&why))?;
         let id = changed.task.unwrap_or(TaskId(i64::MAX));
         let task =
-            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| self.refused(&PlanRefusal::NoTask(id)))?;
+            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| self.refused(&PlanError::NoTask(id)))?;
         let mut acted = reply(say(&task), tree::task(&task, tree::Depth::Brief));
         acted.reply.plan = Some(plan);
         acted.effects = vec![self.change(PlanWrite::Task { plan, write })];
@@ -45,7 +45,7 @@ impl Performer<'_> {
         &self,
         given: &Arguments<'_>,
         origin: &Origin,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         let plan = given.plan()?;
         let id = self
             .plans
@@ -70,7 +70,7 @@ impl Performer<'_> {
         .await
     }
 
-    pub(super) async fn update_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn update_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let status = match given.text("status") {
             None => None,
             Some("queued") => Some(TaskStatus::Queued),
@@ -94,12 +94,19 @@ impl Performer<'_> {
         self.update(given, changes).await
     }
 
-    pub(super) async fn update_instruction(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn update_instruction(
+        &self,
+        given: &Arguments<'_>,
+    ) -> Result<ActionOutcome, CallFailure> {
         let instruction = given.text("instruction").map(str::to_owned);
         self.update(given, TaskChanges { instruction, ..TaskChanges::default() }).await
     }
 
-    async fn update(&self, given: &Arguments<'_>, changes: TaskChanges) -> Result<Acted, CallFailure> {
+    async fn update(
+        &self,
+        given: &Arguments<'_>,
+        changes: TaskChanges,
+    ) -> Result<ActionOutcome, CallFailure> {
         let task = given.task()?;
         self.change_task(given.plan()?, TaskWrite::Update { task, changes }, |task| {
             self.say(
@@ -110,7 +117,7 @@ impl Performer<'_> {
         .await
     }
 
-    pub(super) async fn move_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn move_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let (plan, task) = (given.plan()?, given.task()?);
         let parent = match given.whole("parent_id") {
             Some(0) => None,
@@ -127,7 +134,7 @@ impl Performer<'_> {
         .await
     }
 
-    pub(super) async fn delete_task(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn delete_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let task = given.task()?;
         self.change_task(given.plan()?, TaskWrite::Delete { task }, |task| {
             self.say(
@@ -138,7 +145,7 @@ impl Performer<'_> {
         .await
     }
 
-    pub(super) async fn show_tasks(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn show_tasks(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         let message = self.say(
@@ -154,14 +161,14 @@ impl Performer<'_> {
         Ok(acted)
     }
 
-    pub(super) async fn query_status(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn query_status(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         if let Some(id) = given.whole("task_id").map(TaskId) {
             let task = tasks
                 .iter()
                 .find(|task| task.id == id)
-                .ok_or_else(|| self.refused(&PlanRefusal::NoTask(id)))?;
+                .ok_or_else(|| self.refused(&PlanError::NoTask(id)))?;
             let message = self.say(
                 format!("task {id} “{}” is {}", task.name, task.status),
                 format!("任务 {id}“{}”：{}", task.name, Language::Zh.status(task.status.as_str())),
@@ -189,14 +196,14 @@ impl Performer<'_> {
         Ok(reply(message, json!({ "plan": tree::plan(&plan), "tasks": counts })))
     }
 
-    pub(super) async fn subgraph(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn subgraph(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let plan = self.plan(given.plan()?).await?;
         let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
         let root = given.whole("task_id").map(TaskId);
         if let Some(root) = root
             && !tasks.iter().any(|task| task.id == root)
         {
-            return Err(self.refused(&PlanRefusal::NoTask(root)));
+            return Err(self.refused(&PlanError::NoTask(root)));
         }
         let depth = given.whole("depth").map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
         let message = self.say(format!("a part of plan {}", plan.id), format!("计划 {} 的一部分", plan.id));

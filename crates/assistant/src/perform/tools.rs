@@ -1,29 +1,29 @@
 //! Actions that use a tool: simulations, queries about them, web search.
 
-use super::{Arguments, Performer, Place, bad, reply};
-use crate::table::{ACTIONS, ActionSpec};
+use super::{ActionExecutor, ActionPlace, Arguments, bad, reply};
+use crate::actions::{ACTIONS, ActionSpec};
 use papertape_core::action::{Language, Origin};
 use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::{ExternalCall, JobTool};
-use papertape_core::tape::Acted;
+use papertape_core::tape::ActionOutcome;
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
 
 /// Number of search hits by default, and at most.
 const HITS: u32 = 5;
-const MOST_HITS: u32 = 20;
+const MAX_HITS: u32 = 20;
 /// Max characters of a search query.
 const QUERY_CHARS: usize = 400;
 
-impl Performer<'_> {
+impl ActionExecutor<'_> {
     /// Queues a simulation under the origin's ID and waits for it, unless `wait` is false.
     pub(super) async fn run_simulation(
         &self,
         given: &Arguments<'_>,
-        place: &Place<'_>,
-    ) -> Result<Acted, CallFailure> {
+        place: &ActionPlace<'_>,
+    ) -> Result<ActionOutcome, CallFailure> {
         let until = self.until();
         let (last, origin) = self.job_of(place).await?;
         let job = match self.begun(place, last).await? {
@@ -55,7 +55,7 @@ impl Performer<'_> {
         asked.remove("wait");
         let asked = Value::Object(asked);
         let job = origin.job_id();
-        let bound = self.purse.for_simulation(&job, asked_for(&asked["budget"]["job"]), until).await?;
+        let bound = self.purse.for_simulation(&job, requested_limit(&asked["budget"]["job"]), until).await?;
         let by = self.caller(origin, bound);
         if let Err(failure) = self.jobs.call(JobTool::RunSimulation, &by, &asked).await {
             self.purse.settle(&job).await?;
@@ -65,12 +65,12 @@ impl Performer<'_> {
     }
 
     /// Response of the job tools.
-    pub(super) async fn ask_jobs(
+    pub(super) async fn query_jobs(
         &self,
         tool: &str,
         call: &ExternalCall,
         origin: &Origin,
-    ) -> Result<Acted, CallFailure> {
+    ) -> Result<ActionOutcome, CallFailure> {
         let tool: JobTool = tool.parse().map_err(|_| bad(format!("there is no action `{tool}`")))?;
         let by = self.caller(origin, Limit::default());
         let mut data = self.jobs.call(tool, &by, &call.arguments).await?;
@@ -82,16 +82,16 @@ impl Performer<'_> {
         Ok(reply(message, data))
     }
 
-    pub(super) async fn web_search(&self, given: &Arguments<'_>) -> Result<Acted, CallFailure> {
+    pub(super) async fn web_search(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
         let query: String = given.text("query").unwrap_or_default().chars().take(QUERY_CHARS).collect();
-        let limit = given.number("limit", HITS).clamp(1, MOST_HITS);
+        let limit = given.number("limit", HITS).clamp(1, MAX_HITS);
         let hits = self.web.search(&query, limit).await?;
         let count = hits.len();
         let message = self.say(format!("{count} page(s) found"), format!("找到 {count} 个网页"));
         Ok(reply(message, json!({ "query": query, "hits": hits })))
     }
 
-    pub(super) fn help(&self) -> Acted {
+    pub(super) fn help(&self) -> ActionOutcome {
         let what = |spec: &ActionSpec| if self.language == Language::Zh { spec.what_zh } else { spec.what };
         let actions: Vec<Value> = ACTIONS
             .iter()
@@ -103,7 +103,7 @@ impl Performer<'_> {
 }
 
 /// A budget limit as a model writes it. An unreadable one is rejected when the simulation is planned.
-fn asked_for(line: &Value) -> Limit {
+fn requested_limit(line: &Value) -> Limit {
     let usd = line["usd"].as_number().and_then(|usd| usd.to_string().parse().ok());
     Limit { tokens: line["tokens"].as_u64(), usd }
 }

@@ -1,10 +1,10 @@
 //! What requires confirmation, and what confirms it.
 
-use papertape_assistant::confirm::{Pending, asks_first, confirmed, is_yes};
+use papertape_assistant::actions::action;
+use papertape_assistant::confirm::{Pending, confirmed, is_yes, requires_confirmation};
 use papertape_assistant::language::{of_tag, of_text};
 use papertape_assistant::protocol::RetryPolicy;
 use papertape_assistant::summary::paragraph;
-use papertape_assistant::table::action;
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language, summarise};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn pending(name: &str, plan: i64) -> Pending {
 fn deleting_asks_and_spending_after_foreign_text() {
     let asks_with = |name: &str, parameters: Value, tainted: bool| {
         let parameters = parameters.as_object().expect("an object").clone();
-        asks_first(action(name).expect("an action"), &parameters, tainted)
+        requires_confirmation(action(name).expect("an action"), &parameters, tainted)
     };
     let asks = |name: &str, tainted: bool| asks_with(name, json!({}), tainted);
     for name in ["execute_plan", "rerun_task"] {

@@ -1,11 +1,11 @@
 //! Streaming of a reply's text.
 
-use papertape_assistant::delta::Words;
+use papertape_assistant::stream_text::MessageExtractor;
 use proptest::prelude::*;
 use serde_json::json;
 
 fn heard(pieces: impl IntoIterator<Item = String>) -> String {
-    let mut words = Words::default();
+    let mut words = MessageExtractor::default();
     pieces.into_iter().map(|piece| words.push(&piece)).collect()
 }
 

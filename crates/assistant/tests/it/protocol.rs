@@ -1,9 +1,9 @@
 //! Parsing of responses as models write them.
 
+use papertape_assistant::actions::{ACTIONS, action};
 use papertape_assistant::language::of_text;
-use papertape_assistant::parameters::Form;
-use papertape_assistant::protocol::{MOST_ACTIONS, Reply, UNREADABLE, read, schema};
-use papertape_assistant::table::{ACTIONS, action};
+use papertape_assistant::parameters::ParamType;
+use papertape_assistant::protocol::{MAX_ACTIONS, Reply, UNREADABLE, read, schema};
 use papertape_core::action::Language;
 use papertape_core::message::{ModelReply, ToolCall};
 use proptest::prelude::*;
@@ -100,7 +100,7 @@ fn faults_are_kept_and_named() {
     }
     let broken = of(r#"{"llm_reply": {"message": "a"}, "actions": [}"#);
     assert_eq!(broken.actions[0].name, UNREADABLE);
-    let many: Vec<Value> = (0..=MOST_ACTIONS).map(|_| json!({ "name": "help" })).collect();
+    let many: Vec<Value> = (0..=MAX_ACTIONS).map(|_| json!({ "name": "help" })).collect();
     check(json!(many), "at most 16 actions");
 }
 
@@ -268,7 +268,7 @@ fn the_table_is_whole() {
     let stopping: Vec<&str> = ACTIONS.iter().filter(|spec| spec.stops).map(|spec| spec.name).collect();
     assert_eq!(stopping, ["cancel_job"]);
     let end = action("run_simulation").expect("there").parameters.iter().find(|one| one.name == "end_date");
-    assert_eq!(end.map(|one| (one.form, one.required)), Some((Form::Day, true)));
+    assert_eq!(end.map(|one| (one.form, one.required)), Some((ParamType::Day, true)));
 }
 
 proptest! {

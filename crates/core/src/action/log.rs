@@ -7,7 +7,7 @@ use crate::record::JobStatus;
 use crate::time::Timestamp;
 
 /// Maximum rows per page.
-pub const MOST_ROWS: u32 = 500;
+pub const MAX_ROWS: u32 = 500;
 /// Rows per page when the request names no number.
 pub const USUAL_ROWS: u32 = 200;
 
@@ -46,7 +46,7 @@ impl ActionRow {
 
 /// Which part of a job's log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum LogFrom {
+pub enum LogPosition {
     /// The newest rows.
     #[default]
     Newest,
@@ -90,7 +90,7 @@ pub struct PlanJob {
 
 /// What retention removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Removed {
+pub struct CleanupReport {
     /// Rows removed because of their age.
     pub by_age: u64,
     /// Rows removed because their job had more than the maximum.

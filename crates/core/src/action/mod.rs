@@ -9,7 +9,7 @@ mod open;
 mod origin;
 mod summary;
 
-pub use log::{ActionRow, LogFrom, LogPage, MOST_ROWS, PlanJob, Removed, USUAL_ROWS};
+pub use log::{ActionRow, CleanupReport, LogPage, LogPosition, MAX_ROWS, PlanJob, USUAL_ROWS};
 pub use open::{WHOLE_JOB, is_whole_job, still_open, stopped_words};
 pub use origin::{IdKind, Origin};
 pub use summary::{ActionRef, ActionSummary, Language, summarise};

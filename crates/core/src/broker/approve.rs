@@ -3,11 +3,11 @@
 use super::conditions::{PriceBand, check_band, check_participation, check_universe};
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::MarketProfile;
-use super::reject::{Refusal, RejectCode, Rejection};
+use super::reject::{RejectCode, RejectReason, Rejection};
 use super::stops;
-use super::terms::{Terms, Venue};
+use super::terms::{FillTerms, Venue};
 use crate::id::Symbol;
-use crate::ledger::{Account, Direction, LedgerError, Position, Side, exact};
+use crate::ledger::{Account, Direction, LedgerError, Position, Side, checked};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
@@ -116,7 +116,7 @@ pub fn approve_stops(
 ///
 /// # Errors
 /// The refusal, with the order in it.
-pub fn check_protection(
+pub fn check_stop_and_leverage(
     account: &Account,
     profile: &MarketProfile,
     quote: &Quote,
@@ -127,7 +127,8 @@ pub fn check_protection(
     let in_universe = check_universe(quote, &order.symbol, order.side.opens());
     let checked = in_universe.and_then(|()| price_of(quote, order.symbol.as_str())).and_then(|reference| {
         let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
-        let terms = Terms::at(venue, order.side, order.quantity, reference).map_err(Refusal::too_large)?;
+        let terms =
+            FillTerms::at(venue, order.side, order.quantity, reference).map_err(RejectReason::too_large)?;
         check_leverage(profile, &order, position, leverage)?;
         check_stop(&order, position, &terms, leverage)
     });
@@ -154,7 +155,12 @@ pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal
     asked.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
 }
 
-fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Order) -> Result<Price, Refusal> {
+fn check(
+    account: &Account,
+    profile: &MarketProfile,
+    quote: &Quote,
+    order: &Order,
+) -> Result<Price, RejectReason> {
     check_solvent(account)?;
     check_universe(quote, &order.symbol, order.side.opens())?;
     let reference = price_of(quote, order.symbol.as_str())?;
@@ -162,10 +168,10 @@ fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Orde
     let asked = order.quantity;
     if !asked.is_positive() {
         let message = format!("An amount must be above zero; {asked} is not.");
-        return Err(Refusal::new(RejectCode::InvalidAmount, message, [("asked", asked.0)]));
+        return Err(RejectReason::new(RejectCode::InvalidAmount, message, [("asked", asked.0)]));
     }
     let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
-    let terms = Terms::at(venue, order.side, asked, reference).map_err(Refusal::too_large)?;
+    let terms = FillTerms::at(venue, order.side, asked, reference).map_err(RejectReason::too_large)?;
     check_side(profile, order, position)?;
     check_band(&quote.conditions, order, reference)?;
     check_lot(profile, order, position)?;
@@ -184,30 +190,34 @@ fn check(account: &Account, profile: &MarketProfile, quote: &Quote, order: &Orde
     Ok(reference)
 }
 
-fn check_solvent(account: &Account) -> Result<(), Refusal> {
-    account.insolvency().map_or(Ok(()), |since| Err(Refusal::insolvent(since)))
+fn check_solvent(account: &Account) -> Result<(), RejectReason> {
+    account.insolvency().map_or(Ok(()), |since| Err(RejectReason::insolvent(since)))
 }
 
-fn price_of(quote: &Quote, symbol: &str) -> Result<Price, Refusal> {
+fn price_of(quote: &Quote, symbol: &str) -> Result<Price, RejectReason> {
     let day = quote.day;
     match quote.state {
         QuoteState::At(price) if quote.symbol.as_str() == symbol && price.is_positive() => Ok(price),
         QuoteState::NoBar | QuoteState::At(_) if quote.symbol.as_str() == symbol => {
             let message = format!("{symbol} has no bar on {day}, so it cannot be traded.");
-            Err(Refusal::new(RejectCode::NoBarToday, message, []))
+            Err(RejectReason::new(RejectCode::NoBarToday, message, []))
         }
         _ => {
             let message = format!("{symbol} is not among the instruments of this run.");
-            Err(Refusal::new(RejectCode::UnknownSymbol, message, []))
+            Err(RejectReason::new(RejectCode::UnknownSymbol, message, []))
         }
     }
 }
 
-fn check_side(profile: &MarketProfile, order: &Order, position: Option<&Position>) -> Result<(), Refusal> {
+fn check_side(
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+) -> Result<(), RejectReason> {
     let symbol = &order.symbol;
     if !order.side.is_long() && !profile.shorting {
         let message = format!("{} does not allow short positions.", profile.name);
-        return Err(Refusal::new(RejectCode::ShortingNotAllowed, message, []));
+        return Err(RejectReason::new(RejectCode::ShortingNotAllowed, message, []));
     }
     let opposite = |p: &&Position| p.quantity.is_positive() != order.side.is_long();
     if let Some(position) = position.filter(opposite).filter(|_| order.side.opens()) {
@@ -217,22 +227,26 @@ fn check_side(profile: &MarketProfile, order: &Order, position: Option<&Position
             position.closing_side(),
             order.side
         );
-        return Err(Refusal::new(RejectCode::OppositePosition, message, [("held", held.0)]));
+        return Err(RejectReason::new(RejectCode::OppositePosition, message, [("held", held.0)]));
     }
     Ok(())
 }
 
-fn check_lot(profile: &MarketProfile, order: &Order, position: Option<&Position>) -> Result<(), Refusal> {
+fn check_lot(
+    profile: &MarketProfile,
+    order: &Order,
+    position: Option<&Position>,
+) -> Result<(), RejectReason> {
     let asked = order.quantity;
     let closes_all = !order.side.opens() && position.is_some_and(|position| position.quantity.abs() == asked);
     if profile.fractional {
-        let unit = Decimal::new(1, exact::QUANTITY_DP);
-        if asked.0 == asked.0.trunc_with_scale(exact::QUANTITY_DP) {
+        let unit = Decimal::new(1, checked::QUANTITY_DP);
+        if asked.0 == asked.0.trunc_with_scale(checked::QUANTITY_DP) {
             return Ok(());
         }
         let message = format!("Quantities are multiples of {unit}; {asked} is not.");
         let numbers = [("asked", asked.0), ("lot", unit)];
-        return Err(Refusal::new(RejectCode::LotSize, message, numbers));
+        return Err(RejectReason::new(RejectCode::LotSize, message, numbers));
     }
     let rule = profile.lot_rule(&order.symbol);
     if rule.allows(asked) || closes_all {
@@ -241,7 +255,7 @@ fn check_lot(profile: &MarketProfile, order: &Order, position: Option<&Position>
     let (minimum, lot) = (rule.minimum, rule.step);
     let least = if minimum == lot { String::new() } else { format!(" and at least {minimum}") };
     let message = format!("Quantities are multiples of {lot}{least}; {asked} is not.");
-    let mut refusal = Refusal::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]);
+    let mut refusal = RejectReason::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]);
     if minimum != lot {
         refusal.numbers.insert("minimum".to_owned(), minimum.0);
     }
@@ -253,7 +267,7 @@ fn check_t_plus_one(
     order: &Order,
     position: Option<&Position>,
     day: Date,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let Some(position) = position else { return Ok(()) };
     let held = position.quantity.abs();
     let closable = position.closable(day, profile.t_plus_one);
@@ -266,7 +280,7 @@ fn check_t_plus_one(
          (T+1); {asked} were asked."
     );
     let numbers = [("asked", asked.0), ("held", held.0), ("closable", closable.0)];
-    Err(Refusal::new(RejectCode::TPlusOne, message, numbers))
+    Err(RejectReason::new(RejectCode::TPlusOne, message, numbers))
 }
 
 /// Closing must not leave less than nothing available, unless it makes things better.
@@ -276,15 +290,15 @@ fn check_closing_cash(
     order: &Order,
     position: Option<&Position>,
     reference: Price,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let Some(position) = position else { return Ok(()) };
     let quantity = order.quantity.min(position.quantity.abs());
-    let available = account.available().map_err(Refusal::too_large)?;
-    let terms = Terms::closing(venue, position, quantity, reference).map_err(Refusal::too_large)?;
-    let released = released(position, quantity, terms.price).map_err(Refusal::too_large)?;
-    let after = exact::plus(available, released)
-        .and_then(|sum| exact::minus(sum, terms.fee))
-        .map_err(Refusal::too_large)?;
+    let available = account.available().map_err(RejectReason::too_large)?;
+    let terms = FillTerms::closing(venue, position, quantity, reference).map_err(RejectReason::too_large)?;
+    let released = margin_released(position, quantity, terms.price).map_err(RejectReason::too_large)?;
+    let after = checked::plus(available, released)
+        .and_then(|sum| checked::minus(sum, terms.fee))
+        .map_err(RejectReason::too_large)?;
     if after >= Money::ZERO.min(available) {
         return Ok(());
     }
@@ -294,16 +308,20 @@ fn check_closing_cash(
         order.side, order.symbol, terms.fee
     );
     let numbers = [("available", available.0), ("released", released.0), ("fee", terms.fee.0)];
-    Err(Refusal::new(RejectCode::InsufficientCash, message, numbers))
+    Err(RejectReason::new(RejectCode::InsufficientCash, message, numbers))
 }
 
 /// What closing a part at this price makes available, before the fee: its margin and its result.
-pub(super) fn released(position: &Position, quantity: Quantity, price: Price) -> Result<Money, LedgerError> {
+pub(super) fn margin_released(
+    position: &Position,
+    quantity: Quantity,
+    price: Price,
+) -> Result<Money, LedgerError> {
     let held = position.quantity.abs();
     let signed = if position.quantity.is_negative() { -quantity } else { quantity };
-    let margin = exact::share(position.margin, quantity, held)?;
-    let cost = exact::share(position.cost, quantity, held)?;
-    exact::plus(margin, exact::minus(exact::value(price, signed)?, cost)?)
+    let margin = checked::share(position.margin, quantity, held)?;
+    let cost = checked::share(position.cost, quantity, held)?;
+    checked::plus(margin, checked::minus(checked::value(price, signed)?, cost)?)
 }
 
 /// What has to be available to open or add to a position.
@@ -321,7 +339,7 @@ impl OpeningNeeds {
     /// # Errors
     /// [`LedgerError::Overflow`].
     pub fn total(self) -> Result<Money, LedgerError> {
-        exact::plus(self.margin, self.fee)
+        checked::plus(self.margin, self.fee)
     }
 }
 
@@ -330,7 +348,7 @@ impl OpeningNeeds {
 ///
 /// # Errors
 /// [`LedgerError::Overflow`], or a price that slippage takes below zero.
-pub fn needed_to_open(
+pub fn initial_margin_requirement(
     profile: &MarketProfile,
     (symbol, day): (&Symbol, Date),
     side: Side,
@@ -338,26 +356,27 @@ pub fn needed_to_open(
     reference: Price,
     leverage: Decimal,
 ) -> Result<OpeningNeeds, LedgerError> {
-    needed(&Terms::at(Venue::of_order(profile, symbol, day), side, quantity, reference)?, leverage)
+    needed(&FillTerms::at(Venue::of_order(profile, symbol, day), side, quantity, reference)?, leverage)
 }
 
-fn needed(terms: &Terms, leverage: Decimal) -> Result<OpeningNeeds, LedgerError> {
+fn needed(terms: &FillTerms, leverage: Decimal) -> Result<OpeningNeeds, LedgerError> {
     // A leverage below 1 is refused by a later rule; here it must not make the order cheaper or
     // the division fail.
     let divisor = leverage.max(Decimal::ONE);
-    let margin = exact::div(terms.value.0, divisor)?;
-    let margin = Money(if divisor == Decimal::ONE { margin } else { exact::round(margin, exact::MONEY_DP) });
+    let margin = checked::div(terms.value.0, divisor)?;
+    let margin =
+        Money(if divisor == Decimal::ONE { margin } else { checked::round(margin, checked::MONEY_DP) });
     Ok(OpeningNeeds { margin, fee: terms.fee })
 }
 
 fn check_opening_cash(
     account: &Account,
     order: &Order,
-    terms: &Terms,
+    terms: &FillTerms,
     leverage: Decimal,
-) -> Result<(), Refusal> {
-    let available = account.available().map_err(Refusal::too_large)?;
-    let needed = needed(terms, leverage).and_then(OpeningNeeds::total).map_err(Refusal::too_large)?;
+) -> Result<(), RejectReason> {
+    let available = account.available().map_err(RejectReason::too_large)?;
+    let needed = needed(terms, leverage).and_then(OpeningNeeds::total).map_err(RejectReason::too_large)?;
     if needed <= available {
         return Ok(());
     }
@@ -367,10 +386,10 @@ fn check_opening_cash(
     );
     let numbers =
         [("needed", needed.0), ("available", available.0), ("price", terms.price.0), ("fee", terms.fee.0)];
-    Err(Refusal::new(RejectCode::InsufficientCash, message, numbers))
+    Err(RejectReason::new(RejectCode::InsufficientCash, message, numbers))
 }
 
-fn check_shares(order: &Order, position: Option<&Position>) -> Result<(), Refusal> {
+fn check_shares(order: &Order, position: Option<&Position>) -> Result<(), RejectReason> {
     let held = position.map_or(Quantity::ZERO, |position| position.quantity.abs());
     let asked = order.quantity;
     if asked <= held {
@@ -379,7 +398,7 @@ fn check_shares(order: &Order, position: Option<&Position>) -> Result<(), Refusa
     let kind = if order.side.is_long() { "held" } else { "held short" };
     let message = format!("{held} {} are {kind}; you cannot {} {asked}.", order.symbol, order.side);
     let numbers = [("asked", asked.0), ("held", held.0)];
-    Err(Refusal::new(RejectCode::InsufficientShares, message, numbers))
+    Err(RejectReason::new(RejectCode::InsufficientShares, message, numbers))
 }
 
 fn check_leverage(
@@ -387,12 +406,12 @@ fn check_leverage(
     order: &Order,
     position: Option<&Position>,
     leverage: Decimal,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let (least, most) = (profile.min_leverage, profile.leverage_limit());
     if leverage < least || leverage > most {
         let message = format!("Leverage in {} is from {least} to {most}; {leverage} is not.", profile.name);
         let numbers = [("asked", leverage), ("least", least), ("most", most)];
-        return Err(Refusal::new(RejectCode::LeverageLimit, message, numbers));
+        return Err(RejectReason::new(RejectCode::LeverageLimit, message, numbers));
     }
     match position {
         Some(position) if position.leverage != leverage => {
@@ -403,7 +422,7 @@ fn check_leverage(
                 order.symbol
             );
             let numbers = [("asked", leverage), ("held", held)];
-            Err(Refusal::new(RejectCode::LeverageLimit, message, numbers))
+            Err(RejectReason::new(RejectCode::LeverageLimit, message, numbers))
         }
         _ => Ok(()),
     }
@@ -412,41 +431,41 @@ fn check_leverage(
 fn check_stop(
     order: &Order,
     position: Option<&Position>,
-    terms: &Terms,
+    terms: &FillTerms,
     leverage: Decimal,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let direction = if order.side.is_long() { Direction::Long } else { Direction::Short };
     let old = position.and_then(|position| position.stop);
     let Some(stop) = order.stop.or(old) else {
         if leverage > Decimal::ONE {
             let message = format!("A position with a leverage of {leverage} must carry a stop.");
             let numbers = [("leverage", leverage)];
-            return Err(Refusal::new(RejectCode::StopRequired, message, numbers));
+            return Err(RejectReason::new(RejectCode::StopRequired, message, numbers));
         }
-        return stops::sides(direction, terms.price, None, order.target);
+        return stops::check_stop_side(direction, terms.price, None, order.target);
     };
-    stops::sides(direction, terms.price, Some(stop), order.target)?;
-    stops::distance(direction, terms.price, stop, leverage)?;
-    stops::tightening(direction, old, order.stop)
+    stops::check_stop_side(direction, terms.price, Some(stop), order.target)?;
+    stops::check_stop_distance(direction, terms.price, stop, leverage)?;
+    stops::check_stop_tightened(direction, old, order.stop)
 }
 
-fn check_change(account: &Account, quote: &Quote, change: &StopChange) -> Result<Price, Refusal> {
+fn check_change(account: &Account, quote: &Quote, change: &StopChange) -> Result<Price, RejectReason> {
     check_solvent(account)?;
     check_universe(quote, &change.symbol, false)?;
     let price = price_of(quote, change.symbol.as_str())?;
     let Some(position) = account.position(&change.symbol) else {
         let message = format!("There is no open position in {}.", change.symbol);
-        return Err(Refusal::new(RejectCode::NoPosition, message, []));
+        return Err(RejectReason::new(RejectCode::NoPosition, message, []));
     };
     if change.stop.is_none() && change.target.is_none() {
         let message = "Neither a stop nor a target was given.".to_owned();
-        return Err(Refusal::new(RejectCode::NothingToChange, message, []));
+        return Err(RejectReason::new(RejectCode::NothingToChange, message, []));
     }
     let direction = position.direction();
-    stops::sides(direction, price, change.stop, change.target)?;
+    stops::check_stop_side(direction, price, change.stop, change.target)?;
     if let Some(stop) = change.stop {
-        stops::distance(direction, position.avg_price, stop, position.leverage)?;
+        stops::check_stop_distance(direction, position.avg_price, stop, position.leverage)?;
     }
-    stops::tightening(direction, position.stop, change.stop)?;
+    stops::check_stop_tightened(direction, position.stop, change.stop)?;
     Ok(price)
 }

@@ -1,6 +1,6 @@
 //! The bar phase: what the day's prices did to open positions.
 
-use super::books::{BookEntry, Books, Outcome};
+use super::books::{Books, LedgerEntry, PhaseResult};
 use super::conditions::PriceBand;
 use super::stops::is_worse;
 use crate::id::Symbol;
@@ -40,9 +40,9 @@ pub struct Ohlc {
 ///
 /// # Errors
 /// A number that does not fit. The books are then as they were.
-pub fn bar(books: &mut Books, day: Date, bars: &BTreeMap<Symbol, Ohlc>) -> Result<Outcome, LedgerError> {
+pub fn bar(books: &mut Books, day: Date, bars: &BTreeMap<Symbol, Ohlc>) -> Result<PhaseResult, LedgerError> {
     books.atomically(|books| {
-        let mut out = Outcome::default();
+        let mut out = PhaseResult::default();
         let prices = |symbol: &Symbol| bars.get(symbol).map(|bar| (bar.open, Some(*bar)));
         trigger_all(books, &mut out.entries, day, prices)?;
         Ok(out)
@@ -52,7 +52,7 @@ pub fn bar(books: &mut Books, day: Date, bars: &BTreeMap<Symbol, Ohlc>) -> Resul
 /// Closes every position that its open, and its bar where there is one, triggers.
 pub(super) fn trigger_all(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     day: Date,
     prices: impl Fn(&Symbol) -> Option<(Price, Option<Ohlc>)>,
 ) -> Result<(), LedgerError> {

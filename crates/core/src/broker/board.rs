@@ -121,7 +121,7 @@ impl MarketProfile {
     #[must_use]
     pub fn lot_rule(&self, symbol: &Symbol) -> LotRule {
         if self.fractional {
-            let unit = Quantity(Decimal::new(1, crate::ledger::exact::QUANTITY_DP));
+            let unit = Quantity(Decimal::new(1, crate::ledger::checked::QUANTITY_DP));
             return LotRule { minimum: unit, step: unit };
         }
         let own = Board::of(symbol).and_then(|board| self.board_lots.iter().find(|lot| lot.board == board));

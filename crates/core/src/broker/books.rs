@@ -4,11 +4,11 @@ use super::conditions::Conditions;
 use super::order::Order;
 use super::profile::{FillModel, MarketProfile};
 use super::reject::Rejection;
-use super::terms::{Terms, Venue};
+use super::terms::{FillTerms, Venue};
 use crate::id::Symbol;
 use crate::ledger::{
-    Account, Applied, Fill, FillCause, Insolvency, LedgerError, LedgerEvent, OrderId, Position, Realised,
-    Side,
+    Account, AppliedEvent, Fill, FillCause, Insolvency, LedgerError, LedgerEvent, OrderId, Position,
+    RealizedPnl, Side,
 };
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
@@ -51,7 +51,7 @@ pub struct Books {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
     /// Changes of the books.
-    pub entries: Vec<BookEntry>,
+    pub entries: Vec<LedgerEntry>,
     /// Refusals of which the books were told.
     pub refusals: Vec<Rejection>,
     /// How many of the entries had happened when the exchange closed; the rest is the price of the coming
@@ -63,7 +63,7 @@ impl Journal {
     /// The entries that were known when the exchange closed. What is charged for the coming nights is left
     /// out, since it says when the exchange opens next.
     #[must_use]
-    pub fn known_at_close(&self) -> &[BookEntry] {
+    pub fn known_at_close(&self) -> &[LedgerEntry] {
         &self.entries[..self.by_close.unwrap_or(self.entries.len()).min(self.entries.len())]
     }
 }
@@ -153,7 +153,7 @@ impl ActionType {
 
 /// One change of the books, or the statement that a day brought none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BookEntry {
+pub struct LedgerEntry {
     /// The trading day.
     pub day: Date,
     /// The row's number within the session, from 1; `None` (as `action_type`) for a change that is
@@ -182,10 +182,10 @@ pub struct BookEntry {
     /// The change; `None` for `no_trade`.
     pub event: Option<LedgerEvent>,
     /// What the change did to the account; `None` for `no_trade`.
-    pub applied: Option<Applied>,
+    pub applied: Option<AppliedEvent>,
 }
 
-impl BookEntry {
+impl LedgerEntry {
     /// The fill, with order, fee and slippage, where it is one.
     #[must_use]
     pub fn fill(&self) -> Option<&Fill> {
@@ -197,16 +197,16 @@ impl BookEntry {
 
     /// What was realised, where something was closed.
     #[must_use]
-    pub fn realised(&self) -> Option<&Realised> {
+    pub fn realised(&self) -> Option<&RealizedPnl> {
         self.applied.as_ref()?.realised.as_ref()
     }
 }
 
 /// What a phase brought, in the order in which it happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct PhaseResult {
     /// Changes of the books.
-    pub entries: Vec<BookEntry>,
+    pub entries: Vec<LedgerEntry>,
     /// Pending orders that were refused at their fill.
     pub rejections: Vec<Rejection>,
 }
@@ -358,9 +358,9 @@ impl Books {
     }
 
     /// Applies an event and enters it, and the margin call that it causes, if it causes one.
-    pub(super) fn enter(
+    pub(super) fn record_entry(
         &mut self,
-        entries: &mut Vec<BookEntry>,
+        entries: &mut Vec<LedgerEntry>,
         event: LedgerEvent,
     ) -> Result<(), LedgerError> {
         let applied = self.account.apply(&event)?;
@@ -376,9 +376,9 @@ impl Books {
     }
 
     /// Enters that nothing was traded.
-    pub(super) fn enter_no_trade(&mut self, day: Date) -> Result<BookEntry, LedgerError> {
+    pub(super) fn enter_no_trade(&mut self, day: Date) -> Result<LedgerEntry, LedgerError> {
         self.actions += 1;
-        Ok(BookEntry {
+        Ok(LedgerEntry {
             day,
             action_id: Some(self.actions),
             action_type: Some(ActionType::NoTrade),
@@ -397,7 +397,7 @@ impl Books {
     /// Closes a part of a position without an order of the agent.
     pub(super) fn force_close(
         &mut self,
-        entries: &mut Vec<BookEntry>,
+        entries: &mut Vec<LedgerEntry>,
         day: Date,
         symbol: &Symbol,
         position: &Position,
@@ -406,8 +406,8 @@ impl Books {
         let side = position.closing_side();
         let venue = Venue::forced(&self.profile, symbol, day).within(self.conditions_of(symbol).band);
         let terms = match cause {
-            FillCause::Target => Terms::closing_at_limit(venue, position, quantity, reference)?,
-            _ => Terms::closing(venue, position, quantity, reference)?,
+            FillCause::Target => FillTerms::closing_at_limit(venue, position, quantity, reference)?,
+            _ => FillTerms::closing(venue, position, quantity, reference)?,
         };
         let fill = Fill {
             day,
@@ -423,10 +423,10 @@ impl Books {
             stop: None,
             target: None,
         };
-        self.enter(entries, LedgerEvent::Fill(fill))
+        self.record_entry(entries, LedgerEvent::Fill(fill))
     }
 
-    fn entry(&mut self, event: LedgerEvent, applied: Applied) -> Result<BookEntry, LedgerError> {
+    fn entry(&mut self, event: LedgerEvent, applied: AppliedEvent) -> Result<LedgerEntry, LedgerError> {
         let action_type = ActionType::of(&event);
         if action_type.is_some() {
             self.actions += 1;
@@ -448,7 +448,7 @@ impl Books {
             }
             _ => (None, None),
         };
-        let entry = BookEntry {
+        let entry = LedgerEntry {
             day: event.day(),
             action_id: action_type.map(|_| self.actions),
             action_type,

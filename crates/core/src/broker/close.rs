@@ -1,6 +1,6 @@
 //! The close phase: what the day comes to.
 
-use super::books::{BookEntry, Books, Journal};
+use super::books::{Books, Journal, LedgerEntry};
 use super::financing;
 use super::insolvency;
 use super::order::Quote;
@@ -9,7 +9,7 @@ use super::profile::FillModel;
 use super::reject::Rejection;
 use super::submit::fill_pending;
 use crate::id::Symbol;
-use crate::ledger::{Insolvency, LedgerError, PositionId, exact};
+use crate::ledger::{Insolvency, LedgerError, PositionId, checked};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
@@ -22,7 +22,7 @@ pub struct DayEnd {
     /// The trading day.
     pub day: Date,
     /// Close fills and financing, and `no_trade` where the day had no fill at all.
-    pub entries: Vec<BookEntry>,
+    pub entries: Vec<LedgerEntry>,
     /// Close orders that were refused at their fill.
     pub rejections: Vec<Rejection>,
     /// Every open position, by symbol.
@@ -85,7 +85,7 @@ pub fn close(
 ) -> Result<DayEnd, LedgerError> {
     books.atomically(|books| {
         if let Some(reached) = books.last_close.filter(|last| day <= *last) {
-            return Err(LedgerError::DayGoesBack { reached, day });
+            return Err(LedgerError::OutOfOrder { reached, day });
         }
         let mut entries = Vec::new();
         mark(books, closes);
@@ -99,10 +99,10 @@ pub fn close(
         let snapshots = snapshots(books)?;
         let portfolio_value = books.portfolio_value()?;
         let gross_exposure = snapshots.iter().try_fold(Money::ZERO, |sum, held| {
-            exact::plus(sum, exact::value(held.close, held.quantity)?.abs())
+            checked::plus(sum, checked::value(held.close, held.quantity)?.abs())
         })?;
         let before = books.last_value;
-        let daily_profit = exact::minus(portfolio_value, before)?;
+        let daily_profit = checked::minus(portfolio_value, before)?;
         let daily_return_pct = if before.is_positive() { percent(daily_profit, before) } else { None };
         let held: Vec<Symbol> = books.account.positions().keys().cloned().collect();
         books.marks.retain(|symbol, _| held.binary_search(symbol).is_ok());
@@ -128,7 +128,7 @@ pub fn close(
 
 fn fill_at_close(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     day: Date,
     closes: &BTreeMap<Symbol, Price>,
 ) -> Result<Vec<Rejection>, LedgerError> {
@@ -159,7 +159,7 @@ fn snapshots(books: &Books) -> Result<Vec<PositionSnapshot>, LedgerError> {
     positions
         .map(|(symbol, position)| {
             let close = books.marks.get(symbol).copied();
-            let close = close.ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+            let close = close.ok_or_else(|| LedgerError::MissingMark { symbol: symbol.clone() })?;
             Ok(PositionSnapshot {
                 symbol: symbol.clone(),
                 position_id: position.id.clone(),
@@ -176,5 +176,5 @@ fn snapshots(books: &Books) -> Result<Vec<PositionSnapshot>, LedgerError> {
 
 fn percent(part: Money, whole: Money) -> Option<Decimal> {
     let ratio = part.0.checked_div(whole.0)?;
-    ratio.checked_mul(Decimal::ONE_HUNDRED).map(|pct| exact::round(pct, 10))
+    ratio.checked_mul(Decimal::ONE_HUNDRED).map(|pct| checked::round(pct, 10))
 }

@@ -2,9 +2,9 @@
 
 use super::order::{Order, Quote, QuoteState};
 use super::profile::MarketProfile;
-use super::reject::{Refusal, RejectCode};
+use super::reject::{RejectCode, RejectReason};
 use crate::id::Symbol;
-use crate::ledger::{Account, LedgerError, Side, exact};
+use crate::ledger::{Account, LedgerError, Side, checked};
 use crate::money::{Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
@@ -47,16 +47,16 @@ impl PriceBand {
     /// # Errors
     /// [`LedgerError::Overflow`].
     pub fn around(previous_close: Price, percent: Decimal) -> Result<Self, LedgerError> {
-        let share = exact::div(percent, Decimal::ONE_HUNDRED)?;
+        let share = checked::div(percent, Decimal::ONE_HUNDRED)?;
         let at = |factor: Decimal| {
-            let price = exact::mul(previous_close.0, factor)?;
+            let price = checked::mul(previous_close.0, factor)?;
             let strategy = rust_decimal::RoundingStrategy::MidpointAwayFromZero;
             Ok::<_, LedgerError>(Price(price.round_dp_with_strategy(2, strategy).normalize()))
         };
         Ok(Self {
             previous_close,
-            up: at(exact::add(Decimal::ONE, share)?)?,
-            down: at(exact::sub(Decimal::ONE, share)?)?,
+            up: at(checked::add(Decimal::ONE, share)?)?,
+            down: at(checked::sub(Decimal::ONE, share)?)?,
         })
     }
 
@@ -91,7 +91,7 @@ impl Conditions {
 
 /// Nothing is opened or enlarged outside of the universe. A symbol of which nothing is known and nothing is held gets
 /// the same answer, so that it does not say whether there is such a symbol.
-pub(super) fn check_universe(quote: &Quote, symbol: &Symbol, opens: bool) -> Result<(), Refusal> {
+pub(super) fn check_universe(quote: &Quote, symbol: &Symbol, opens: bool) -> Result<(), RejectReason> {
     if !quote.conditions.outside_universe || !(opens || quote.state == QuoteState::Unknown) {
         return Ok(());
     }
@@ -100,11 +100,11 @@ pub(super) fn check_universe(quote: &Quote, symbol: &Symbol, opens: bool) -> Res
          is held can be reduced or closed.",
         quote.day
     );
-    Err(Refusal::new(RejectCode::NotInUniverse, message, []))
+    Err(RejectReason::new(RejectCode::NotInUniverse, message, []))
 }
 
 /// No buy at limit up, no sale at limit down.
-pub(super) fn check_band(conditions: &Conditions, order: &Order, price: Price) -> Result<(), Refusal> {
+pub(super) fn check_band(conditions: &Conditions, order: &Order, price: Price) -> Result<(), RejectReason> {
     let Some(band) = conditions.band.filter(|band| band.stops(order.side, price)) else { return Ok(()) };
     let (code, what, limit) = if order.side.takes_shares() {
         (RejectCode::LimitUp, "up", band.up)
@@ -116,7 +116,7 @@ pub(super) fn check_band(conditions: &Conditions, order: &Order, price: Price) -
         order.symbol, band.previous_close, order.side
     );
     let numbers = [("price", price.0), ("limit", limit.0), ("previous_close", band.previous_close.0)];
-    Err(Refusal::new(code, message, numbers))
+    Err(RejectReason::new(code, message, numbers))
 }
 
 /// Not more of the volume than the profile allows, together with what the account has traded of it today.
@@ -126,11 +126,11 @@ pub(super) fn check_participation(
     conditions: &Conditions,
     order: &Order,
     day: Date,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let (Some(rule), Some(volume)) = (profile.participation, conditions.volume) else { return Ok(()) };
-    let cap = exact::mul(volume.mean.0, rule.share_pct)
-        .and_then(|share| exact::div(share, Decimal::ONE_HUNDRED))
-        .map_err(Refusal::too_large)?;
+    let cap = checked::mul(volume.mean.0, rule.share_pct)
+        .and_then(|share| checked::div(share, Decimal::ONE_HUNDRED))
+        .map_err(RejectReason::too_large)?;
     let traded = account.traded_on(day, &order.symbol);
     let rest = Quantity((cap - traded.0).max(Decimal::ZERO));
     let largest = profile.round_to_lot(&order.symbol, rest);
@@ -145,7 +145,7 @@ pub(super) fn check_participation(
         "At most {share}% of the mean volume of the last {bars} bars may be traded in {symbol} on one day: {share}% of {} \
          is {}.{already} The largest admissible quantity is {largest}; {} were asked, and nothing is filled in part.",
         volume.mean,
-        exact::round(cap, exact::QUANTITY_DP),
+        checked::round(cap, checked::QUANTITY_DP),
         order.quantity
     );
     let numbers = [
@@ -155,5 +155,5 @@ pub(super) fn check_participation(
         ("bars", Decimal::from(bars)),
         ("traded", traded.0),
     ];
-    Err(Refusal::new(RejectCode::ParticipationCap, message, numbers))
+    Err(RejectReason::new(RejectCode::ParticipationCap, message, numbers))
 }

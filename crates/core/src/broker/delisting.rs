@@ -1,7 +1,7 @@
 //! What happens when an instrument leaves the market.
 
-use super::books::{BookEntry, Books};
-use super::reject::{Refusal, RejectCode, Rejection};
+use super::books::{Books, LedgerEntry};
+use super::reject::{RejectCode, RejectReason, Rejection};
 use crate::id::Symbol;
 use crate::ledger::{Direction, Fill, FillCause, LedgerError, LedgerEvent};
 use crate::money::{Money, Price};
@@ -15,7 +15,7 @@ use crate::time::Date;
 /// [`LedgerError::NoMark`] where no price is known; a number that does not fit.
 pub(super) fn delist(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     rejections: &mut Vec<Rejection>,
     (day, symbol, pays): (Date, &Symbol, Option<Price>),
 ) -> Result<(), LedgerError> {
@@ -25,11 +25,11 @@ pub(super) fn delist(
     books.pending = kept;
     for pending in gone {
         let message = format!("{symbol} left the market on {day}, before the order could fill.");
-        rejections.push(Refusal::new(RejectCode::Delisted, message, []).of(pending.order));
+        rejections.push(RejectReason::new(RejectCode::Delisted, message, []).of(pending.order));
     }
     let Some(position) = books.account.position(symbol).cloned() else { return Ok(()) };
     let last = books.marks.get(symbol).copied();
-    let price = pays.or(last).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+    let price = pays.or(last).ok_or_else(|| LedgerError::MissingMark { symbol: symbol.clone() })?;
     let lost = position.liquidation_price().filter(|_| books.profile.has_isolated_margin());
     let price = match (lost, position.direction()) {
         (Some(lost), Direction::Long) => price.max(lost),
@@ -50,5 +50,5 @@ pub(super) fn delist(
         stop: None,
         target: None,
     };
-    books.enter(entries, LedgerEvent::Fill(fill))
+    books.record_entry(entries, LedgerEvent::Fill(fill))
 }

@@ -5,10 +5,10 @@
 //! open has paid for it. Where the calendar turns out longer than was known at the close (a holiday right
 //! behind the end of a dataset), the nights that are still owed are charged before the next open.
 
-use super::books::{BookEntry, Books};
-use super::profile::{MarketProfile, bps_of_one};
+use super::books::{Books, LedgerEntry};
+use super::profile::{MarketProfile, basis_points_per_unit};
 use crate::id::Symbol;
-use crate::ledger::{LedgerError, LedgerEvent, Position, exact};
+use crate::ledger::{LedgerError, LedgerEvent, Position, checked};
 use crate::money::{Money, Price};
 use crate::time::Date;
 use jiff::Unit;
@@ -20,7 +20,7 @@ const DAYS_A_YEAR: i64 = 365;
 /// Charges the nights from `from` to `until` that are not paid for yet.
 pub(super) fn charge(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     day: Date,
     from: Date,
     until: Date,
@@ -33,11 +33,11 @@ pub(super) fn charge(
     for (symbol, position) in positions {
         let mark = books.marks.get(&symbol).copied().unwrap_or(position.avg_price);
         let unit = charge_per_unit(&books.profile, &position, mark, nights)?;
-        let amount = exact::value(unit, position.quantity.abs())?;
-        let amount = Money(exact::round(amount.0, exact::MONEY_DP));
+        let amount = checked::value(unit, position.quantity.abs())?;
+        let amount = Money(checked::round(amount.0, checked::MONEY_DP));
         if amount.is_positive() {
             let (nights, unit) = (Some(nights), Some(unit));
-            books.enter(entries, LedgerEvent::Financing { day, symbol, amount, nights, unit })?;
+            books.record_entry(entries, LedgerEvent::Financing { day, symbol, amount, nights, unit })?;
         }
     }
     Ok(())
@@ -53,23 +53,23 @@ fn charge_per_unit(
 ) -> Result<Price, LedgerError> {
     let is_long = position.quantity.is_positive();
     let bps = if is_long { profile.financing_bps_a_year } else { profile.short_borrow_bps() };
-    let yearly = exact::div(bps, bps_of_one())?;
+    let yearly = checked::div(bps, basis_points_per_unit())?;
     if yearly.is_zero() {
         return Ok(Price::ZERO);
     }
     let financed = financed(position, mark)?;
-    let total = exact::mul(exact::mul(financed.0, yearly)?, Decimal::from(nights))?;
-    let total = exact::div(total, Decimal::from(DAYS_A_YEAR))?;
-    let unit = exact::div(total, position.quantity.abs().0)?;
-    Ok(Price(exact::round(unit, exact::UNIT_CHARGE_DP)))
+    let total = checked::mul(checked::mul(financed.0, yearly)?, Decimal::from(nights))?;
+    let total = checked::div(total, Decimal::from(DAYS_A_YEAR))?;
+    let unit = checked::div(total, position.quantity.abs().0)?;
+    Ok(Price(checked::round(unit, checked::UNIT_CHARGE_DP)))
 }
 
 /// The loan of a long position, the market value of a short one.
 fn financed(position: &Position, mark: Price) -> Result<Money, LedgerError> {
     if position.quantity.is_positive() {
-        exact::minus(position.cost, position.margin)
+        checked::minus(position.cost, position.margin)
     } else {
-        exact::value(mark, position.quantity).map(Money::abs)
+        checked::value(mark, position.quantity).map(Money::abs)
     }
 }
 

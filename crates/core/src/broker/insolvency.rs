@@ -1,7 +1,7 @@
 //! The end of an account: when nothing is left, it is said so, and trading stops for good.
 
-use super::books::{BookEntry, Books};
-use super::reject::{Refusal, Rejection};
+use super::books::{Books, LedgerEntry};
+use super::reject::{RejectReason, Rejection};
 use crate::id::Symbol;
 use crate::ledger::{FillCause, LedgerError, LedgerEvent, Position};
 use crate::money::{Money, Price};
@@ -10,26 +10,26 @@ use std::collections::BTreeMap;
 
 /// Finds out whether anything is left, at the newest prices. A portfolio value of zero or below is an
 /// insolvency, and final: no later price makes it undone.
-pub(super) fn find(books: &mut Books, entries: &mut Vec<BookEntry>, day: Date) -> Result<(), LedgerError> {
+pub(super) fn find(books: &mut Books, entries: &mut Vec<LedgerEntry>, day: Date) -> Result<(), LedgerError> {
     let (before, value) = (books.last_value, books.portfolio_value()?);
     if books.insolvency().is_some() || value.is_positive() || !before.is_positive() {
         return Ok(());
     }
-    let loss = crate::ledger::exact::minus(before, value)?;
-    books.enter(entries, LedgerEvent::Insolvency { day, loss, owed: Money((-value).0.normalize()) })
+    let loss = crate::ledger::checked::minus(before, value)?;
+    books.record_entry(entries, LedgerEvent::Insolvency { day, loss, owed: Money((-value).0.normalize()) })
 }
 
 /// Closes what an insolvent account still holds, at the opens, and refuses what it still waits for.
 pub(super) fn wind_down(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     rejections: &mut Vec<Rejection>,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<(), LedgerError> {
     let Some(since) = books.insolvency() else { return Ok(()) };
     for pending in std::mem::take(&mut books.pending) {
-        rejections.push(Refusal::insolvent(since).of(pending.order));
+        rejections.push(RejectReason::insolvent(since).of(pending.order));
     }
     let positions: Vec<(Symbol, Position)> =
         books.account.positions().iter().map(|(s, p)| (s.clone(), p.clone())).collect();

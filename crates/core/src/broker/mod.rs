@@ -48,10 +48,12 @@ mod submit;
 mod terms;
 
 pub use crate::ledger::{Insolvency, OrderId, Side};
-pub use approve::{Approved, OpeningNeeds, approve, approve_stops, check_protection, needed_to_open};
+pub use approve::{
+    Approved, OpeningNeeds, approve, approve_stops, check_stop_and_leverage, initial_margin_requirement,
+};
 pub use bar::{Ohlc, bar};
 pub use board::{Board, BoardLot, LotRule, PriceLimit};
-pub use books::{ActionType, BookEntry, Books, Journal, Outcome, PendingOrder};
+pub use books::{ActionType, Books, Journal, LedgerEntry, PendingOrder, PhaseResult};
 pub use close::{DayEnd, PositionSnapshot, close};
 pub use conditions::{Conditions, KnownVolume, Participation, PriceBand};
 pub use costs::{
@@ -61,6 +63,6 @@ pub use costs::{
 pub use order::{Order, Quote, QuoteState, StopChange, parse_amount};
 pub use pre::{expire, pre};
 pub use profile::{Fees, FillModel, MarketProfile};
-pub use reject::{RejectCode, Rejection, Request};
+pub use reject::{OrderRequest, RejectCode, Rejection};
 pub use stops::MAX_LEVERAGED_LOSS;
 pub use submit::{Submission, SubmitError, approve_largest, change_stops, submit};

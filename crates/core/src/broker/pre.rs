@@ -1,19 +1,19 @@
 //! The pre-phase: what has happened by the open, before the agent is asked.
 
-use super::approve::released;
+use super::approve::margin_released;
 use super::bar::trigger_all;
-use super::books::{BookEntry, Books, Journal, Outcome};
+use super::books::{Books, Journal, LedgerEntry, PhaseResult};
 use super::delisting;
 use super::financing;
 use super::insolvency;
 use super::order::Quote;
 use super::profile::FillModel;
-use super::reject::{Refusal, RejectCode, Rejection};
+use super::reject::{RejectCode, RejectReason, Rejection};
 use super::submit::fill_pending;
-use super::terms::{Terms, Venue};
+use super::terms::{FillTerms, Venue};
 use crate::id::Symbol;
 use crate::ledger::{
-    CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent, Position, exact,
+    CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent, Position, checked,
 };
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
@@ -43,10 +43,10 @@ pub fn pre(
     opens: &BTreeMap<Symbol, Price>,
     previous_closes: &BTreeMap<Symbol, Price>,
     actions: &[CorporateAction],
-) -> Result<Outcome, LedgerError> {
+) -> Result<PhaseResult, LedgerError> {
     books.atomically(|books| {
         if let Some(reached) = books.reached.filter(|reached| day <= *reached) {
-            return Err(LedgerError::DayGoesBack { reached, day });
+            return Err(LedgerError::OutOfOrder { reached, day });
         }
         let due: Vec<&CorporateAction> = actions
             .iter()
@@ -59,7 +59,7 @@ pub fn pre(
         books.actions = 0;
         books.filled_today = false;
         books.journal = Journal::default();
-        let mut out = Outcome::default();
+        let mut out = PhaseResult::default();
         mark(books, previous_closes);
         if let Some(last) = books.last_close {
             financing::charge(books, &mut out.entries, day, last, day)?;
@@ -98,7 +98,7 @@ pub fn pre(
 pub fn expire(books: &mut Books) -> Vec<Rejection> {
     let expired = std::mem::take(&mut books.pending).into_iter().map(|pending| {
         let message = format!("The run ended before the order of {} could fill.", pending.placed_on);
-        Refusal::new(RejectCode::Expired, message, []).of(pending.order)
+        RejectReason::new(RejectCode::Expired, message, []).of(pending.order)
     });
     expired.collect()
 }
@@ -111,7 +111,7 @@ pub(super) fn mark(books: &mut Books, prices: &BTreeMap<Symbol, Price>) {
 
 fn split(
     books: &mut Books,
-    out: &mut Outcome,
+    out: &mut PhaseResult,
     day: Date,
     symbol: &Symbol,
     ratio: Decimal,
@@ -121,18 +121,18 @@ fn split(
     }
     let after = match books.marks.get(symbol) {
         Some(before) => {
-            let after = Price(exact::round(exact::div(before.0, ratio)?, exact::PRICE_DP));
+            let after = Price(checked::round(checked::div(before.0, ratio)?, checked::PRICE_DP));
             books.marks.insert(symbol.clone(), after);
             Some(after)
         }
         None => None,
     };
     if books.account.position(symbol).is_some() {
-        let price = after.ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
+        let price = after.ok_or_else(|| LedgerError::MissingMark { symbol: symbol.clone() })?;
         let whole_shares = !books.profile.fractional;
         let symbol = symbol.clone();
         let event = LedgerEvent::Split { day, symbol, ratio, price, whole_shares };
-        books.enter(&mut out.entries, event)?;
+        books.record_entry(&mut out.entries, event)?;
     }
     split_pending(books, &mut out.rejections, symbol, ratio)
 }
@@ -155,7 +155,7 @@ fn split_pending(
             continue;
         }
         let old = order.quantity;
-        let converted = exact::round(exact::mul(old.0, ratio)?, exact::QUANTITY_DP);
+        let converted = checked::round(checked::mul(old.0, ratio)?, checked::QUANTITY_DP);
         let closes_all = !order.side.opens()
             && held.is_some_and(|held| held.0 == converted || held.0 == converted.trunc());
         let converted = match (profile.fractional, closes_all) {
@@ -164,7 +164,7 @@ fn split_pending(
             (false, false) => profile.round_to_lot(symbol, Quantity(converted)).0,
         };
         for price in [&mut order.stop, &mut order.target].into_iter().flatten() {
-            *price = Price(exact::round(exact::div(price.0, ratio)?, exact::PRICE_DP));
+            *price = Price(checked::round(checked::div(price.0, ratio)?, checked::PRICE_DP));
         }
         order.quantity = Quantity(converted.normalize());
         if order.quantity.is_positive() {
@@ -172,7 +172,7 @@ fn split_pending(
         } else {
             let message = format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
             let numbers = [("asked", old.0), ("ratio", ratio)];
-            let refusal = Refusal::new(RejectCode::SplitAway, message, numbers);
+            let refusal = RejectReason::new(RejectCode::SplitAway, message, numbers);
             rejections.push(refusal.of(pending.order));
         }
     }
@@ -182,7 +182,7 @@ fn split_pending(
 
 fn dividend(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     day: Date,
     symbol: &Symbol,
     amount: Price,
@@ -190,20 +190,20 @@ fn dividend(
     let Some(position) = books.account.position(symbol) else { return Ok(()) };
     let withheld = books.profile.dividend_withholding_pct;
     let amount = if position.quantity.is_positive() && !withheld.is_zero() {
-        let paid = exact::div(exact::sub(Decimal::ONE_HUNDRED, withheld)?, Decimal::ONE_HUNDRED)?;
-        Price(exact::round(exact::mul(amount.0, paid)?, exact::PRICE_DP))
+        let paid = checked::div(checked::sub(Decimal::ONE_HUNDRED, withheld)?, Decimal::ONE_HUNDRED)?;
+        Price(checked::round(checked::mul(amount.0, paid)?, checked::PRICE_DP))
     } else {
         amount
     };
     if !amount.is_positive() {
         return Ok(());
     }
-    books.enter(entries, LedgerEvent::Dividend { day, symbol: symbol.clone(), amount })
+    books.record_entry(entries, LedgerEvent::Dividend { day, symbol: symbol.clone(), amount })
 }
 
 fn fill_at_open(
     books: &mut Books,
-    out: &mut Outcome,
+    out: &mut PhaseResult,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<(), LedgerError> {
@@ -226,14 +226,14 @@ fn fill_at_open(
 
 fn cover_margin_call(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
 ) -> Result<(), LedgerError> {
     let mut candidates: Vec<(Money, Symbol, Price)> = Vec::new();
     for (symbol, position) in books.account.positions() {
         if let Some(open) = opens.get(symbol).filter(|open| open.is_positive()) {
-            let value = exact::value(*open, position.quantity)?.abs();
+            let value = checked::value(*open, position.quantity)?.abs();
             candidates.push((value, symbol.clone(), *open));
         }
     }
@@ -271,18 +271,18 @@ fn needed(
     let held = position.quantity.abs();
     let profile = &books.profile;
     let venue = Venue::forced(profile, symbol, day).within(books.conditions_of(symbol).band);
-    let terms = Terms::closing(venue, position, held, open)?;
-    let free = exact::minus(released(position, held, terms.price)?, terms.fee)?;
+    let terms = FillTerms::closing(venue, position, held, open)?;
+    let free = checked::minus(margin_released(position, held, terms.price)?, terms.fee)?;
     if !free.is_positive() {
         return Ok(None);
     }
-    let part = exact::div(exact::mul(short.0, held.0)?, free.0)?;
+    let part = checked::div(checked::mul(short.0, held.0)?, free.0)?;
     let part = if profile.fractional {
         let up = rust_decimal::RoundingStrategy::AwayFromZero;
-        part.round_dp_with_strategy(exact::QUANTITY_DP, up)
+        part.round_dp_with_strategy(checked::QUANTITY_DP, up)
     } else {
         let lot = profile.lot_rule(symbol);
-        let steps = exact::mul(exact::div(part, lot.step.0)?.ceil(), lot.step.0)?;
+        let steps = checked::mul(checked::div(part, lot.step.0)?.ceil(), lot.step.0)?;
         steps.max(lot.minimum.0)
     };
     Ok(Some(Quantity(part.normalize()).min(held)))

@@ -166,12 +166,12 @@ impl MarketProfile {
                 "min_leverage above 1 needs a profile that lends",
             ),
             (
-                self.fees.bps >= Decimal::ZERO && self.fees.bps < bps_of_one(),
+                self.fees.bps >= Decimal::ZERO && self.fees.bps < basis_points_per_unit(),
                 "fees.bps must be from 0 to below 10000",
             ),
             (!self.fees.minimum.is_negative(), "fees.minimum must not be below zero"),
             (
-                self.slippage_bps >= Decimal::ZERO && self.slippage_bps < bps_of_one(),
+                self.slippage_bps >= Decimal::ZERO && self.slippage_bps < basis_points_per_unit(),
                 "slippage_bps must be from 0 to below 10000",
             ),
             (self.financing_bps_a_year >= Decimal::ZERO, "financing_bps_a_year must not be below zero"),
@@ -198,6 +198,6 @@ impl MarketProfile {
 }
 
 /// Basis points in the whole.
-pub(super) fn bps_of_one() -> Decimal {
+pub(super) fn basis_points_per_unit() -> Decimal {
     Decimal::from(10_000)
 }

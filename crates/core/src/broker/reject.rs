@@ -11,14 +11,14 @@ use std::fmt;
 /// What was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
-pub enum Request {
+pub enum OrderRequest {
     /// An order.
     Order(Order),
     /// A change of a stop or a target.
     StopChange(StopChange),
 }
 
-impl Request {
+impl OrderRequest {
     /// The request's number.
     #[must_use]
     pub fn id(&self) -> OrderId {
@@ -38,13 +38,13 @@ impl Request {
     }
 }
 
-impl From<Order> for Request {
+impl From<Order> for OrderRequest {
     fn from(order: Order) -> Self {
         Self::Order(order)
     }
 }
 
-impl From<StopChange> for Request {
+impl From<StopChange> for OrderRequest {
     fn from(change: StopChange) -> Self {
         Self::StopChange(change)
     }
@@ -179,7 +179,7 @@ impl fmt::Display for RejectCode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// What was refused, as it was asked.
-    pub request: Box<Request>,
+    pub request: Box<OrderRequest>,
     /// Why.
     pub code: RejectCode,
     /// Why, in a plain sentence with the numbers, for the agent.
@@ -192,29 +192,29 @@ impl Rejection {
     /// The refusal of a request whose amount could not be read as a number at all; `message` says
     /// what was written (see [`super::parse_amount`]).
     #[must_use]
-    pub fn unreadable_amount(request: impl Into<Request>, message: impl Into<String>) -> Self {
-        Refusal::new(RejectCode::InvalidAmount, message.into(), []).of(request)
+    pub fn unreadable_amount(request: impl Into<OrderRequest>, message: impl Into<String>) -> Self {
+        RejectReason::new(RejectCode::InvalidAmount, message.into(), []).of(request)
     }
 
     /// The order, where an order was refused.
     #[must_use]
     pub fn order(&self) -> Option<&Order> {
         match &*self.request {
-            Request::Order(order) => Some(order),
-            Request::StopChange(_) => None,
+            OrderRequest::Order(order) => Some(order),
+            OrderRequest::StopChange(_) => None,
         }
     }
 }
 
 /// A refusal before it is joined with what it refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct RejectReason {
     pub(super) code: RejectCode,
     pub(super) message: String,
     pub(super) numbers: BTreeMap<String, Decimal>,
 }
 
-impl Refusal {
+impl RejectReason {
     pub(super) fn new<const N: usize>(
         code: RejectCode,
         message: String,
@@ -239,7 +239,7 @@ impl Refusal {
         Self::new(RejectCode::InvalidAmount, message, [])
     }
 
-    pub(super) fn of(self, request: impl Into<Request>) -> Rejection {
+    pub(super) fn of(self, request: impl Into<OrderRequest>) -> Rejection {
         let request = Box::new(request.into());
         Rejection { request, code: self.code, message: self.message, numbers: self.numbers }
     }

@@ -1,7 +1,7 @@
 //! Stops and targets: where they may be.
 
-use super::reject::{Refusal, RejectCode};
-use crate::ledger::{Direction, LedgerError, exact};
+use super::reject::{RejectCode, RejectReason};
+use crate::ledger::{Direction, LedgerError, checked};
 use crate::money::Price;
 use rust_decimal::Decimal;
 
@@ -11,12 +11,12 @@ use rust_decimal::Decimal;
 pub const MAX_LEVERAGED_LOSS: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 
 /// A stop must be above zero and on the losing side of `price`, a target on the gaining side.
-pub(super) fn sides(
+pub(super) fn check_stop_side(
     direction: Direction,
     price: Price,
     stop: Option<Price>,
     target: Option<Price>,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let (losing, gaining) = match direction {
         Direction::Long => ("below", "above"),
         Direction::Short => ("above", "below"),
@@ -28,7 +28,7 @@ pub(super) fn sides(
             name(direction)
         );
         let numbers = [("stop", stop.0), ("price", price.0)];
-        return Err(Refusal::new(RejectCode::StopWrongSide, message, numbers));
+        return Err(RejectReason::new(RejectCode::StopWrongSide, message, numbers));
     }
     if let Some(target) =
         target.filter(|target| !target.is_positive() || !is_worse(direction, price, *target))
@@ -39,38 +39,38 @@ pub(super) fn sides(
             name(direction)
         );
         let numbers = [("target", target.0), ("price", price.0)];
-        return Err(Refusal::new(RejectCode::TargetWrongSide, message, numbers));
+        return Err(RejectReason::new(RejectCode::TargetWrongSide, message, numbers));
     }
     Ok(())
 }
 
 /// The leveraged loss at the stop is within [`MAX_LEVERAGED_LOSS`], where there is leverage. A stop beyond
 /// the entry locks a gain in and is always within.
-pub(super) fn distance(
+pub(super) fn check_stop_distance(
     direction: Direction,
     entry: Price,
     stop: Price,
     leverage: Decimal,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     if leverage <= Decimal::ONE {
         return Ok(());
     }
-    let too_large = |_: LedgerError| Refusal::too_large(LedgerError::Overflow);
+    let too_large = |_: LedgerError| RejectReason::too_large(LedgerError::Overflow);
     let away = match direction {
-        Direction::Long => exact::sub(entry.0, stop.0),
-        Direction::Short => exact::sub(stop.0, entry.0),
+        Direction::Long => checked::sub(entry.0, stop.0),
+        Direction::Short => checked::sub(stop.0, entry.0),
     }
     .map_err(too_large)?;
-    let allowed = exact::mul(entry.0, MAX_LEVERAGED_LOSS).map_err(too_large)?;
-    if exact::mul(away, leverage).map_err(too_large)? <= allowed {
+    let allowed = checked::mul(entry.0, MAX_LEVERAGED_LOSS).map_err(too_large)?;
+    if checked::mul(away, leverage).map_err(too_large)? <= allowed {
         return Ok(());
     }
-    let largest = exact::div(allowed, leverage).map_err(too_large)?;
+    let largest = checked::div(allowed, leverage).map_err(too_large)?;
     // Cut, not rounded: the distance that is told must itself be admissible.
-    let largest = largest.trunc_with_scale(exact::PRICE_DP).normalize();
+    let largest = largest.trunc_with_scale(checked::PRICE_DP).normalize();
     let furthest = match direction {
-        Direction::Long => exact::sub(entry.0, largest),
-        Direction::Short => exact::add(entry.0, largest),
+        Direction::Long => checked::sub(entry.0, largest),
+        Direction::Short => checked::add(entry.0, largest),
     }
     .map_err(too_large)?;
     let message = format!(
@@ -87,22 +87,22 @@ pub(super) fn distance(
         ("largest_distance", largest),
         ("furthest_stop", furthest),
     ];
-    Err(Refusal::new(RejectCode::StopTooFar, message, numbers))
+    Err(RejectReason::new(RejectCode::StopTooFar, message, numbers))
 }
 
 /// The new stop is not further away than the old one.
-pub(super) fn tightening(
+pub(super) fn check_stop_tightened(
     direction: Direction,
     old: Option<Price>,
     new: Option<Price>,
-) -> Result<(), Refusal> {
+) -> Result<(), RejectReason> {
     let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
     if !is_worse(direction, new, old) {
         return Ok(());
     }
     let message = format!("A stop may be tightened, never loosened: it is at {old} and cannot go to {new}.");
     let numbers = [("stop", old.0), ("asked", new.0)];
-    Err(Refusal::new(RejectCode::StopLoosened, message, numbers))
+    Err(RejectReason::new(RejectCode::StopLoosened, message, numbers))
 }
 
 /// Is `a` a worse price than `b` for a position of this direction?

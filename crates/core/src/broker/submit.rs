@@ -1,12 +1,12 @@
 //! The session: approved requests enter the books.
 
 use super::approve::{Approved, approve, leverage_of};
-use super::books::{BookEntry, Books, PendingOrder};
+use super::books::{Books, LedgerEntry, PendingOrder};
 use super::costs::affordable;
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::FillModel;
 use super::reject::{RejectCode, Rejection};
-use super::terms::{Terms, Venue};
+use super::terms::{FillTerms, Venue};
 use crate::ledger::{Fill, FillCause, LedgerError, LedgerEvent};
 use crate::money::Quantity;
 
@@ -14,7 +14,7 @@ use crate::money::Quantity;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Submission {
     /// It filled at once.
-    Filled(Box<BookEntry>),
+    Filled(Box<LedgerEntry>),
     /// It waits for its price, and is checked again then.
     Pending(Box<PendingOrder>),
 }
@@ -66,7 +66,7 @@ pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission
 ///
 /// # Errors
 /// As [`submit`].
-pub fn change_stops(books: &mut Books, approved: Approved<StopChange>) -> Result<BookEntry, SubmitError> {
+pub fn change_stops(books: &mut Books, approved: Approved<StopChange>) -> Result<LedgerEntry, SubmitError> {
     fresh(books, &approved)?;
     let day = approved.day();
     let StopChange { symbol, stop, target, .. } = approved.into_inner();
@@ -80,7 +80,7 @@ pub(super) fn fill_pending(
     books: &mut Books,
     quote: &Quote,
     order: Order,
-) -> Result<Result<BookEntry, Rejection>, LedgerError> {
+) -> Result<Result<LedgerEntry, Rejection>, LedgerError> {
     match approve(&books.account, &books.profile, quote, order) {
         Ok(approved) => fill(books, approved).map(Ok),
         Err(rejection) => match reduced(books, quote, &rejection) {
@@ -136,15 +136,15 @@ fn reduced(books: &Books, quote: &Quote, rejection: &Rejection) -> Option<Approv
     None
 }
 
-fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, LedgerError> {
+fn fill(books: &mut Books, approved: Approved<Order>) -> Result<LedgerEntry, LedgerError> {
     let (day, reference, band) = (approved.day(), approved.reference(), approved.band());
     let order = approved.into_inner();
     let position = books.account.position(&order.symbol);
     let opens = order.side.opens();
     let venue = Venue::of_order(&books.profile, &order.symbol, day).within(band);
     let terms = match position.filter(|_| !opens) {
-        Some(position) => Terms::closing(venue, position, order.quantity, reference)?,
-        None => Terms::at(venue, order.side, order.quantity, reference)?,
+        Some(position) => FillTerms::closing(venue, position, order.quantity, reference)?,
+        None => FillTerms::at(venue, order.side, order.quantity, reference)?,
     };
     let leverage = leverage_of(&order, position);
     let fill = Fill {
@@ -166,9 +166,9 @@ fn fill(books: &mut Books, approved: Approved<Order>) -> Result<BookEntry, Ledge
 }
 
 /// Enters what an approved request does. The checks leave no margin call to follow it.
-fn enter_one(books: &mut Books, event: LedgerEvent) -> Result<BookEntry, LedgerError> {
+fn enter_one(books: &mut Books, event: LedgerEvent) -> Result<LedgerEntry, LedgerError> {
     let mut entries = Vec::new();
-    books.enter(&mut entries, event)?;
+    books.record_entry(&mut entries, event)?;
     entries.into_iter().next().ok_or(LedgerError::Overflow)
 }
 

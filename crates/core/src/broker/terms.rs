@@ -1,11 +1,11 @@
 //! What a fill costs.
 
-use super::approve::released;
+use super::approve::margin_released;
 use super::conditions::PriceBand;
 use super::costs::{FeeInput, FillTiming};
-use super::profile::{MarketProfile, bps_of_one};
+use super::profile::{MarketProfile, basis_points_per_unit};
 use crate::id::Symbol;
-use crate::ledger::{Direction, LedgerError, Position, Side, exact};
+use crate::ledger::{Direction, LedgerError, Position, Side, checked};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
@@ -40,7 +40,7 @@ impl<'a> Venue<'a> {
 
 /// Price and costs of a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(super) struct FillTerms {
     /// What one share costs, slippage included.
     pub(super) price: Price,
     /// Price x quantity.
@@ -50,7 +50,7 @@ pub(super) struct Terms {
     pub(super) slippage: Money,
 }
 
-impl Terms {
+impl FillTerms {
     /// The terms of a fill that slips against the trader.
     pub(super) fn at(
         venue: Venue<'_>,
@@ -58,9 +58,9 @@ impl Terms {
         quantity: Quantity,
         reference: Price,
     ) -> Result<Self, LedgerError> {
-        let price = slipped(venue, side, reference)?;
-        let gap = Price(exact::sub(price.0, reference.0)?.abs());
-        Self::exactly(venue, side, quantity, price, exact::value(gap, quantity)?)
+        let price = apply_slippage(venue, side, reference)?;
+        let gap = Price(checked::sub(price.0, reference.0)?.abs());
+        Self::exactly(venue, side, quantity, price, checked::value(gap, quantity)?)
     }
 
     /// The terms of closing a part of a position, which slips.
@@ -107,16 +107,17 @@ impl Terms {
                 Direction::Long => reference < lost,
                 Direction::Short => reference > lost,
             };
-            let slipped = if is_gapped { Price::ZERO } else { Price(exact::sub(lost.0, reference.0)?.abs()) };
+            let slipped =
+                if is_gapped { Price::ZERO } else { Price(checked::sub(lost.0, reference.0)?.abs()) };
             terms = Self::exactly(
                 venue,
                 position.closing_side(),
                 quantity,
                 lost,
-                exact::value(slipped, quantity)?,
+                checked::value(slipped, quantity)?,
             )?;
         }
-        let left = released(position, quantity, terms.price)?.max(Money::ZERO);
+        let left = margin_released(position, quantity, terms.price)?.max(Money::ZERO);
         terms.fee = terms.fee.min(left);
         Ok(terms)
     }
@@ -128,7 +129,7 @@ impl Terms {
         price: Price,
         slippage: Money,
     ) -> Result<Self, LedgerError> {
-        let value = exact::value(price, quantity)?;
+        let value = checked::value(price, quantity)?;
         let Venue { profile, symbol, day, .. } = venue;
         let fee = profile.fee(&FeeInput { day, symbol, side, quantity, price })?;
         Ok(Self { price, value, fee, slippage })
@@ -137,15 +138,18 @@ impl Terms {
 
 /// The reference price moved against the trader, up to the day's price limit: nothing trades beyond it. A profile
 /// without slippage leaves the price as it is.
-fn slipped(venue: Venue<'_>, side: Side, reference: Price) -> Result<Price, LedgerError> {
+fn apply_slippage(venue: Venue<'_>, side: Side, reference: Price) -> Result<Price, LedgerError> {
     let bps = venue.profile.slippage_of(venue.symbol, venue.timing);
     if bps.is_zero() {
         return Ok(reference);
     }
-    let rate = exact::div(bps, bps_of_one())?;
-    let factor =
-        if side.takes_shares() { exact::add(Decimal::ONE, rate)? } else { exact::sub(Decimal::ONE, rate)? };
-    let price = Price(exact::round(exact::mul(reference.0, factor)?, exact::PRICE_DP));
+    let rate = checked::div(bps, basis_points_per_unit())?;
+    let factor = if side.takes_shares() {
+        checked::add(Decimal::ONE, rate)?
+    } else {
+        checked::sub(Decimal::ONE, rate)?
+    };
+    let price = Price(checked::round(checked::mul(reference.0, factor)?, checked::PRICE_DP));
     let price = match venue.band {
         Some(band) if side.takes_shares() => price.min(band.up.max(reference)),
         Some(band) => price.max(band.down.min(reference)),

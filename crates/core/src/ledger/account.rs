@@ -1,9 +1,9 @@
 //! The account: a fold over its events.
 
+use super::checked;
 use super::event::{Fill, FillCause, LedgerEvent, Side};
-use super::exact;
 use super::position::{Lot, Position, PositionId};
-use super::report::{Applied, LedgerError, Realised};
+use super::report::{AppliedEvent, LedgerError, RealizedPnl};
 use crate::id::Symbol;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
@@ -82,7 +82,7 @@ impl Account {
     pub fn fold<'a>(
         initial: Self,
         events: impl IntoIterator<Item = &'a LedgerEvent>,
-    ) -> Result<(Self, Vec<Applied>), LedgerError> {
+    ) -> Result<(Self, Vec<AppliedEvent>), LedgerError> {
         let mut account = initial;
         let applied = events.into_iter().map(|event| account.apply(event)).collect::<Result<_, _>>()?;
         Ok((account, applied))
@@ -92,7 +92,7 @@ impl Account {
     ///
     /// # Errors
     /// A [`LedgerError`] when the event is impossible; the account is then unchanged.
-    pub fn apply(&mut self, event: &LedgerEvent) -> Result<Applied, LedgerError> {
+    pub fn apply(&mut self, event: &LedgerEvent) -> Result<AppliedEvent, LedgerError> {
         let mut next = self.clone();
         let applied = next.change(event)?;
         *self = next;
@@ -162,7 +162,7 @@ impl Account {
     /// [`LedgerError::Overflow`].
     pub fn available(&self) -> Result<Money, LedgerError> {
         self.positions.values().try_fold(self.cash, |sum, position| {
-            exact::minus(exact::plus(sum, position.cost)?, position.margin)
+            checked::minus(checked::plus(sum, position.cost)?, position.margin)
         })
     }
 
@@ -172,15 +172,16 @@ impl Account {
     /// [`LedgerError::NoMark`] when a position has no mark, [`LedgerError::Overflow`].
     pub fn equity(&self, marks: &BTreeMap<Symbol, Price>) -> Result<Money, LedgerError> {
         self.positions.iter().try_fold(self.cash, |sum, (symbol, position)| {
-            let mark = marks.get(symbol).ok_or_else(|| LedgerError::NoMark { symbol: symbol.clone() })?;
-            exact::plus(sum, exact::value(*mark, position.quantity)?)
+            let mark =
+                marks.get(symbol).ok_or_else(|| LedgerError::MissingMark { symbol: symbol.clone() })?;
+            checked::plus(sum, checked::value(*mark, position.quantity)?)
         })
     }
 
-    fn change(&mut self, event: &LedgerEvent) -> Result<Applied, LedgerError> {
+    fn change(&mut self, event: &LedgerEvent) -> Result<AppliedEvent, LedgerError> {
         let day = event.day();
         if let Some(reached) = self.reached.filter(|reached| day < *reached) {
-            return Err(LedgerError::DayGoesBack { reached, day });
+            return Err(LedgerError::OutOfOrder { reached, day });
         }
         let before = self.cash;
         let mut opened = false;
@@ -223,8 +224,8 @@ impl Account {
         if self.margin_call.is_some() && !self.available()?.is_negative() {
             self.margin_call = None;
         }
-        let cash_change = exact::minus(self.cash, before)?;
-        Ok(Applied { version: self.version, cash_change, position, opened, quantity, realised })
+        let cash_change = checked::minus(self.cash, before)?;
+        Ok(AppliedEvent { version: self.version, cash_change, position, opened, quantity, realised })
     }
 
     fn held(&mut self, symbol: &Symbol) -> Result<&mut Position, LedgerError> {
@@ -235,7 +236,7 @@ impl Account {
         let today = self.traded.take().filter(|traded| traded.day == fill.day);
         let mut today = today.unwrap_or_else(|| Traded { day: fill.day, quantities: BTreeMap::new() });
         let sum = today.quantities.entry(fill.symbol.clone()).or_insert(Quantity::ZERO);
-        *sum = Quantity(exact::add(sum.0, fill.quantity.0)?);
+        *sum = Quantity(checked::add(sum.0, fill.quantity.0)?);
         self.traded = Some(today);
         Ok(())
     }
@@ -243,14 +244,14 @@ impl Account {
     /// Opens or adds to a position; returns whether it is new.
     fn open(&mut self, fill: &Fill) -> Result<bool, LedgerError> {
         let signed = if fill.side.is_long() { fill.quantity } else { -fill.quantity };
-        let cost = exact::value(fill.price, signed)?;
-        let own = exact::div(cost.0.abs(), fill.leverage)?;
+        let cost = checked::value(fill.price, signed)?;
+        let own = checked::div(cost.0.abs(), fill.leverage)?;
         let margin = if fill.leverage == Decimal::ONE {
             cost.abs()
         } else {
-            Money(exact::round(own, exact::MONEY_DP))
+            Money(checked::round(own, checked::MONEY_DP))
         };
-        self.cash = exact::minus(exact::minus(self.cash, cost)?, fill.fee)?;
+        self.cash = checked::minus(checked::minus(self.cash, cost)?, fill.fee)?;
         let new = !self.positions.contains_key(&fill.symbol);
         if new {
             self.opened += 1;
@@ -280,18 +281,18 @@ impl Account {
         if position.last_acquired.day != fill.day {
             position.last_acquired = Lot { day: fill.day, quantity: Quantity::ZERO };
         }
-        let acquired = exact::add(position.last_acquired.quantity.0, fill.quantity.0)?;
+        let acquired = checked::add(position.last_acquired.quantity.0, fill.quantity.0)?;
         position.last_acquired.quantity = Quantity(acquired);
-        position.quantity = Quantity(exact::add(position.quantity.0, signed.0)?);
-        position.cost = exact::plus(position.cost, cost)?;
-        position.margin = exact::plus(position.margin, margin)?;
-        position.opening_fees = exact::plus(position.opening_fees, fill.fee)?;
+        position.quantity = Quantity(checked::add(position.quantity.0, signed.0)?);
+        position.cost = checked::plus(position.cost, cost)?;
+        position.margin = checked::plus(position.margin, margin)?;
+        position.opening_fees = checked::plus(position.opening_fees, fill.fee)?;
         position.update_average()?;
         set_stops(position, fill.stop, fill.target)?;
         Ok(new)
     }
 
-    fn close(&mut self, fill: &Fill) -> Result<Realised, LedgerError> {
+    fn close(&mut self, fill: &Fill) -> Result<RealizedPnl, LedgerError> {
         let position = self.held(&fill.symbol)?;
         if position.quantity.is_positive() != fill.side.is_long() {
             return Err(LedgerError::NoPosition { symbol: fill.symbol.clone() });
@@ -299,15 +300,15 @@ impl Account {
         let held = position.quantity.abs();
         if fill.quantity > held {
             let (symbol, asked) = (fill.symbol.clone(), fill.quantity);
-            return Err(LedgerError::TooMuch { symbol, held, asked });
+            return Err(LedgerError::ExceedsPosition { symbol, held, asked });
         }
-        let mut realised = take_out(position, &fill.symbol, fill.quantity, fill.price, fill.day)?;
+        let mut realised = close_slice(position, &fill.symbol, fill.quantity, fill.price, fill.day)?;
         realised.cause = Some(fill.cause);
-        realised.fees = exact::plus(realised.fees, fill.fee)?;
-        realised.pnl = exact::minus(realised.pnl, fill.fee)?;
-        let paid = exact::value(fill.price, fill.quantity)?;
+        realised.fees = checked::plus(realised.fees, fill.fee)?;
+        realised.pnl = checked::minus(realised.pnl, fill.fee)?;
+        let paid = checked::value(fill.price, fill.quantity)?;
         let paid = if fill.side == Side::Sell { paid } else { -paid };
-        self.cash = exact::minus(exact::plus(self.cash, paid)?, fill.fee)?;
+        self.cash = checked::minus(checked::plus(self.cash, paid)?, fill.fee)?;
         if realised.position_closed {
             self.positions.remove(&fill.symbol);
         }
@@ -321,21 +322,21 @@ impl Account {
         ratio: Decimal,
         price: Price,
         whole_shares: bool,
-    ) -> Result<Option<Realised>, LedgerError> {
+    ) -> Result<Option<RealizedPnl>, LedgerError> {
         positive("ratio", ratio)?;
         positive("price", price.0)?;
         let position = self.held(symbol)?;
         // A ratio such as 1/3 has no exact decimal, so the product is rounded before it is truncated.
         let convert = |quantity: Quantity| {
-            exact::mul(quantity.0, ratio).map(|q| Quantity(exact::round(q, exact::QUANTITY_DP)))
+            checked::mul(quantity.0, ratio).map(|q| Quantity(checked::round(q, checked::QUANTITY_DP)))
         };
         let quantity = convert(position.quantity)?;
         if quantity.is_zero() {
             // Less than the smallest unit is left: all of it is paid out, at the value of an old share.
             let old = position.quantity;
-            let old_price = Price(exact::mul(price.0, ratio)?);
-            let part = take_out(position, symbol, old.abs(), old_price, day)?;
-            self.cash = exact::plus(self.cash, exact::value(old_price, old)?)?;
+            let old_price = Price(checked::mul(price.0, ratio)?);
+            let part = close_slice(position, symbol, old.abs(), old_price, day)?;
+            self.cash = checked::plus(self.cash, checked::value(old_price, old)?)?;
             self.positions.remove(symbol);
             return Ok(Some(part));
         }
@@ -347,11 +348,11 @@ impl Account {
         let mut realised = None;
         position.update_average()?;
         if whole_shares && !fraction.is_zero() {
-            let part = take_out(position, symbol, fraction, price, day)?;
+            let part = close_slice(position, symbol, fraction, price, day)?;
             let signed = if quantity.is_negative() { -fraction } else { fraction };
             let closed = part.position_closed;
             realised = Some(part);
-            self.cash = exact::plus(self.cash, exact::value(price, signed)?)?;
+            self.cash = checked::plus(self.cash, checked::value(price, signed)?)?;
             if closed {
                 self.positions.remove(symbol);
             }
@@ -362,40 +363,40 @@ impl Account {
     fn dividend(&mut self, symbol: &Symbol, amount: Price) -> Result<(), LedgerError> {
         positive("dividend", amount.0)?;
         let position = self.held(symbol)?;
-        let paid = exact::value(amount, position.quantity)?;
-        position.income = exact::plus(position.income, paid)?;
-        self.cash = exact::plus(self.cash, paid)?;
+        let paid = checked::value(amount, position.quantity)?;
+        position.income = checked::plus(position.income, paid)?;
+        self.cash = checked::plus(self.cash, paid)?;
         Ok(())
     }
 
     fn financing(&mut self, symbol: &Symbol, amount: Money) -> Result<(), LedgerError> {
         not_negative("financing", amount.0)?;
         let position = self.held(symbol)?;
-        position.income = exact::minus(position.income, amount)?;
-        self.cash = exact::minus(self.cash, amount)?;
+        position.income = checked::minus(position.income, amount)?;
+        self.cash = checked::minus(self.cash, amount)?;
         Ok(())
     }
 }
 
 /// Takes a part out of a position at a price; returns what it realized, before closing fees.
-fn take_out(
+fn close_slice(
     position: &mut Position,
     symbol: &Symbol,
     quantity: Quantity,
     exit_price: Price,
     day: Date,
-) -> Result<Realised, LedgerError> {
+) -> Result<RealizedPnl, LedgerError> {
     let entry_price = position.avg_price;
     let direction = position.direction();
-    let part = position.take(quantity)?;
-    let gross_pnl = exact::minus(exact::value(exit_price, part.signed)?, part.cost)?;
-    let pnl = exact::plus(exact::minus(gross_pnl, part.fees)?, part.income)?;
+    let part = position.reduce(quantity)?;
+    let gross_pnl = checked::minus(checked::value(exit_price, part.signed)?, part.cost)?;
+    let pnl = checked::plus(checked::minus(gross_pnl, part.fees)?, part.income)?;
     let position_closed = position.quantity.is_zero();
     if !position_closed {
         position.update_average()?;
     }
     let holding_days = position.opened_on.until((Unit::Day, day)).map_or(0, |span| span.get_days());
-    Ok(Realised {
+    Ok(RealizedPnl {
         position: position.id.clone(),
         symbol: symbol.clone(),
         direction,
@@ -429,7 +430,7 @@ fn set_stops(position: &mut Position, stop: Option<Price>, target: Option<Price>
 }
 
 fn over(price: Price, ratio: Decimal) -> Result<Price, LedgerError> {
-    exact::div(price.0, ratio).map(|price| Price(exact::round(price, exact::PRICE_DP)))
+    checked::div(price.0, ratio).map(|price| Price(checked::round(price, checked::PRICE_DP)))
 }
 
 fn check_fill(fill: &Fill) -> Result<(), LedgerError> {

@@ -20,8 +20,8 @@
 
 mod account;
 mod action;
+pub(crate) mod checked;
 mod event;
-pub(crate) mod exact;
 mod position;
 mod report;
 
@@ -29,4 +29,4 @@ pub use account::{Account, Insolvency, MarginCall};
 pub use action::{CorporateAction, CorporateActionKind};
 pub use event::{Fill, FillCause, LedgerEvent, OrderId, Side};
 pub use position::{Lot, Position, PositionId};
-pub use report::{Applied, Direction, LedgerError, Realised};
+pub use report::{AppliedEvent, Direction, LedgerError, RealizedPnl};

@@ -1,8 +1,8 @@
 //! One open position.
 
 use super::LedgerError;
+use super::checked;
 use super::event::Side;
-use super::exact;
 use super::report::Direction;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
@@ -105,13 +105,13 @@ impl Position {
     /// long position without a loan.
     #[must_use]
     pub fn liquidation_price(&self) -> Option<Price> {
-        let rest = exact::minus(self.cost, self.margin).ok()?;
-        let price = exact::div(rest.0, self.quantity.0).ok()?;
+        let rest = checked::minus(self.cost, self.margin).ok()?;
+        let price = checked::div(rest.0, self.quantity.0).ok()?;
         let strategy = match self.direction() {
             Direction::Long => RoundingStrategy::ToPositiveInfinity,
             Direction::Short => RoundingStrategy::ToNegativeInfinity,
         };
-        let price = Price(price.round_dp_with_strategy(exact::PRICE_DP, strategy).normalize());
+        let price = Price(price.round_dp_with_strategy(checked::PRICE_DP, strategy).normalize());
         price.is_positive().then_some(price)
     }
 
@@ -120,31 +120,31 @@ impl Position {
     /// # Errors
     /// [`LedgerError::Overflow`].
     pub fn unrealised_pnl(&self, price: Price) -> Result<Money, LedgerError> {
-        exact::minus(exact::value(price, self.quantity)?, self.cost)
+        checked::minus(checked::value(price, self.quantity)?, self.cost)
     }
 
     pub(super) fn update_average(&mut self) -> Result<(), LedgerError> {
-        let average = exact::div(self.cost.0, self.quantity.0)?;
-        self.avg_price = Price(exact::round(average, exact::PRICE_DP));
+        let average = checked::div(self.cost.0, self.quantity.0)?;
+        self.avg_price = Price(checked::round(average, checked::PRICE_DP));
         Ok(())
     }
 
     /// Takes `part` (above zero, at most the quantity held) out of the position, with its share of every
     /// amount.
-    pub(super) fn take(&mut self, part: Quantity) -> Result<Part, LedgerError> {
+    pub(super) fn reduce(&mut self, part: Quantity) -> Result<PositionSlice, LedgerError> {
         let held = self.quantity.abs();
-        let taken = Part {
+        let taken = PositionSlice {
             signed: if self.quantity.is_negative() { -part } else { part },
-            cost: exact::share(self.cost, part, held)?,
-            margin: exact::share(self.margin, part, held)?,
-            fees: exact::share(self.opening_fees, part, held)?,
-            income: exact::share(self.income, part, held)?,
+            cost: checked::share(self.cost, part, held)?,
+            margin: checked::share(self.margin, part, held)?,
+            fees: checked::share(self.opening_fees, part, held)?,
+            income: checked::share(self.income, part, held)?,
         };
-        self.quantity = Quantity(exact::sub(self.quantity.0, taken.signed.0)?);
-        self.cost = exact::minus(self.cost, taken.cost)?;
-        self.margin = exact::minus(self.margin, taken.margin)?;
-        self.opening_fees = exact::minus(self.opening_fees, taken.fees)?;
-        self.income = exact::minus(self.income, taken.income)?;
+        self.quantity = Quantity(checked::sub(self.quantity.0, taken.signed.0)?);
+        self.cost = checked::minus(self.cost, taken.cost)?;
+        self.margin = checked::minus(self.margin, taken.margin)?;
+        self.opening_fees = checked::minus(self.opening_fees, taken.fees)?;
+        self.income = checked::minus(self.income, taken.income)?;
         let left = self.quantity.abs();
         self.last_acquired.quantity = self.last_acquired.quantity.min(left);
         Ok(taken)
@@ -152,7 +152,7 @@ impl Position {
 }
 
 /// The part taken out of a position.
-pub(super) struct Part {
+pub(super) struct PositionSlice {
     pub(super) signed: Quantity,
     pub(super) cost: Money,
     pub(super) margin: Money,

@@ -20,7 +20,7 @@ pub enum Direction {
 
 /// What an applied event did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
+pub struct AppliedEvent {
     /// The account's version after the event.
     pub version: u64,
     /// What the event added to the cash (negative: took from it).
@@ -32,14 +32,14 @@ pub struct Applied {
     /// The position's quantity after the event, zero when it is closed; `None` without a position.
     pub quantity: Option<Quantity>,
     /// The result of a closing fill, or of the cash paid for a fraction of a share.
-    pub realised: Option<Realised>,
+    pub realised: Option<RealizedPnl>,
 }
 
 /// The result of closing a position or a part of it.
 ///
 /// For a position that is fully closed, `pnl` summed over all its closings is exactly its effect on the cash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Realised {
+pub struct RealizedPnl {
     /// The position.
     pub position: PositionId,
     /// The instrument.
@@ -82,13 +82,13 @@ pub struct Realised {
     pub position_closed: bool,
 }
 
-impl Realised {
+impl RealizedPnl {
     /// The return on the trader's own money: `pnl / margin x 100`, in percent; `None` when there was no
     /// margin or the result overflows.
     #[must_use]
     pub fn return_pct(&self) -> Option<Decimal> {
         let ratio = self.pnl.0.checked_div(self.margin.0)?;
-        ratio.checked_mul(Decimal::ONE_HUNDRED).map(|pct| super::exact::round(pct, 10))
+        ratio.checked_mul(Decimal::ONE_HUNDRED).map(|pct| super::checked::round(pct, 10))
     }
 }
 
@@ -114,7 +114,7 @@ pub enum LedgerError {
     },
     /// More would be closed than is held.
     #[error("{asked} {symbol} cannot be closed where {held} are held")]
-    TooMuch {
+    ExceedsPosition {
         /// The instrument.
         symbol: Symbol,
         /// The quantity held, as a magnitude.
@@ -130,7 +130,7 @@ pub enum LedgerError {
     },
     /// Events must be in order of their days.
     #[error("{day} comes too late: the books have reached {reached}")]
-    DayGoesBack {
+    OutOfOrder {
         /// The day of the latest event.
         reached: Date,
         /// The event's day.
@@ -138,7 +138,7 @@ pub enum LedgerError {
     },
     /// A position has no price to be marked at.
     #[error("there is no price for {symbol}")]
-    NoMark {
+    MissingMark {
         /// The instrument.
         symbol: Symbol,
     },

@@ -1,6 +1,6 @@
 //! The value of money held in one symbol or index, day by day: the benchmark of a run.
 
-use super::contents::Contents;
+use super::contents::DatasetStats;
 use super::dataset::Dataset;
 use crate::id::Symbol;
 use crate::ledger::{CorporateAction, CorporateActionKind};
@@ -131,7 +131,7 @@ impl Dataset {
 }
 
 fn start(
-    contents: Contents<'_>,
+    contents: DatasetStats<'_>,
     symbol: &Symbol,
     first: Date,
     opens_account: bool,

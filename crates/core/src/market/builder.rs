@@ -2,13 +2,13 @@
 
 use super::calendar::{TradingDay, zone_named};
 use super::column::Bars;
-use super::dataset::{Dataset, Parts, Series};
+use super::dataset::{Dataset, DatasetParts, Series};
 use super::error::BuildError;
 use super::facts::{Fundamental, Instrument, MacroPoint, Membership, News, Published};
 use super::interval::Interval;
 use super::known::{day_at, instant_of};
 use super::membership;
-use super::rows::{BarRest, BarRows, GIVEN_TWICE, IntradayBar, day_bars, impossible_bar, misplaced};
+use super::rows::{BarAfterOpen, BarRows, GIVEN_TWICE, IntradayBar, day_bars, impossible_bar, misplaced};
 use crate::id::Symbol;
 use crate::ledger::{CorporateAction, CorporateActionKind};
 use crate::money::{Price, Quantity};
@@ -87,7 +87,7 @@ impl DatasetBuilder {
     /// or close lies outside of them.
     pub fn bar(&mut self, symbol: &Symbol, bar: DailyBar) -> Result<(), BuildError> {
         let DailyBar { date, open, high, low, close, volume } = bar;
-        self.daily(symbol, date, open, Some(&BarRest { high, low, close, volume }))
+        self.daily(symbol, date, open, Some(&BarAfterOpen { high, low, close, volume }))
     }
 
     /// Adds the bar of a day that has not closed: its open alone. The newest bar of a symbol may be one,
@@ -104,7 +104,7 @@ impl DatasetBuilder {
         symbol: &Symbol,
         date: Date,
         open: Price,
-        rest: Option<&BarRest>,
+        rest: Option<&BarAfterOpen>,
     ) -> Result<(), BuildError> {
         if let Some(reason) = impossible_bar(open, rest) {
             return Err(BuildError::Bar { symbol: symbol.clone(), date, reason });
@@ -260,7 +260,7 @@ impl DatasetBuilder {
             sort_published(list, &format!("macro/{name}"), |point| point.period.to_string())?;
         }
         let memberships = membership::changes(self.memberships, &self.days, &zone)?;
-        let parts = Parts {
+        let parts = DatasetParts {
             zone_name: self.zone,
             zone,
             days: self.days,

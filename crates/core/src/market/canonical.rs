@@ -4,7 +4,7 @@
 //! The dataset's name is no part of its content.
 
 use super::column::{Bars, ColumnSlice};
-use super::dataset::Parts;
+use super::dataset::DatasetParts;
 use super::facts::Published;
 use crate::id::ContentHash;
 use crate::json;
@@ -13,8 +13,8 @@ use serde::Serialize;
 /// Says which form is hashed; another form must have another.
 const FORM: &str = "papertape.dataset.v1";
 
-pub(super) fn hash(parts: &Parts) -> ContentHash {
-    let mut form = Form(blake3::Hasher::new());
+pub(super) fn hash(parts: &DatasetParts) -> ContentHash {
+    let mut form = CanonicalDataset(blake3::Hasher::new());
     form.text(FORM);
     form.text(&parts.zone_name);
     form.count(parts.days.len());
@@ -39,9 +39,9 @@ pub(super) fn hash(parts: &Parts) -> ContentHash {
     ContentHash::from_bytes(*form.0.finalize().as_bytes())
 }
 
-struct Form(blake3::Hasher);
+struct CanonicalDataset(blake3::Hasher);
 
-impl Form {
+impl CanonicalDataset {
     fn count(&mut self, count: usize) {
         self.0.update(&(count as u64).to_le_bytes());
     }
@@ -80,7 +80,7 @@ impl Form {
 
     /// Bars within the day come last, and only where there are any: a dataset of daily bars alone has
     /// the form that it always had.
-    fn within_days(&mut self, parts: &Parts) {
+    fn within_days(&mut self, parts: &DatasetParts) {
         let with = || parts.series.iter().filter(|(_, series)| !series.within.is_empty());
         if with().next().is_none() {
             return;
@@ -98,7 +98,7 @@ impl Form {
     }
 
     /// Members of indexes come after everything else, and only where there are any, as bars within the day.
-    fn memberships(&mut self, parts: &Parts) {
+    fn memberships(&mut self, parts: &DatasetParts) {
         if !parts.memberships.is_empty() {
             self.text("memberships");
             self.published(&parts.memberships);

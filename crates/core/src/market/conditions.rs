@@ -4,7 +4,7 @@ use super::read::BarRange;
 use super::view::MarketView;
 use crate::broker::{Conditions, KnownVolume, MarketProfile, PriceBand};
 use crate::id::Symbol;
-use crate::ledger::{CorporateActionKind, exact};
+use crate::ledger::{CorporateActionKind, checked};
 use crate::money::{Price, Quantity};
 use rust_decimal::Decimal;
 
@@ -32,7 +32,7 @@ impl MarketView<'_> {
         let known = self.bars(symbol, range).ok()?.value;
         let sum = known.iter().try_fold(Decimal::ZERO, |sum, bar| sum.checked_add(bar.volume.0))?;
         let mean = sum.checked_div(Decimal::from(known.len()))?;
-        let mean = Quantity(exact::round(mean, exact::QUANTITY_DP));
+        let mean = Quantity(checked::round(mean, checked::QUANTITY_DP));
         mean.is_positive().then(|| KnownVolume { mean, bars: u16::try_from(known.len()).unwrap_or(bars) })
     }
 

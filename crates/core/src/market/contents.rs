@@ -2,12 +2,12 @@
 
 use super::calendar::TradingDay;
 use super::column::BarsSlice;
-use super::dataset::{Parts, Series};
+use super::dataset::{DatasetParts, Series};
 use super::facts::{Fundamental, Instrument, MacroPoint, Membership, News, Published};
 use super::interval::Interval;
 use super::known::{day_at, instant_of};
 use super::membership;
-use super::rows::{BarRest, IntradayBar, day_bars};
+use super::rows::{BarAfterOpen, IntradayBar, day_bars};
 use crate::id::Symbol;
 use crate::ledger::CorporateAction;
 use crate::money::{Price, Quantity};
@@ -16,21 +16,21 @@ use crate::time::Date;
 /// Everything that a dataset holds, as it was given: prices as they were traded, in no one's share units
 /// but their day's. It is for writing a dataset out, never for an agent.
 #[derive(Clone, Copy)]
-pub struct Contents<'a>(&'a Parts);
+pub struct DatasetStats<'a>(&'a DatasetParts);
 
 /// A daily bar as it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GivenBar {
+pub struct BarInput {
     /// Its trading day.
     pub date: Date,
     /// The first price.
     pub open: Price,
     /// The rest; `None` where the open alone is known.
-    pub rest: Option<BarRest>,
+    pub rest: Option<BarAfterOpen>,
 }
 
-impl<'a> Contents<'a> {
-    pub(super) fn new(parts: &'a Parts) -> Self {
+impl<'a> DatasetStats<'a> {
+    pub(super) fn new(parts: &'a DatasetParts) -> Self {
         Self(parts)
     }
 
@@ -47,13 +47,13 @@ impl<'a> Contents<'a> {
 
     /// A symbol's daily bars, oldest first, those too that its bars within the day make.
     #[must_use]
-    pub fn daily_bars(&self, symbol: &Symbol) -> Vec<GivenBar> {
+    pub fn daily_bars(&self, symbol: &Symbol) -> Vec<BarInput> {
         let Some(series) = self.0.series.get(symbol) else { return Vec::new() };
         let bars = all(series);
         let given = |row: usize| {
             let bar = bar(&bars, row);
             let date = day_at(&self.0.days, bars.opens_at.get(row)).date;
-            GivenBar { date, open: bar.open, rest: bar.rest }
+            BarInput { date, open: bar.open, rest: bar.rest }
         };
         (0..bars.opens_at.len()).map(given).collect()
     }
@@ -61,7 +61,7 @@ impl<'a> Contents<'a> {
     /// A symbol's daily bars, oldest first, without those that its bars within the day make by
     /// themselves.
     #[must_use]
-    pub fn bars(&self, symbol: &Symbol) -> Vec<GivenBar> {
+    pub fn bars(&self, symbol: &Symbol) -> Vec<BarInput> {
         let Some(series) = self.0.series.get(symbol) else { return Vec::new() };
         let made = day_bars(&series.within, &self.0.days);
         let bars = all(series);
@@ -72,13 +72,13 @@ impl<'a> Contents<'a> {
             while made.next_if(|(at, _)| *at < key).is_some() {}
             let is_made = made.peek().is_some_and(|(at, made)| *at == key && *made == bar);
             let date = day_at(&self.0.days, key).date;
-            (!is_made).then_some(GivenBar { date, open: bar.open, rest: bar.rest })
+            (!is_made).then_some(BarInput { date, open: bar.open, rest: bar.rest })
         };
         (0..bars.opens_at.len()).filter_map(given).collect()
     }
 
     /// A symbol's bars within the day, by their length, oldest first.
-    pub fn bars_within_days(
+    pub fn intraday_bars(
         &self,
         symbol: &Symbol,
     ) -> impl Iterator<Item = (Interval, impl Iterator<Item = IntradayBar>)> {
@@ -122,7 +122,7 @@ fn all(series: &Series) -> BarsSlice<'_> {
 }
 
 fn bar(bars: &BarsSlice<'_>, row: usize) -> IntradayBar {
-    let rest = (row < bars.closed()).then(|| BarRest {
+    let rest = (row < bars.closed()).then(|| BarAfterOpen {
         high: Price(bars.high.get(row).normalize()),
         low: Price(bars.low.get(row).normalize()),
         close: Price(bars.close.get(row).normalize()),

@@ -3,7 +3,7 @@
 use super::calendar::{self, TradingDay};
 use super::canonical;
 use super::column::Bars;
-use super::contents::Contents;
+use super::contents::DatasetStats;
 use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
 use super::interval::Interval;
 use super::view::MarketView;
@@ -22,11 +22,11 @@ use std::fmt;
 pub struct Dataset {
     name: String,
     hash: ContentHash,
-    parts: Parts,
+    parts: DatasetParts,
 }
 
 /// What a dataset consists of, every list in its canonical order.
-pub(super) struct Parts {
+pub(super) struct DatasetParts {
     pub(super) zone_name: String,
     pub(super) zone: TimeZone,
     pub(super) days: Vec<TradingDay>,
@@ -48,16 +48,16 @@ pub(super) struct Series {
 }
 
 impl Dataset {
-    pub(super) fn new(name: String, parts: Parts) -> Self {
+    pub(super) fn new(name: String, parts: DatasetParts) -> Self {
         Self { hash: canonical::hash(&parts), name, parts }
     }
 
     /// Of parts whose hash is known.
-    pub(super) fn known(name: String, hash: ContentHash, parts: Parts) -> Self {
+    pub(super) fn known(name: String, hash: ContentHash, parts: DatasetParts) -> Self {
         Self { name, hash, parts }
     }
 
-    pub(super) fn parts(&self) -> &Parts {
+    pub(super) fn parts(&self) -> &DatasetParts {
         &self.parts
     }
 
@@ -143,7 +143,7 @@ impl Dataset {
 
     /// How many bars within the day it holds.
     #[must_use]
-    pub fn bars_within_days(&self) -> usize {
+    pub fn intraday_bars(&self) -> usize {
         let within = self.parts.series.values().flat_map(|series| series.within.values());
         within.map(Bars::opened).sum()
     }
@@ -159,8 +159,8 @@ impl Dataset {
     /// Everything as it was given, for writing it out. It knows no instant: nothing of it may be shown
     /// to an agent.
     #[must_use]
-    pub fn contents(&self) -> Contents<'_> {
-        Contents::new(&self.parts)
+    pub fn contents(&self) -> DatasetStats<'_> {
+        DatasetStats::new(&self.parts)
     }
 
     /// Its hash, computed once more from its rows.
@@ -178,7 +178,7 @@ impl Dataset {
     /// A dataset of its own that holds what a view at this instant can see and nothing else, the
     /// calendar included. It has another hash where that leaves something out.
     #[must_use]
-    pub fn cut(&self, instant: Timestamp) -> Self {
+    pub fn truncate_at(&self, instant: Timestamp) -> Self {
         Self::new(self.name.clone(), self.view(instant).to_parts())
     }
 }

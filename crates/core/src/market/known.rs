@@ -9,7 +9,7 @@ use super::indicator::Input;
 use super::interval::Interval;
 use super::read::Bar;
 use crate::ledger::CorporateAction;
-use crate::ledger::exact::{PRICE_DP, QUANTITY_DP, round};
+use crate::ledger::checked::{PRICE_DP, QUANTITY_DP, round};
 use crate::money::{Price, Quantity};
 use crate::time::{Date, Timestamp, from_micros};
 use rust_decimal::Decimal;
@@ -26,7 +26,7 @@ fn is_idle(bars: &Bars, row: usize) -> bool {
 }
 
 /// The beginning of a symbol's rows: at least one bar has opened.
-pub(super) struct Known<'a> {
+pub(super) struct VisibleSeries<'a> {
     pub(super) instrument: &'a Instrument,
     pub(super) bars: BarsSlice<'a>,
     /// Those within the day, by their length: at least one of each has opened.
@@ -34,7 +34,7 @@ pub(super) struct Known<'a> {
     pub(super) actions: &'a [CorporateAction],
 }
 
-impl<'a> Known<'a> {
+impl<'a> VisibleSeries<'a> {
     /// `None` before the first bar's open.
     pub(super) fn new(series: &'a Series, days: &[TradingDay], instant: Timestamp) -> Option<Self> {
         let today = days.last()?;

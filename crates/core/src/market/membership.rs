@@ -1,10 +1,10 @@
 //! Which symbols an index had on a day, and the view of a trader whose universe is an index.
 
 use super::calendar::TradingDay;
-use super::dataset::{Dataset, Parts};
+use super::dataset::{Dataset, DatasetParts};
 use super::error::{BuildError, ReadError};
 use super::facts::{Membership, MembershipChange, News, Published};
-use super::read::{Exposure, Read};
+use super::read::{Exposure, ViewRead};
 use super::view::MarketView;
 use crate::id::Symbol;
 use crate::time::{Date, Timestamp};
@@ -28,7 +28,7 @@ impl MarketView<'_> {
     ///
     /// # Errors
     /// [`ReadError::NoTradingDay`]; [`ReadError::NoData`] where nothing is known of such an index.
-    pub fn members(&self, index: &str) -> Result<Read<BTreeSet<Symbol>>, ReadError> {
+    pub fn members(&self, index: &str) -> Result<ViewRead<BTreeSet<Symbol>>, ReadError> {
         let today = self.today()?.value.date;
         let of_index = |change: &&Published<MembershipChange>| change.item.index == index;
         let mut counted: Vec<&Published<MembershipChange>> =
@@ -56,7 +56,7 @@ impl MarketView<'_> {
     /// `also` (what is held or waited for). Every other symbol is unknown to it, whether it exists or not, and so is
     /// news about such symbols only. Positions in what is not a member can only be reduced or closed.
     #[must_use]
-    pub fn within(mut self, index: &str, also: &BTreeSet<Symbol>) -> Self {
+    pub fn intraday(mut self, index: &str, also: &BTreeSet<Symbol>) -> Self {
         let read = self.members(index).ok();
         let (members, exposure) =
             read.map_or_else(Default::default, |read| (read.value, Some(read.exposure)));
@@ -76,7 +76,7 @@ impl MarketView<'_> {
     /// What a read of the news of all symbols has shown, for the record. In a universe it passes over items, so it is
     /// recorded as what it is: the newest news of each symbol, and of none ([`GENERAL_NEWS`]).
     #[must_use]
-    pub fn news_exposures(&self, read: &Read<Vec<&Published<News>>>) -> Vec<Exposure> {
+    pub fn news_exposures(&self, read: &ViewRead<Vec<&Published<News>>>) -> Vec<Exposure> {
         let Some(universe) = &self.universe else { return vec![read.exposure.clone()] };
         let mut by_series: BTreeMap<String, Vec<&Published<News>>> = BTreeMap::new();
         for one in &read.value {
@@ -103,7 +103,7 @@ impl Dataset {
     pub fn view_of(&self, at: Timestamp, universe: Option<&str>, also: &BTreeSet<Symbol>) -> MarketView<'_> {
         let view = self.view(at);
         match universe {
-            Some(index) => view.within(index, also),
+            Some(index) => view.intraday(index, also),
             None => view,
         }
     }
@@ -178,7 +178,7 @@ fn refused(period: &Membership, reason: &str) -> BuildError {
 }
 
 /// The periods of membership that a dataset's changes are, by index, symbol and first day.
-pub(super) fn periods(parts: &Parts) -> Vec<Membership> {
+pub(super) fn periods(parts: &DatasetParts) -> Vec<Membership> {
     let mut changes: Vec<&Published<MembershipChange>> = parts.memberships.iter().collect();
     changes.sort_by_key(|change| {
         let MembershipChange { index, symbol, date, joins } = &change.item;

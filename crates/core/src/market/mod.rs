@@ -48,7 +48,7 @@ pub use benchmark::{BenchmarkSeries, BenchmarkStart, NoBenchmark};
 pub use builder::{DailyBar, DatasetBuilder};
 pub use calendar::{TradingDay, TradingHours};
 pub use conditions::ST_METRIC;
-pub use contents::{Contents, GivenBar};
+pub use contents::{BarInput, DatasetStats};
 pub use dataset::Dataset;
 pub use error::{BuildError, ReadError};
 pub use facts::{
@@ -59,6 +59,6 @@ pub use interval::Interval;
 pub use listed::Listed;
 pub use membership::GENERAL_NEWS;
 pub use pack::UnpackError;
-pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
-pub use rows::{BarRest, BarRows, IntradayBar, impossible_bar};
+pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, ViewRead};
+pub use rows::{BarAfterOpen, BarRows, IntradayBar, impossible_bar};
 pub use view::MarketView;

@@ -7,7 +7,7 @@
 
 use super::calendar::zone_named;
 use super::column::{Bars, Column, ColumnSlice};
-use super::dataset::{Dataset, Parts, Series};
+use super::dataset::{Dataset, DatasetParts, Series};
 use super::facts::{Fundamental, Instrument, MacroPoint, Published};
 use super::interval::Interval;
 use super::keys::Keys;
@@ -94,7 +94,7 @@ impl Dataset {
         let fundamentals: Vec<Vec<Published<Fundamental>>> = un_json(from)?;
         let macros: Vec<Vec<Published<MacroPoint>>> = un_json(from)?;
         let memberships = if from.fill_buf()?.is_empty() { Vec::new() } else { un_json(from)? };
-        let parts = Parts {
+        let parts = DatasetParts {
             zone_name,
             zone,
             days,

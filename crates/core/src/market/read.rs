@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// An answer, with what was read for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Read<T> {
+pub struct ViewRead<T> {
     /// The answer.
     pub value: T,
     /// What was read.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// What of a bar is known at its end alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BarRest {
+pub struct BarAfterOpen {
     /// The highest price.
     pub high: Price,
     /// The lowest price.
@@ -32,13 +32,13 @@ pub struct IntradayBar {
     /// The first price.
     pub open: Price,
     /// The rest; `None` where the open alone is known, as of the newest bar.
-    pub rest: Option<BarRest>,
+    pub rest: Option<BarAfterOpen>,
 }
 
 /// Why a bar of these prices cannot be; `None` where it can.
 #[must_use]
-pub fn impossible_bar(open: Price, rest: Option<&BarRest>) -> Option<String> {
-    let Some(BarRest { high, low, close, volume }) = rest.copied() else {
+pub fn impossible_bar(open: Price, rest: Option<&BarAfterOpen>) -> Option<String> {
+    let Some(BarAfterOpen { high, low, close, volume }) = rest.copied() else {
         return (!open.is_positive()).then(|| format!("a price of {open}"));
     };
     if let Some(price) = [open, high, low, close].into_iter().find(|price| !price.is_positive()) {
@@ -70,14 +70,14 @@ pub struct BarRows {
 pub(super) const GIVEN_TWICE: &str = "given twice";
 
 /// Why bars cannot be put in order, and the key of the one that shows it.
-pub(super) struct Disorder {
+pub(super) struct OutOfOrder {
     pub(super) key: i64,
     pub(super) reason: &'static str,
 }
 
 impl BarRows {
     /// Adds a row.
-    pub fn push(&mut self, key: i64, open: Price, rest: Option<&BarRest>) {
+    pub fn push(&mut self, key: i64, open: Price, rest: Option<&BarAfterOpen>) {
         if rest.is_none() {
             // More rows than that do not fit any memory: a column would take 16 GiB.
             self.alone.push(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
@@ -114,10 +114,14 @@ impl BarRows {
     /// # Panics
     /// Where there is no such row.
     #[must_use]
-    pub fn get(&self, row: usize) -> (Price, Option<BarRest>) {
+    pub fn get(&self, row: usize) -> (Price, Option<BarAfterOpen>) {
         let [high, low, close, volume] = [0, 1, 2, 3].map(|column: usize| self.rest[column].get(row));
-        let rest =
-            BarRest { high: Price(high), low: Price(low), close: Price(close), volume: Quantity(volume) };
+        let rest = BarAfterOpen {
+            high: Price(high),
+            low: Price(low),
+            close: Price(close),
+            volume: Quantity(volume),
+        };
         let is_alone = u32::try_from(row).is_ok_and(|row| self.alone.binary_search(&row).is_ok());
         (Price(self.open.get(row)), (!is_alone).then_some(rest))
     }
@@ -131,7 +135,7 @@ impl BarRows {
     }
 
     /// The rows by their keys, each of which is there once; the open alone may be the newest's.
-    pub(super) fn ordered(self) -> Result<Ordered, Disorder> {
+    pub(super) fn ordered(self) -> Result<Sorted, OutOfOrder> {
         let mut order: Vec<u32> =
             (0..self.keys.len()).map(|row| u32::try_from(row).unwrap_or(u32::MAX)).collect();
         let key = |row: u32| self.keys[row as usize];
@@ -139,25 +143,25 @@ impl BarRows {
             order.sort_by_key(|row| key(*row));
         }
         if let Some(pair) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
-            return Err(Disorder { key: key(pair[0]), reason: GIVEN_TWICE });
+            return Err(OutOfOrder { key: key(pair[0]), reason: GIVEN_TWICE });
         }
         if let Some(row) = self.alone.iter().find(|row| order.last() != Some(row)) {
-            return Err(Disorder {
+            return Err(OutOfOrder {
                 key: key(*row),
                 reason: "the open alone, though it is not the newest bar",
             });
         }
-        Ok(Ordered { rows: self, order })
+        Ok(Sorted { rows: self, order })
     }
 }
 
 /// Bars in their order.
-pub(super) struct Ordered {
+pub(super) struct Sorted {
     rows: BarRows,
     order: Vec<u32>,
 }
 
-impl Ordered {
+impl Sorted {
     /// The keys, in order.
     pub(super) fn keys(&self) -> impl Iterator<Item = i64> {
         self.order.iter().map(|row| self.rows.keys[*row as usize])
@@ -247,7 +251,7 @@ fn day_bar(bars: &Bars, first: usize, end: usize, closed: usize) -> IntradayBar 
     let high = (first..end).max_by_key(|row| all.high.cell(*row)).unwrap_or(first);
     let low = (first..end).min_by_key(|row| all.low.cell(*row)).unwrap_or(first);
     let volume: i128 = (first..end).map(|row| i128::from(all.volume.cell(row))).sum();
-    let rest = BarRest {
+    let rest = BarAfterOpen {
         high: Price(all.high.get(high).normalize()),
         low: Price(all.low.get(low).normalize()),
         close: Price(all.close.get(end - 1).normalize()),

@@ -3,14 +3,14 @@
 use super::builder::split_ratio;
 use super::calendar::TradingDay;
 use super::column::BarsSlice;
-use super::dataset::{Parts, Series};
+use super::dataset::{DatasetParts, Series};
 use super::error::ReadError;
 use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
 use super::indicator::{Indicator, IndicatorTable};
 use super::interval::Interval;
-use super::known::{Known, day_at, ends_at, instant_of};
+use super::known::{VisibleSeries, day_at, ends_at, instant_of};
 use super::membership::Universe;
-use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, Read};
+use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, ViewRead};
 use crate::id::{ContentHash, Symbol};
 use crate::ledger::CorporateAction;
 use crate::money::Price;
@@ -34,9 +34,9 @@ pub struct MarketView<'a> {
     /// The days that have begun.
     days: &'a [TradingDay],
     /// The symbols that have begun to trade; no indexes.
-    pub(super) series: BTreeMap<&'a Symbol, Known<'a>>,
+    pub(super) series: BTreeMap<&'a Symbol, VisibleSeries<'a>>,
     /// Indexes, which nothing here reads: a truncated dataset keeps them, so that its hash covers them.
-    indexes: BTreeMap<&'a Symbol, Known<'a>>,
+    indexes: BTreeMap<&'a Symbol, VisibleSeries<'a>>,
     news: &'a [Published<News>],
     pub(super) fundamentals: BTreeMap<&'a Symbol, &'a [Published<Fundamental>]>,
     macros: BTreeMap<&'a str, &'a [Published<MacroPoint>]>,
@@ -46,12 +46,12 @@ pub struct MarketView<'a> {
 }
 
 impl<'a> MarketView<'a> {
-    pub(super) fn new(parts: &'a Parts, dataset: ContentHash, instant: Timestamp) -> Self {
+    pub(super) fn new(parts: &'a DatasetParts, dataset: ContentHash, instant: Timestamp) -> Self {
         let days = &parts.days[..parts.days.partition_point(|day| day.open <= instant)];
-        let known = |(symbol, series)| Some((symbol, Known::new(series, days, instant)?));
+        let known = |(symbol, series)| Some((symbol, VisibleSeries::new(series, days, instant)?));
         let (series, indexes) = (parts.series.iter())
             .filter_map(known)
-            .partition(|(_, known): &(_, Known<'_>)| known.instrument.instrument_type.is_tradable());
+            .partition(|(_, known): &(_, VisibleSeries<'_>)| known.instrument.instrument_type.is_tradable());
         Self {
             instant,
             dataset,
@@ -97,14 +97,14 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::NoTradingDay`] before the first day.
-    pub fn today(&self) -> Result<Read<TradingDay>, ReadError> {
+    pub fn today(&self) -> Result<ViewRead<TradingDay>, ReadError> {
         let today = self.current_day()?;
         Ok(self.read(today, "calendar", &[today.date], 1, Some(today.open)))
     }
 
     /// The symbols that have begun to trade, in byte order.
     #[must_use]
-    pub fn symbols(&self) -> Read<Vec<Symbol>> {
+    pub fn symbols(&self) -> ViewRead<Vec<Symbol>> {
         let firsts: Vec<i64> = self.series.values().map(|known| known.bars.opens_at.get(0)).collect();
         let mut dates: Vec<Date> = firsts.iter().map(|at| self.day_at(*at).date).collect();
         dates.sort_unstable();
@@ -123,7 +123,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`].
-    pub fn instrument(&self, symbol: &Symbol) -> Result<Read<&'a Instrument>, ReadError> {
+    pub fn instrument(&self, symbol: &Symbol) -> Result<ViewRead<&'a Instrument>, ReadError> {
         let known = self.known(symbol)?;
         let first = known.bars.opens_at.get(0);
         let series = format!("{symbol}/instrument");
@@ -135,7 +135,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where the symbol has no bar today.
-    pub fn open_price(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
+    pub fn open_price(&self, symbol: &Symbol) -> Result<ViewRead<KnownPrice>, ReadError> {
         let known = self.known(symbol)?;
         let today = self.current_day()?;
         let row = known.bars.opens_at.len() - 1;
@@ -155,19 +155,19 @@ impl<'a> MarketView<'a> {
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] on the symbol's first day before its
     /// close.
-    pub fn last_close(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
+    pub fn last_close(&self, symbol: &Symbol) -> Result<ViewRead<KnownPrice>, ReadError> {
         let bars = self.bars(symbol, BarRange::newest(1))?;
         let bar = &bars.value[0];
         let kind = PriceKind::LastClose;
         let value = KnownPrice { kind, date: bar.date, price: bar.close, known_at: bar.closes_at };
-        Ok(Read { value, exposure: bars.exposure })
+        Ok(ViewRead { value, exposure: bars.exposure })
     }
 
     /// The latest price known: today's open while today's bar is not complete, else the last close.
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`].
-    pub fn price(&self, symbol: &Symbol) -> Result<Read<KnownPrice>, ReadError> {
+    pub fn price(&self, symbol: &Symbol) -> Result<ViewRead<KnownPrice>, ReadError> {
         let bars = self.known(symbol)?.bars;
         if bars.opens_at.len() > bars.closed() { self.open_price(symbol) } else { self.last_close(symbol) }
     }
@@ -177,7 +177,7 @@ impl<'a> MarketView<'a> {
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] where the range
     /// holds no complete bar.
-    pub fn bars(&self, symbol: &Symbol, range: BarRange) -> Result<Read<Vec<Bar>>, ReadError> {
+    pub fn bars(&self, symbol: &Symbol, range: BarRange) -> Result<ViewRead<Vec<Bar>>, ReadError> {
         let known = self.known(symbol)?;
         let series = format!("{symbol}/bars");
         let rows = self.rows(&known.bars, range)?;
@@ -188,7 +188,7 @@ impl<'a> MarketView<'a> {
             rows.clone().map(|row| self.day_at(known.bars.opens_at.get(row))).collect();
         let factors = known.factors(&days);
         let bar = |(at, row): (usize, usize)| {
-            Known::bar(&known.bars, row, days[at].date, days[at].close, factors[at])
+            VisibleSeries::bar(&known.bars, row, days[at].date, days[at].close, factors[at])
         };
         let bars: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
         let known_at = self.bars_known_at(known, &days, bars[bars.len() - 1].closes_at);
@@ -235,12 +235,12 @@ impl<'a> MarketView<'a> {
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] where the symbol has no
     /// bars of this length, or the range holds no complete one.
-    pub fn bars_within_days(
+    pub fn intraday_bars(
         &self,
         symbol: &Symbol,
         interval: Interval,
         range: BarRange,
-    ) -> Result<Read<Vec<Bar>>, ReadError> {
+    ) -> Result<ViewRead<Vec<Bar>>, ReadError> {
         let known = self.known(symbol)?;
         let series = format!("{symbol}/bars/{interval}");
         let within = known.within.iter().find(|(other, _)| *other == interval);
@@ -253,7 +253,7 @@ impl<'a> MarketView<'a> {
         let factors = known.factors(&days);
         let bar = |(at, row): (usize, usize)| {
             let closes_at = instant_of(ends_at(bars.opens_at.get(row), interval, days[at]));
-            Known::bar(bars, row, days[at].date, closes_at, factors[at])
+            VisibleSeries::bar(bars, row, days[at].date, closes_at, factors[at])
         };
         let found: Vec<Bar> = rows.clone().enumerate().map(bar).collect();
         let last = &found[found.len() - 1];
@@ -267,10 +267,10 @@ impl<'a> MarketView<'a> {
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] before the close, or where the symbol did
     /// not trade today.
-    pub fn today_bar(&self, symbol: &Symbol) -> Result<Read<Bar>, ReadError> {
+    pub fn today_bar(&self, symbol: &Symbol) -> Result<ViewRead<Bar>, ReadError> {
         let today = self.current_day()?.date;
         let bars = self.bars(symbol, BarRange::between(today, today))?;
-        Ok(Read { value: bars.value[0].clone(), exposure: bars.exposure })
+        Ok(ViewRead { value: bars.value[0].clone(), exposure: bars.exposure })
     }
 
     /// The corporate actions whose ex-date is this one, by symbol; on one ex-date the split comes
@@ -278,7 +278,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::NotYet`] for a date after the current trading day.
-    pub fn actions_on(&self, date: Date) -> Result<Read<Vec<CorporateAction>>, ReadError> {
+    pub fn actions_on(&self, date: Date) -> Result<ViewRead<Vec<CorporateAction>>, ReadError> {
         if self.days.last().is_none_or(|today| today.date < date) {
             return Err(ReadError::NotYet { date, instant: self.instant });
         }
@@ -301,7 +301,7 @@ impl<'a> MarketView<'a> {
         &self,
         symbol: Option<&Symbol>,
         limit: usize,
-    ) -> Result<Read<Vec<&'a Published<News>>>, ReadError> {
+    ) -> Result<ViewRead<Vec<&'a Published<News>>>, ReadError> {
         if let Some(symbol) = symbol {
             self.known(symbol)?;
         }
@@ -327,7 +327,10 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`].
-    pub fn fundamentals(&self, symbol: &Symbol) -> Result<Read<Vec<&'a Published<Fundamental>>>, ReadError> {
+    pub fn fundamentals(
+        &self,
+        symbol: &Symbol,
+    ) -> Result<ViewRead<Vec<&'a Published<Fundamental>>>, ReadError> {
         self.known(symbol)?;
         let series = format!("{symbol}/fundamentals");
         let Some(list) = self.fundamentals.get(symbol) else {
@@ -347,7 +350,7 @@ impl<'a> MarketView<'a> {
     ///
     /// # Errors
     /// [`ReadError::NoData`].
-    pub fn macro_series(&self, name: &str) -> Result<Read<Vec<&'a Published<MacroPoint>>>, ReadError> {
+    pub fn macro_series(&self, name: &str) -> Result<ViewRead<Vec<&'a Published<MacroPoint>>>, ReadError> {
         let series = format!("macro/{name}");
         let Some(list) = self.macros.get(name) else {
             return Err(self.no_data(series));
@@ -366,7 +369,7 @@ impl<'a> MarketView<'a> {
         symbol: &Symbol,
         indicators: &[Indicator],
         limit: usize,
-    ) -> Result<Read<IndicatorTable>, ReadError> {
+    ) -> Result<ViewRead<IndicatorTable>, ReadError> {
         let known = self.known(symbol)?;
         let rows = self.rows(&known.bars, BarRange::default())?;
         if rows.is_empty() {
@@ -382,14 +385,14 @@ impl<'a> MarketView<'a> {
     }
 
     /// Copies what it sees, for a dataset cut at its instant.
-    pub(super) fn to_parts(&self) -> Parts {
-        let series = |(&symbol, known): (&&Symbol, &Known<'_>)| {
+    pub(super) fn to_parts(&self) -> DatasetParts {
+        let series = |(&symbol, known): (&&Symbol, &VisibleSeries<'_>)| {
             let bars = known.bars.to_bars();
             let within = known.within.iter().map(|(interval, bars)| (*interval, bars.to_bars())).collect();
             let actions = known.actions.to_vec();
             (symbol.clone(), Series { instrument: known.instrument.clone(), bars, within, actions })
         };
-        Parts {
+        DatasetParts {
             zone_name: self.zone_name.to_owned(),
             zone: self.zone.clone(),
             days: self.days.to_vec(),
@@ -407,7 +410,7 @@ impl<'a> MarketView<'a> {
         self.days.last().copied().ok_or(ReadError::NoTradingDay { instant: self.instant })
     }
 
-    fn known(&self, symbol: &Symbol) -> Result<&Known<'a>, ReadError> {
+    fn known(&self, symbol: &Symbol) -> Result<&VisibleSeries<'a>, ReadError> {
         let unknown = || ReadError::UnknownSymbol { symbol: symbol.clone() };
         self.series.get(symbol).ok_or_else(unknown)
     }
@@ -442,7 +445,12 @@ impl<'a> MarketView<'a> {
     }
 
     /// When the newest fact behind these bars became known: the end of the last, or a later split.
-    fn bars_known_at(&self, known: &Known<'_>, days: &[&TradingDay], ends: Timestamp) -> Option<Timestamp> {
+    fn bars_known_at(
+        &self,
+        known: &VisibleSeries<'_>,
+        days: &[&TradingDay],
+        ends: Timestamp,
+    ) -> Option<Timestamp> {
         let first = days.first()?;
         let split = (known.actions.iter().rev())
             .find(|action| action.ex_date > first.date && split_ratio(action).is_some())
@@ -454,7 +462,7 @@ impl<'a> MarketView<'a> {
         &self,
         list: Vec<&'p Published<T>>,
         series: &str,
-    ) -> Read<Vec<&'p Published<T>>> {
+    ) -> ViewRead<Vec<&'p Published<T>>> {
         let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
         instants.sort_unstable();
         let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
@@ -469,7 +477,7 @@ impl<'a> MarketView<'a> {
         dates: &[Date],
         rows: usize,
         latest_known_at: Option<Timestamp>,
-    ) -> Read<T> {
+    ) -> ViewRead<T> {
         let exposure = Exposure {
             dataset: self.dataset,
             series: series.to_owned(),
@@ -478,7 +486,7 @@ impl<'a> MarketView<'a> {
             rows: rows as u64,
             latest_known_at,
         };
-        Read { value, exposure }
+        ViewRead { value, exposure }
     }
 }
 

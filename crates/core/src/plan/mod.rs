@@ -7,9 +7,9 @@ mod refusal;
 mod tree;
 mod write;
 
-pub use refusal::PlanRefusal;
+pub use refusal::PlanError;
 pub use tree::{Changed, Tree};
-pub use write::{NewPlan, NewTask, PlanChanges, PlanWrite, TaskChanges, TaskWrite, Written};
+pub use write::{NewPlan, NewTask, PlanChanges, PlanWrite, TaskChanges, TaskWrite, WriteResult};
 
 use crate::action::Origin;
 use crate::chat::ChatId;
@@ -20,13 +20,13 @@ use serde_json::Value;
 use std::fmt;
 
 /// Maximum tasks of a plan.
-pub const MOST_TASKS: usize = 1_000;
+pub const MAX_TASKS: usize = 1_000;
 /// Maximum depth of a task; top-level tasks have depth 0.
-pub const MOST_DEPTH: u32 = 15;
+pub const MAX_DEPTH: u32 = 15;
 /// Maximum characters of a name.
-pub const MOST_NAME_CHARS: usize = 200;
+pub const MAX_NAME_CHARS: usize = 200;
 /// Maximum characters of a goal or an instruction.
-pub const MOST_TEXT_CHARS: usize = 20_000;
+pub const MAX_TEXT_CHARS: usize = 20_000;
 
 /// A plan's ID: a small number, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

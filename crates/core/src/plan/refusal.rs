@@ -1,11 +1,11 @@
 //! Why a change to a plan is rejected.
 
-use super::{MOST_DEPTH, MOST_TASKS, PlanId, TaskId};
+use super::{MAX_DEPTH, MAX_TASKS, PlanId, TaskId};
 use crate::id::JobId;
 
 /// A change that a plan's rules reject. Nothing of it is applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanRefusal {
+pub enum PlanError {
     /// The plan does not exist.
     #[error("there is no plan {0}")]
     NoPlan(PlanId),
@@ -25,10 +25,10 @@ pub enum PlanRefusal {
     #[error("a task cannot be moved below itself")]
     BelowItself,
     /// The plan is full.
-    #[error("a plan has at most {MOST_TASKS} tasks")]
+    #[error("a plan has at most {MAX_TASKS} tasks")]
     TooManyTasks,
     /// The tree is too deep.
-    #[error("tasks stand at most {MOST_DEPTH} levels below the top")]
+    #[error("tasks stand at most {MAX_DEPTH} levels below the top")]
     TooDeep,
     /// A job is working on the plan; nothing can be removed until it ends.
     #[error("job {0} is at work on the plan: cancel that first")]
@@ -54,7 +54,7 @@ pub enum PlanRefusal {
     },
 }
 
-impl PlanRefusal {
+impl PlanError {
     /// The message in Chinese.
     #[must_use]
     pub fn in_chinese(&self) -> String {
@@ -64,8 +64,8 @@ impl PlanRefusal {
             Self::NoParent(task) | Self::NoDependency(task) => format!("{task} 不是该计划的任务"),
             Self::Cycle(tasks) => format!("任务将互相等待：{}", chain(tasks)),
             Self::BelowItself => "任务不能移到自身之下".to_owned(),
-            Self::TooManyTasks => format!("一个计划最多 {MOST_TASKS} 个任务"),
-            Self::TooDeep => format!("任务最多位于顶层之下 {MOST_DEPTH} 层"),
+            Self::TooManyTasks => format!("一个计划最多 {MAX_TASKS} 个任务"),
+            Self::TooDeep => format!("任务最多位于顶层之下 {MAX_DEPTH} 层"),
             Self::Busy(job) => format!("任务 {job} 正在处理该计划：请先取消它"),
             Self::Empty(field) => format!("{} 为空", chinese(field)),
             Self::Control { field, found } => {

@@ -1,7 +1,7 @@
 //! The tree of a plan's tasks, and every change to it.
 
 use super::{
-    MOST_DEPTH, MOST_TASKS, NewTask, PlanId, PlanRefusal, Task, TaskChanges, TaskId, TaskStatus, TaskWrite,
+    MAX_DEPTH, MAX_TASKS, NewTask, PlanError, PlanId, Task, TaskChanges, TaskId, TaskStatus, TaskWrite,
 };
 use crate::record::JobStatus;
 use crate::time::Timestamp;
@@ -99,7 +99,7 @@ impl Tree {
     ///
     /// # Errors
     /// Why the change is rejected.
-    pub fn apply(&mut self, write: &TaskWrite, fresh: TaskId, at: Timestamp) -> Result<Changed, PlanRefusal> {
+    pub fn apply(&mut self, write: &TaskWrite, fresh: TaskId, at: Timestamp) -> Result<Changed, PlanError> {
         let before = self.clone();
         let applied = match write {
             TaskWrite::Create(new) => self.create(new, fresh, at),
@@ -125,7 +125,7 @@ impl Tree {
         Ok(changed)
     }
 
-    fn create(&mut self, new: &NewTask, fresh: TaskId, at: Timestamp) -> Result<TaskId, PlanRefusal> {
+    fn create(&mut self, new: &NewTask, fresh: TaskId, at: Timestamp) -> Result<TaskId, PlanError> {
         if let Some(origin) = &new.origin
             && let Some(there) = self.tasks.values().find(|task| task.origin.as_ref() == Some(origin))
         {
@@ -136,8 +136,8 @@ impl Tree {
             return Ok(id);
         }
         new.check()?;
-        if self.tasks.len() >= MOST_TASKS {
-            return Err(PlanRefusal::TooManyTasks);
+        if self.tasks.len() >= MAX_TASKS {
+            return Err(PlanError::TooManyTasks);
         }
         let task = Task {
             id,
@@ -160,13 +160,13 @@ impl Tree {
         Ok(id)
     }
 
-    fn update(&mut self, id: TaskId, changes: &TaskChanges) -> Result<TaskId, PlanRefusal> {
+    fn update(&mut self, id: TaskId, changes: &TaskChanges) -> Result<TaskId, PlanError> {
         changes.check()?;
         let dependencies = match &changes.dependencies {
             Some(wanted) => Some(self.dependencies(wanted, id)?),
             None => None,
         };
-        let task = self.tasks.get_mut(&id).ok_or(PlanRefusal::NoTask(id))?;
+        let task = self.tasks.get_mut(&id).ok_or(PlanError::NoTask(id))?;
         if let Some(name) = &changes.name {
             task.name.clone_from(name);
         }
@@ -188,10 +188,10 @@ impl Tree {
         id: TaskId,
         parent: Option<TaskId>,
         position: Option<u32>,
-    ) -> Result<TaskId, PlanRefusal> {
-        let old_parent = self.tasks.get(&id).ok_or(PlanRefusal::NoTask(id))?.parent_id;
+    ) -> Result<TaskId, PlanError> {
+        let old_parent = self.tasks.get(&id).ok_or(PlanError::NoTask(id))?.parent_id;
         if parent.is_some_and(|parent| self.subtree(id).contains(&parent)) {
-            return Err(PlanRefusal::BelowItself);
+            return Err(PlanError::BelowItself);
         }
         self.put(id, parent, position)?;
         if old_parent != parent {
@@ -200,8 +200,8 @@ impl Tree {
         Ok(id)
     }
 
-    fn delete(&mut self, id: TaskId) -> Result<TaskId, PlanRefusal> {
-        let parent = self.tasks.get(&id).ok_or(PlanRefusal::NoTask(id))?.parent_id;
+    fn delete(&mut self, id: TaskId) -> Result<TaskId, PlanError> {
+        let parent = self.tasks.get(&id).ok_or(PlanError::NoTask(id))?.parent_id;
         let gone = self.subtree(id);
         self.tasks.retain(|id, _| !gone.contains(id));
         for task in self.tasks.values_mut() {
@@ -212,12 +212,12 @@ impl Tree {
     }
 
     /// Moves a task with its subtree to a parent and position.
-    fn put(&mut self, id: TaskId, parent: Option<TaskId>, position: Option<u32>) -> Result<(), PlanRefusal> {
+    fn put(&mut self, id: TaskId, parent: Option<TaskId>, position: Option<u32>) -> Result<(), PlanError> {
         let (path, depth) = match parent {
             None => (String::new(), 0),
             Some(parent_id) => {
                 let parent = self.tasks.get(&parent_id).filter(|parent| parent.id != id);
-                let parent = parent.ok_or(PlanRefusal::NoParent(parent_id))?;
+                let parent = parent.ok_or(PlanError::NoParent(parent_id))?;
                 (parent.path.clone(), parent.depth + 1)
             }
         };
@@ -230,11 +230,11 @@ impl Tree {
     }
 
     /// Sets path and depth of a task and of its subtree.
-    fn place(&mut self, id: TaskId, above: &str, depth: u32) -> Result<(), PlanRefusal> {
+    fn place(&mut self, id: TaskId, above: &str, depth: u32) -> Result<(), PlanError> {
         let mut open = vec![(id, above.to_owned(), depth)];
         while let Some((id, above, depth)) = open.pop() {
-            if depth > MOST_DEPTH {
-                return Err(PlanRefusal::TooDeep);
+            if depth > MAX_DEPTH {
+                return Err(PlanError::TooDeep);
             }
             let path = format!("{above}/{id}");
             open.extend(self.children(Some(id)).iter().map(|child| (child.id, path.clone(), depth + 1)));
@@ -275,11 +275,11 @@ impl Tree {
     }
 
     /// Dependencies, deduplicated and sorted by ID.
-    fn dependencies(&self, wanted: &[TaskId], of: TaskId) -> Result<Vec<TaskId>, PlanRefusal> {
+    fn dependencies(&self, wanted: &[TaskId], of: TaskId) -> Result<Vec<TaskId>, PlanError> {
         let wanted: BTreeSet<TaskId> = wanted.iter().copied().collect();
         for dependency in &wanted {
             if *dependency != of && !self.tasks.contains_key(dependency) {
-                return Err(PlanRefusal::NoDependency(*dependency));
+                return Err(PlanError::NoDependency(*dependency));
             }
         }
         Ok(wanted.into_iter().collect())
@@ -287,7 +287,7 @@ impl Tree {
 
     /// Checks that every task can start and end. A task starts when its parent has started and all its
     /// dependencies have ended; it ends when all its children have. The error names the tasks that never can.
-    fn waits_end(&self) -> Result<(), PlanRefusal> {
+    fn waits_end(&self) -> Result<(), PlanError> {
         let mut waits: BTreeMap<Moment, BTreeSet<Moment>> = BTreeMap::new();
         for task in self.tasks.values() {
             let (begin, end) = (Moment::Begin(task.id), Moment::End(task.id));
@@ -334,7 +334,7 @@ impl Tree {
         let from = walked.iter().position(|moment| *moment == at).unwrap_or(0);
         let mut round: Vec<TaskId> = walked[from..].iter().map(|moment| moment.task()).collect();
         round.dedup();
-        Err(PlanRefusal::Cycle(round))
+        Err(PlanError::Cycle(round))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Requested changes to plans and tasks.
 
-use super::{MOST_NAME_CHARS, MOST_TEXT_CHARS, PlanId, PlanRefusal, TaskId, TaskStatus};
+use super::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PlanError, PlanId, TaskId, TaskStatus};
 use crate::action::Origin;
 use crate::chat::ChatId;
 use crate::record::JobStatus;
-use papertape_redact::{Redact, Wash};
+use papertape_redact::{Redact, RedactionPass};
 use serde_json::Value;
 
 /// A change to a plan.
@@ -123,7 +123,7 @@ pub struct TaskChanges {
 
 /// What a change was applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteResult {
     /// The plan.
     pub plan: PlanId,
     /// The task, for a change to a task.
@@ -133,7 +133,7 @@ pub struct Written {
 impl NewPlan {
     /// # Errors
     /// An empty or too long name, a too long goal, or a control character in one of them.
-    pub fn check(&self) -> Result<(), PlanRefusal> {
+    pub fn check(&self) -> Result<(), PlanError> {
         name(&self.name)?;
         text("goal", &self.goal)
     }
@@ -142,37 +142,37 @@ impl NewPlan {
 impl PlanChanges {
     /// # Errors
     /// An empty or too long name, a too long goal, or a control character in one of them.
-    pub fn check(&self) -> Result<(), PlanRefusal> {
+    pub fn check(&self) -> Result<(), PlanError> {
         self.name.as_deref().map_or(Ok(()), name)?;
         self.goal.as_deref().map_or(Ok(()), |goal| text("goal", goal))
     }
 }
 
 impl NewTask {
-    pub(super) fn check(&self) -> Result<(), PlanRefusal> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         name(&self.name)?;
         text("instruction", &self.instruction)
     }
 }
 
 impl TaskChanges {
-    pub(super) fn check(&self) -> Result<(), PlanRefusal> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         self.name.as_deref().map_or(Ok(()), name)?;
         self.instruction.as_deref().map_or(Ok(()), |instruction| text("instruction", instruction))
     }
 }
 
-fn name(name: &str) -> Result<(), PlanRefusal> {
+fn name(name: &str) -> Result<(), PlanError> {
     if name.trim().is_empty() {
-        return Err(PlanRefusal::Empty("name"));
+        return Err(PlanError::Empty("name"));
     }
     without("name", name, is_control)?;
-    at_most("name", name, MOST_NAME_CHARS)
+    at_most("name", name, MAX_NAME_CHARS)
 }
 
-fn text(field: &'static str, text: &str) -> Result<(), PlanRefusal> {
+fn text(field: &'static str, text: &str) -> Result<(), PlanError> {
     without(field, text, |c| is_control(c) && !matches!(c, '\n' | '\r' | '\t'))?;
-    at_most(field, text, MOST_TEXT_CHARS)
+    at_most(field, text, MAX_TEXT_CHARS)
 }
 
 /// Whether it is a control character or changes the direction of the text after it: in a terminal or a list,
@@ -181,16 +181,16 @@ fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn without(field: &'static str, text: &str, is_bad: impl Fn(char) -> bool) -> Result<(), PlanRefusal> {
-    text.chars().find(|c| is_bad(*c)).map_or(Ok(()), |found| Err(PlanRefusal::Control { field, found }))
+fn without(field: &'static str, text: &str, is_bad: impl Fn(char) -> bool) -> Result<(), PlanError> {
+    text.chars().find(|c| is_bad(*c)).map_or(Ok(()), |found| Err(PlanError::Control { field, found }))
 }
 
-fn at_most(field: &'static str, text: &str, most: usize) -> Result<(), PlanRefusal> {
-    if text.chars().nth(most).is_some() { Err(PlanRefusal::TooLong { field, most }) } else { Ok(()) }
+fn at_most(field: &'static str, text: &str, most: usize) -> Result<(), PlanError> {
+    if text.chars().nth(most).is_some() { Err(PlanError::TooLong { field, most }) } else { Ok(()) }
 }
 
 impl Redact for PlanWrite {
-    fn redact(self, wash: &mut Wash<'_>) -> Self {
+    fn redact(self, wash: &mut RedactionPass<'_>) -> Self {
         match self {
             Self::Create(new) => {
                 Self::Create(NewPlan { name: wash.text(new.name), goal: wash.text(new.goal), ..new })
@@ -210,7 +210,7 @@ impl Redact for PlanWrite {
 }
 
 impl Redact for TaskWrite {
-    fn redact(self, wash: &mut Wash<'_>) -> Self {
+    fn redact(self, wash: &mut RedactionPass<'_>) -> Self {
         match self {
             Self::Create(new) => Self::Create(NewTask {
                 name: wash.text(new.name),

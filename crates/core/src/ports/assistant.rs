@@ -1,16 +1,18 @@
 //! What the assistant's work is stored with, and its access to jobs.
 
 use super::{BoxFuture, RecordError};
-use crate::action::{ActionEntry, ActionRow, IdKind, Language, LogFrom, LogPage, Origin, PlanJob, Removed};
+use crate::action::{
+    ActionEntry, ActionRow, CleanupReport, IdKind, Language, LogPage, LogPosition, Origin, PlanJob,
+};
 use crate::budget::Limit;
 use crate::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, NewTurn};
 use crate::id::JobId;
 use crate::message::CallFailure;
 use crate::page::{Page, PageRequest};
-use crate::plan::{Plan, PlanId, PlanWrite, Task, Written};
+use crate::plan::{Plan, PlanId, PlanWrite, Task, WriteResult};
 use crate::record::{Lease, words};
 use crate::time::Timestamp;
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -32,7 +34,7 @@ pub trait ActionLog: Send + Sync {
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,
-        from: LogFrom,
+        from: LogPosition,
         limit: u32,
     ) -> BoxFuture<'a, Result<LogPage, RecordError>>;
 
@@ -56,7 +58,7 @@ pub trait ActionLog: Send + Sync {
         older_than: Timestamp,
         most_rows: u32,
         dry_run: bool,
-    ) -> BoxFuture<'a, Result<Removed, RecordError>>;
+    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>>;
 }
 
 /// Plans and their tasks.
@@ -74,9 +76,9 @@ pub trait Plans: Send + Sync {
     /// to. A job writes its changes with [`crate::record::Write::Plan`].
     fn write_plans<'a>(
         &'a self,
-        writes: Clean<Vec<PlanWrite>>,
+        writes: Sanitized<Vec<PlanWrite>>,
         at: Timestamp,
-    ) -> BoxFuture<'a, Result<Vec<Written>, RecordError>>;
+    ) -> BoxFuture<'a, Result<Vec<WriteResult>, RecordError>>;
 
     /// A plan; `None` when it does not exist.
     fn plan<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Option<Plan>, RecordError>>;
@@ -97,7 +99,7 @@ pub trait Chats: Send + Sync {
     /// Adds a user's message, the placeholder of its answer and the job that will fill it, in one
     /// transaction. `None`: the chat session does not exist; [`RecordError::Busy`]: its previous message is
     /// still being answered.
-    fn ask<'a>(&'a self, turn: Clean<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
+    fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
 
     /// The turn that a job answers; `None` when it answers none.
     fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>>;
@@ -169,7 +171,7 @@ words!(JobTool {
 
 /// The caller of a tool.
 #[derive(Clone, Copy, Debug)]
-pub struct Caller<'a> {
+pub struct ToolCaller<'a> {
     /// Where the tool is called. A job started by the call gets its ID from it ([`Origin::job_id`]), so a
     /// repeated call finds the same job.
     pub origin: &'a Origin,
@@ -189,7 +191,7 @@ pub trait JobControl: Send + Sync {
     fn call<'a>(
         &'a self,
         tool: JobTool,
-        by: &'a Caller<'a>,
+        by: &'a ToolCaller<'a>,
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Value, CallFailure>>;
 }

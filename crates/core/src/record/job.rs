@@ -1,6 +1,6 @@
 //! Jobs and their model-days.
 
-use super::{Text, words};
+use super::{StoredText, words};
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::plan::PlanId;
 use crate::time::{Date, Timestamp};
@@ -93,9 +93,9 @@ pub const PLAN_DECOMPOSE: &str = "plan_decompose";
 /// The kind of jobs that run a plan's tasks.
 pub const PLAN_EXECUTE: &str = "plan_execute";
 /// The assistant's kinds: they wait for other jobs, so other jobs must not keep them waiting.
-pub const ASSISTANTS: [&str; 3] = [CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
+pub const ASSISTANT_JOB_KINDS: [&str; 3] = [CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
 /// Kinds of which a plan can have only one running job.
-pub const ONE_A_PLAN: [&str; 2] = [PLAN_DECOMPOSE, PLAN_EXECUTE];
+pub const EXCLUSIVE_PLAN_JOB_KINDS: [&str; 2] = [PLAN_DECOMPOSE, PLAN_EXECUTE];
 
 /// A job to enqueue.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ pub struct NewJob {
     /// Warnings for the user who started it.
     pub warnings: Vec<String>,
     /// Its model-days: `queued`, or `skipped` with a reference to where they were done.
-    pub days: Vec<NewDay>,
+    pub days: Vec<NewModelDay>,
     /// The job that it branched from.
     pub parent: Option<JobId>,
     /// The plan it works for, if known from the start.
@@ -122,14 +122,14 @@ pub struct NewJob {
     /// The earlier jobs whose accounts its agents continue.
     pub continues: Vec<Continuation>,
     /// Texts referenced by the config (imported states, prompts).
-    pub texts: Vec<Text>,
+    pub texts: Vec<StoredText>,
     /// When it was requested.
     pub created_at: Timestamp,
 }
 
 /// A model-day of a job to enqueue.
 #[derive(Clone, Debug)]
-pub struct NewDay {
+pub struct NewModelDay {
     /// The trading day.
     pub date: Date,
     /// The agent.

@@ -12,7 +12,7 @@ use std::fmt;
 /// Where a memory's text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum SummarySource {
     /// The trader's model, on the first request.
     Model,
     /// The trader's model, after a repair request.
@@ -21,11 +21,11 @@ pub enum Source {
     Template,
 }
 
-words!(Source { Model = "model", Repaired = "repaired", Template = "template" });
+words!(SummarySource { Model = "model", Repaired = "repaired", Template = "template" });
 
 /// A row of `trader_round_memory`: the summary of one round, read by later rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RoundRow {
+pub struct RoundMemoryRow {
     /// Increments by one per agent and job; continues the count when the memory was carried over from another
     /// job.
     pub round_id: u64,
@@ -34,7 +34,7 @@ pub struct RoundRow {
     /// The four parts of the summary, at most 600 characters together.
     pub summary: String,
     /// Where the summary comes from.
-    pub source: Source,
+    pub source: SummarySource,
     /// Why it does not come from the model's first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -122,7 +122,7 @@ words!(ContextState { Open = "open", Converted = "converted", Closed = "closed" 
 
 /// A row of `open_position_contexts`. Rows are appended, never changed: a position's latest one is valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ContextRow {
+pub struct OpenPositionContextRow {
     /// The position.
     pub position_id: String,
     /// The instrument.
@@ -206,7 +206,7 @@ pub struct ReflectionRow {
     /// The thesis at entry, archived here.
     pub thesis: Option<String>,
     /// Where the text comes from.
-    pub source: Source,
+    pub source: SummarySource,
     /// Why it does not come from the model's first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -309,7 +309,7 @@ words!(ErrorTag {
 /// A row of `reflection_vectors`: a reflection's embedding. It can be recomputed from the reflection at any
 /// time, so no chain covers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorRow {
+pub struct EmbeddingRow {
     /// The reflection's number within the session's job and agent.
     pub trade_id: u64,
     /// The model that computed it, `provider::model`.
@@ -321,7 +321,7 @@ pub struct VectorRow {
 /// The kind of a memory recalled for a trader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GivenKind {
+pub enum MemoryKind {
     /// The thesis at entry of an open position.
     OpenPositionContext,
     /// An earlier round.
@@ -330,7 +330,7 @@ pub enum GivenKind {
     Trade,
 }
 
-words!(GivenKind {
+words!(MemoryKind {
     OpenPositionContext = "open_position_context",
     TraderRound = "trader_round",
     Trade = "trade",
@@ -339,9 +339,9 @@ words!(GivenKind {
 /// A row of `session_memory`: one memory recalled for this session's trader. Its text is in its step's
 /// outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivenRow {
+pub struct RecalledMemoryRow {
     /// The kind.
-    pub kind: GivenKind,
+    pub kind: MemoryKind,
     /// The ID of the round, the position or the trade.
     pub memory_id: String,
     /// The job the memory comes from, if it was carried over from another.

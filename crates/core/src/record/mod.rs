@@ -9,20 +9,21 @@ mod write;
 
 pub use head::{AgentHead, JobHead, OpenSessionHead};
 pub use job::{
-    ASSISTANTS, CHAT_ACTION, Continuation, DayStatus, JobRow, JobStatus, Lease, NewDay, NewJob, ONE_A_PLAN,
-    PLAN_DECOMPOSE, PLAN_EXECUTE, SessionId, SkippedDay, Supersession,
+    ASSISTANT_JOB_KINDS, CHAT_ACTION, Continuation, DayStatus, EXCLUSIVE_PLAN_JOB_KINDS, JobRow, JobStatus,
+    Lease, NewJob, NewModelDay, PLAN_DECOMPOSE, PLAN_EXECUTE, SessionId, SkippedDay, Supersession,
 };
 pub use memory::{
-    Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,
-    GivenKind, GivenRow, ReflectionRow, RoundRow, Source, VectorRow,
+    Assessment, AssetNote, ClaimCheck, ClaimResult, ContextState, Decision, Deviation, EmbeddingRow,
+    ErrorTag, MemoryKind, OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow,
+    SummarySource,
 };
 pub use rows::{
-    ActionTerms, CloseSession, ExposureRow, HoldingRow, Implied, MessageRow, OrderRow, PositionRow,
+    ActionTerms, CloseSession, DerivedRow, ExposureRow, HoldingRow, MessageRow, OrderRow, PositionRow,
     SnapshotRow, StartingPosition,
 };
 pub use write::{
     AgentState, AttemptEnd, Commit, Estimate, Intent, NewSession, OpenedSession, ReusedFrom, ReusedSession,
-    Spent, StepEnd, TapeRow, Text, Unsummarised, Write,
+    SessionWithoutSummary, StepEnd, StoredText, TapeRow, UsageTotal, Write,
 };
 
 macro_rules! words {

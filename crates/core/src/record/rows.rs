@@ -1,6 +1,8 @@
 //! Rows derived from steps, and the final rows of a session.
 
-use super::{ContextRow, DayStatus, GivenRow, ReflectionRow, RoundRow, Text};
+use super::{
+    DayStatus, OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow, StoredText,
+};
 use crate::id::{ContentHash, Symbol};
 pub use crate::market::Exposure as ExposureRow;
 use crate::message::Role;
@@ -12,7 +14,7 @@ use serde_json::Value;
 /// A row derived from a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "row", rename_all = "snake_case")]
-pub enum Implied {
+pub enum DerivedRow {
     /// `reasoning_logs`.
     Message(MessageRow),
     /// The exposure record: the market data that was read.
@@ -24,13 +26,13 @@ pub enum Implied {
     /// `position_snapshots`.
     Snapshot(SnapshotRow),
     /// `trader_round_memory`.
-    Round(Box<RoundRow>),
+    Round(Box<RoundMemoryRow>),
     /// `open_position_contexts`.
-    Context(Box<ContextRow>),
+    Context(Box<OpenPositionContextRow>),
     /// `trade_reflections`.
     Reflection(Box<ReflectionRow>),
     /// `session_memory`: a memory recalled for the trader.
-    Given(GivenRow),
+    Given(RecalledMemoryRow),
 }
 
 /// A row of `reasoning_logs`.
@@ -184,7 +186,7 @@ pub struct CloseSession {
     /// `metadata`, `provenance` and other data for readers.
     pub metadata: Value,
     /// Hash and body of the state that the next day starts with.
-    pub state: Text,
+    pub state: StoredText,
     /// The holdings at the close.
     pub holdings: Vec<HoldingRow>,
     /// Holdings, cash and value before the day.

@@ -1,14 +1,14 @@
 //! What a session writes and reads back.
 
-use super::{CloseSession, DayStatus, Implied, Lease, SessionId, VectorRow};
+use super::{CloseSession, DayStatus, DerivedRow, EmbeddingRow, Lease, SessionId};
 use crate::action::ActionEntry;
 use crate::chat::ChatWrite;
 use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::Usage;
 use crate::plan::PlanWrite;
-use crate::tape::{Class, OutcomeKind, State, StepPath};
+use crate::tape::{OutcomeKind, StepClass, StepPath, StepState};
 use crate::time::{Date, Timestamp};
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,13 +40,13 @@ pub struct TapeRow {
     /// Its path.
     pub path: StepPath,
     /// Its class.
-    pub class: Class,
+    pub class: StepClass,
     /// Its digest.
     pub digest: ContentHash,
     /// Hash of the request document.
     pub request_ref: Option<ContentHash>,
     /// Its state.
-    pub state: State,
+    pub state: StepState,
     /// The outcome's document, as stored (long strings extracted); for external steps and guards, whose
     /// outcomes are returned. The reader expands it.
     pub outcome: Option<Value>,
@@ -62,7 +62,7 @@ pub struct TapeRow {
     pub has_ended: bool,
     /// The rows derived from it; set where a branch may copy them ([`crate::ports::Record::implied`]), empty
     /// elsewhere.
-    pub implied: Vec<Implied>,
+    pub implied: Vec<DerivedRow>,
 }
 
 /// The state that an agent's next day starts with.
@@ -78,7 +78,7 @@ pub struct AgentState {
 
 /// An ended session with neither a summary nor a reason for not having one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsummarised {
+pub struct SessionWithoutSummary {
     /// The session.
     pub session: SessionId,
     /// The agent.
@@ -89,7 +89,7 @@ pub struct Unsummarised {
 
 /// One agent's usage on one day.
 #[derive(Clone, Debug)]
-pub struct Spent {
+pub struct UsageTotal {
     /// The agent.
     pub agent: AgentName,
     /// The trading day.
@@ -108,7 +108,7 @@ pub struct Spent {
 
 /// A text, stored once per hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct StoredText {
     /// Hash of the text itself, or of the whole document before long strings were extracted.
     pub hash: ContentHash,
     /// The text; for a document, canonical JSON with long strings extracted.
@@ -134,7 +134,7 @@ pub struct Commit {
 #[derive(Clone, Debug)]
 pub enum Write {
     /// A text; storing it again has no effect.
-    Text(Text),
+    Text(StoredText),
     /// Announces an external step: its row in state `intent`, and its first attempt.
     Intent(Intent),
     /// An attempt of an open step has ended; when `next` is set, another is about to be sent.
@@ -191,14 +191,14 @@ pub enum Write {
         summary: Result<String, String>,
     },
     /// The embedding of a reflection of the session's job and agent; replaces the previous one.
-    Vector(VectorRow),
+    Vector(EmbeddingRow),
     /// A row of the action log. It belongs to the job and is not part of the session's chain.
     Action(Box<ActionEntry>),
     /// A change to a plan or its tasks, in the order of the writes. A change that the plan's rules reject
     /// rolls back the whole commit: [`crate::ports::RecordError::Refused`].
-    Plan(Box<Clean<PlanWrite>>),
+    Plan(Box<Sanitized<PlanWrite>>),
     /// A change to a chat session.
-    Chat(Box<Clean<ChatWrite>>),
+    Chat(Box<Sanitized<ChatWrite>>),
     /// Ends the session.
     CloseSession(Box<CloseSession>),
 }
@@ -297,7 +297,7 @@ pub struct StepEnd {
     /// Its path.
     pub path: StepPath,
     /// Its class.
-    pub class: Class,
+    pub class: StepClass,
     /// Its digest.
     pub digest: ContentHash,
     /// Hash of the request document.
@@ -311,7 +311,7 @@ pub struct StepEnd {
     /// The step that it was copied from.
     pub reused_from: Option<ReusedFrom>,
     /// The rows derived from the step.
-    pub implied: Vec<Implied>,
+    pub implied: Vec<DerivedRow>,
 }
 
 impl StepEnd {
@@ -322,7 +322,7 @@ impl StepEnd {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for StepState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Intent => f.write_str("intent"),

@@ -1,54 +1,54 @@
 //! The requests of one conversation, each stored as the previous one plus additions: N turns take O(N) bytes.
 
-use super::doc::{Doc, Missing, expand};
-use crate::digest::Digesting;
+use super::doc::{ContentDoc, MissingBlob, inline};
+use crate::digest::RequestHasher;
 use crate::id::ContentHash;
 use crate::json;
 use crate::message::ModelRequest;
-use crate::record::Text;
+use crate::record::StoredText;
 use serde_json::{Value, json};
 
 /// The latest request of a conversation's chain.
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct RequestChain {
     /// The latest request; the part that the next one repeats need not be hashed again.
     request: ModelRequest,
     head: ContentHash,
-    digesting: Box<Digesting>,
+    digesting: Box<RequestHasher>,
     /// Hash of the latest link, the request's `request_ref`.
     pub at: ContentHash,
     /// The latest request's digest.
     pub digest: ContentHash,
 }
 
-impl Chain {
+impl RequestChain {
     /// Adds a request. It extends the previous one when both have the same head and it begins with the same
     /// messages; otherwise it starts a new chain. Returns the texts to store, without those of the previous
     /// requests.
     #[must_use]
-    pub fn link(previous: Option<Self>, request: &ModelRequest) -> (Self, Vec<Text>) {
+    pub fn link(previous: Option<Self>, request: &ModelRequest) -> (Self, Vec<StoredText>) {
         let follows = previous.filter(|chain| {
             chain.request.has_head_of(request) && request.messages.starts_with(&chain.request.messages)
         });
         let previous = follows.as_ref().map(|chain| chain.at);
         let mut texts = Vec::new();
         let mut chain = follows.unwrap_or_else(|| {
-            let head = Doc::of(&request.head());
+            let head = ContentDoc::of(&request.head());
             texts.extend(head.texts);
-            let digesting = Box::new(Digesting::new(request));
+            let digesting = Box::new(RequestHasher::new(request));
             let (at, digest) = (head.hash, digesting.digest());
             let request = ModelRequest { messages: Vec::new(), ..request.clone() };
             Self { request, head: head.hash, digesting, at, digest }
         });
         let mut added = Vec::new();
         for message in &request.messages[chain.request.messages.len()..] {
-            let doc = Doc::of(&json::to_value(message));
+            let doc = ContentDoc::of(&json::to_value(message));
             added.push(doc.hash);
             texts.extend(doc.texts);
             chain.digesting.add(message);
             chain.request.messages.push(message.clone());
         }
-        let link = Doc::of(&json!({ "previous": previous, "head": chain.head, "added": added }));
+        let link = ContentDoc::of(&json!({ "previous": previous, "head": chain.head, "added": added }));
         chain.at = link.hash;
         chain.digest = chain.digesting.digest();
         texts.extend(link.texts);
@@ -64,11 +64,11 @@ impl Chain {
 pub fn expand_request(
     at: ContentHash,
     lookup: &dyn Fn(ContentHash) -> Option<String>,
-) -> Result<Value, Missing> {
-    let document = |hash: ContentHash| -> Result<Value, Missing> {
-        let body = lookup(hash).ok_or(Missing(hash))?;
-        let stored = serde_json::from_str(&body).map_err(|_| Missing(hash))?;
-        expand(&stored, lookup)
+) -> Result<Value, MissingBlob> {
+    let document = |hash: ContentHash| -> Result<Value, MissingBlob> {
+        let body = lookup(hash).ok_or(MissingBlob(hash))?;
+        let stored = serde_json::from_str(&body).map_err(|_| MissingBlob(hash))?;
+        inline(&stored, lookup)
     };
     let hash_in = |value: &Value| value.as_str().and_then(ContentHash::from_hex);
 
@@ -88,7 +88,7 @@ pub fn expand_request(
             None => break,
         }
     }
-    let head = hash_in(&newest["head"]).ok_or(Missing(at))?;
+    let head = hash_in(&newest["head"]).ok_or(MissingBlob(at))?;
     let mut whole = document(head)?;
     let messages = added.into_iter().rev().flatten().map(document).collect::<Result<Vec<Value>, _>>()?;
     whole["messages"] = Value::Array(messages);

@@ -1,16 +1,16 @@
 //! The session's only access to the outside. It fixes the order in which steps are looked up, performed and
 //! recorded.
 
-use super::ask::{Asked, ModelCall, OutsideCall};
+use super::external_step::{ExternalStep, ModelCall, ToolCallEffect};
 use super::host::{CallOptions, Host};
-use super::stop::{Divergence, Stop};
+use super::stop::{Divergence, SessionStop};
 use super::tape::{Lookup, Tape};
-use super::{Chain, Class, Doc, Key, NodeFailure, OutcomeKind, Step, StepPath, text};
+use super::{ContentDoc, NodeFailure, OutcomeKind, RequestChain, ScopeKey, Step, StepClass, StepPath, text};
 use crate::id::ContentHash;
 use crate::json;
 use crate::message::{CallFailure, ModelReply, ModelRequest, Role};
 use crate::ports::{ExternalCall, ExternalReply};
-use crate::record::{Implied, MessageRow, StepEnd, Text, Write};
+use crate::record::{DerivedRow, MessageRow, StepEnd, StoredText, Write};
 use papertape_redact::Redactor;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One run of a session: its tape, its pending writes and its host.
-pub struct Session {
+pub struct SessionRun {
     host: Arc<dyn Host>,
     tape: Mutex<Tape>,
     riders: Mutex<Vec<Write>>,
@@ -28,7 +28,7 @@ pub struct Session {
     seed: ContentHash,
 }
 
-impl Session {
+impl SessionRun {
     /// A run on `tape`. The seed combines the job's and the agent-day's.
     #[must_use]
     pub fn new(host: Arc<dyn Host>, tape: Tape, redactor: Arc<Redactor>, seed: ContentHash) -> Arc<Self> {
@@ -61,10 +61,10 @@ impl Session {
     ///
     /// # Errors
     /// [`Stop::Unread`], or the error of the host's commit.
-    pub async fn finish(&self, closing: Vec<Write>) -> Result<(), Stop> {
+    pub async fn finish(&self, closing: Vec<Write>) -> Result<(), SessionStop> {
         let unread = self.tape().unread();
         if !unread.is_empty() {
-            return Err(Stop::Unread(unread));
+            return Err(SessionStop::UnconsumedSteps(unread));
         }
         if self.tape().is_sealed() {
             return Ok(());
@@ -81,7 +81,7 @@ impl Session {
     }
 
     /// The texts that this run has not written yet, as writes.
-    pub(super) fn new_texts(&self, texts: impl Iterator<Item = Text>) -> Vec<Write> {
+    pub(super) fn new_texts(&self, texts: impl Iterator<Item = StoredText>) -> Vec<Write> {
         let mut written = lock(&self.written);
         texts.filter(|text| written.insert(text.hash)).map(Write::Text).collect()
     }
@@ -92,7 +92,7 @@ impl Session {
     }
 
     /// Commits the pending writes, then `writes`.
-    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), Stop> {
+    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), SessionStop> {
         let mut batch = std::mem::take(&mut *lock(&self.riders));
         let waiting = batch.len();
         batch.extend(writes);
@@ -103,14 +103,14 @@ impl Session {
         let refusable = batch.iter().any(|write| matches!(write, Write::Plan(_)));
         let kept = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
         match (self.host.commit(batch).await, kept) {
-            (Err(Stop::Refused(why)), Some((riders, texts))) => {
+            (Err(SessionStop::Refused(why)), Some((riders, texts))) => {
                 let mut written = lock(&self.written);
                 written.retain(|hash| !texts.contains(hash));
                 drop(written);
                 let mut waits = lock(&self.riders);
                 let later = std::mem::replace(&mut *waits, riders);
                 waits.extend(later);
-                Err(Stop::Refused(why))
+                Err(SessionStop::Refused(why))
             }
             (result, _) => result,
         }
@@ -130,19 +130,19 @@ impl Session {
         part: &'static str,
         was: Option<ContentHash>,
         now: Value,
-    ) -> Stop {
+    ) -> SessionStop {
         let was = match was {
             Some(at) => self.host.request(at).await,
             None => None,
         };
         let difference = was.and_then(|was| json::difference(&was, &now));
-        Stop::Diverged(Box::new(Divergence { path: path.clone(), part, difference }))
+        SessionStop::Diverged(Box::new(Divergence { path: path.clone(), part, difference }))
     }
 }
 
 /// A tool call whose result enters the conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolNote {
+pub struct ToolInvocation {
     /// The tool.
     pub name: String,
     /// Its arguments.
@@ -151,11 +151,11 @@ pub struct ToolNote {
 
 /// A local or order step: an effect of our own pure code.
 #[derive(Debug)]
-pub struct Entry {
+pub struct LocalStep {
     /// The step's kind, such as `read` or `order`.
     pub kind: &'static str,
     /// [`Class::Local`] or [`Class::Order`].
-    pub class: Class,
+    pub class: StepClass,
     /// The arguments.
     pub arguments: Value,
     /// The outcome.
@@ -163,29 +163,29 @@ pub struct Entry {
     /// How it ended.
     pub outcome_kind: OutcomeKind,
     /// Its message in the conversation.
-    pub said: Option<Shown>,
+    pub said: Option<TranscriptMessage>,
     /// The rows derived from it.
-    pub implied: Vec<Implied>,
+    pub implied: Vec<DerivedRow>,
 }
 
 /// A message to record with a step.
 #[derive(Debug)]
-pub struct Shown {
+pub struct TranscriptMessage {
     /// The author.
     pub role: Role,
     /// The text.
     pub content: String,
     /// The tool call, for a tool's result.
-    pub tool: Option<ToolNote>,
+    pub tool: Option<ToolInvocation>,
 }
 
 /// A scope of a running session. One scope is sequential; only [`Ctx::all`] forks.
 pub struct Ctx {
-    session: Arc<Session>,
+    session: Arc<SessionRun>,
     scope: String,
     counters: BTreeMap<String, u32>,
     children: Mutex<HashSet<String>>,
-    chain: Option<Chain>,
+    chain: Option<RequestChain>,
     guarded: bool,
     draws: u32,
 }
@@ -195,9 +195,12 @@ impl Ctx {
     ///
     /// # Errors
     /// [`Stop::Misuse`] when a sibling already has the key.
-    pub fn child(&self, key: Key) -> Result<Self, Stop> {
+    pub fn child(&self, key: ScopeKey) -> Result<Self, SessionStop> {
         if !lock(&self.children).insert(key.to_string()) {
-            return Err(Stop::Misuse(format!("the scope {}/{key} is there already", self.scope)));
+            return Err(SessionStop::ContractViolation(format!(
+                "the scope {}/{key} is there already",
+                self.scope
+            )));
         }
         let scope = if self.scope.is_empty() { key.to_string() } else { format!("{}/{key}", self.scope) };
         Ok(Self {
@@ -233,8 +236,8 @@ impl Ctx {
         &mut self,
         request: &ModelRequest,
         options: CallOptions,
-    ) -> Result<Result<ModelReply, CallFailure>, Stop> {
-        self.ask_model(request, options, Some(None)).await
+    ) -> Result<Result<ModelReply, CallFailure>, SessionStop> {
+        self.call_model(request, options, Some(None)).await
     }
 
     /// Calls a model outside the conversation, for example for a summary: the response is not a message of
@@ -242,26 +245,26 @@ impl Ctx {
     ///
     /// # Errors
     /// A stop.
-    pub async fn aside(
+    pub async fn model_off_transcript(
         &mut self,
         request: &ModelRequest,
         options: CallOptions,
-    ) -> Result<Result<ModelReply, CallFailure>, Stop> {
-        self.ask_model(request, options, None).await
+    ) -> Result<Result<ModelReply, CallFailure>, SessionStop> {
+        self.call_model(request, options, None).await
     }
 
-    async fn ask_model(
+    async fn call_model(
         &mut self,
         request: &ModelRequest,
         options: CallOptions,
-        show: Option<Option<ToolNote>>,
-    ) -> Result<Result<ModelReply, CallFailure>, Stop> {
-        let (chain, texts) = Chain::link(self.chain.take(), request);
-        let step = Step { path: self.next("model"), class: Class::External, digest: chain.digest };
+        show: Option<Option<ToolInvocation>>,
+    ) -> Result<Result<ModelReply, CallFailure>, SessionStop> {
+        let (chain, texts) = RequestChain::link(self.chain.take(), request);
+        let step = Step { path: self.next("model"), class: StepClass::External, digest: chain.digest };
         let request_ref = chain.at;
         self.chain = Some(chain);
-        let asked = Asked { step, request_ref, texts, repeatable: true, show };
-        self.session.ask(asked, &ModelCall { request, options }).await
+        let asked = ExternalStep { step, request_ref, texts, repeatable: true, show };
+        self.session.run_external_step(asked, &ModelCall { request, options }).await
     }
 
     /// Calls an external tool. `repeatable`: a call whose outcome is unknown after a crash may be sent again;
@@ -275,14 +278,14 @@ impl Ctx {
         call: &ExternalCall,
         repeatable: bool,
         options: CallOptions,
-        note: Option<ToolNote>,
-    ) -> Result<Result<ExternalReply, CallFailure>, Stop> {
+        note: Option<ToolInvocation>,
+    ) -> Result<Result<ExternalReply, CallFailure>, SessionStop> {
         let arguments = json::to_value(call);
-        let step = Step::new(self.next("tool"), Class::External, &arguments);
-        let request = Doc::of(&arguments);
+        let step = Step::new(self.next("tool"), StepClass::External, &arguments);
+        let request = ContentDoc::of(&arguments);
         let show = note.map(Some);
-        let asked = Asked { step, request_ref: request.hash, texts: request.texts, repeatable, show };
-        self.session.ask(asked, &OutsideCall { call, options }).await
+        let asked = ExternalStep { step, request_ref: request.hash, texts: request.texts, repeatable, show };
+        self.session.run_external_step(asked, &ToolCallEffect { call, options }).await
     }
 
     /// Records an effect of our own pure code as a deferred write, committed with the session's next
@@ -291,13 +294,16 @@ impl Ctx {
     ///
     /// # Errors
     /// A stop; [`Stop::Misuse`] for an order inside a guard.
-    pub async fn local(&mut self, entry: Entry) -> Result<Value, Stop> {
-        if entry.class == Class::Order && self.guarded {
-            return Err(Stop::Misuse(format!("an order inside of a guard, at {}", self.scope)));
+    pub async fn record_local(&mut self, entry: LocalStep) -> Result<Value, SessionStop> {
+        if entry.class == StepClass::Order && self.guarded {
+            return Err(SessionStop::ContractViolation(format!(
+                "an order inside of a guard, at {}",
+                self.scope
+            )));
         }
         let step = Step::new(self.next(entry.kind), entry.class, &entry.arguments);
         let outcome = self.session.redactor.redact_value(entry.outcome).value;
-        let outcome_doc = Doc::of(&outcome);
+        let outcome_doc = ContentDoc::of(&outcome);
         let found = self.session.tape().look_up(&step);
         match found {
             Lookup::Done { outcome_ref, .. } if outcome_ref == Some(outcome_doc.hash) => {
@@ -309,14 +315,14 @@ impl Ctx {
             Lookup::Differs { request_ref } => {
                 return Err(self.session.diverged(&step.path, "request", request_ref, entry.arguments).await);
             }
-            Lookup::Missing => return Err(Stop::Missing(step.path)),
+            Lookup::Missing => return Err(SessionStop::Missing(step.path)),
             Lookup::Open { .. } | Lookup::Inherited { .. } => {
-                return Err(Stop::Misuse(format!("the local step {} is open", step.path)));
+                return Err(SessionStop::ContractViolation(format!("the local step {} is open", step.path)));
             }
             Lookup::Absent => {}
         }
-        let request = Doc::of(&entry.arguments);
-        let mut texts: Vec<Text> = request.texts;
+        let request = ContentDoc::of(&entry.arguments);
+        let mut texts: Vec<StoredText> = request.texts;
         texts.extend(outcome_doc.texts);
         let mut implied = entry.implied;
         if let Some(said) = entry.said {
@@ -344,31 +350,35 @@ impl Ctx {
     ///
     /// # Errors
     /// A stop.
-    pub async fn say(&mut self, content: &str) -> Result<String, Stop> {
-        self.say_showing(content, Vec::new()).await
+    pub async fn push_user_message(&mut self, content: &str) -> Result<String, SessionStop> {
+        self.push_with_exposure(content, Vec::new()).await
     }
 
     /// Like [`Self::say`], with the rows derived from the text: the market data it contains.
     ///
     /// # Errors
     /// A stop.
-    pub async fn say_showing(&mut self, content: &str, implied: Vec<Implied>) -> Result<String, Stop> {
-        let said = Shown { role: Role::User, content: content.to_owned(), tool: None };
-        let entry = Entry {
+    pub async fn push_with_exposure(
+        &mut self,
+        content: &str,
+        implied: Vec<DerivedRow>,
+    ) -> Result<String, SessionStop> {
+        let said = TranscriptMessage { role: Role::User, content: content.to_owned(), tool: None };
+        let entry = LocalStep {
             kind: "message",
-            class: Class::Local,
+            class: StepClass::Local,
             arguments: json!({ "role": Role::User }),
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
             said: Some(said),
             implied,
         };
-        let kept = self.local(entry).await?;
+        let kept = self.record_local(entry).await?;
         Ok(kept.as_str().unwrap_or_default().to_owned())
     }
 
     /// Records the system prompt of this scope's model. Returns it as recorded.
-    pub fn instruct(&mut self, instructions: &str) -> String {
+    pub fn set_system_prompt(&mut self, instructions: &str) -> String {
         let kept = text(self.session.redactor.redact_text(instructions).value);
         let body = kept.body.clone();
         if self.session.tape().is_sealed() {
@@ -385,11 +395,11 @@ impl Ctx {
     ///
     /// # Errors
     /// A stop.
-    pub async fn flush(&self) -> Result<(), Stop> {
+    pub async fn flush(&self) -> Result<(), SessionStop> {
         self.session.commit(Vec::new()).await
     }
 
-    pub(super) fn shared(&self) -> Arc<Session> {
+    pub(super) fn shared(&self) -> Arc<SessionRun> {
         Arc::clone(&self.session)
     }
 
@@ -412,8 +422,8 @@ fn texts_of(writes: &[Write]) -> Vec<ContentHash> {
     writes.iter().filter_map(text).collect()
 }
 
-pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolNote>) -> Implied {
-    Implied::Message(MessageRow {
+pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolInvocation>) -> DerivedRow {
+    DerivedRow::Message(MessageRow {
         role,
         content,
         tool_name: tool.map(|tool| tool.name.clone()),

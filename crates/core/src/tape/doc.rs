@@ -3,7 +3,7 @@
 
 use crate::id::ContentHash;
 use crate::json;
-use crate::record::Text;
+use crate::record::StoredText;
 use serde_json::{Map, Value};
 
 /// Strings of at least this many bytes are extracted from a document.
@@ -15,26 +15,26 @@ const LITERAL: &str = "$literal";
 
 /// A document with the texts to store for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doc {
+pub struct ContentDoc {
     /// Hash of the whole document.
     pub hash: ContentHash,
     /// The document's own text and its extracted strings.
-    pub texts: Vec<Text>,
+    pub texts: Vec<StoredText>,
 }
 
 /// A text that a document references is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the text {0} is not in the record")]
-pub struct Missing(pub ContentHash);
+pub struct MissingBlob(pub ContentHash);
 
 /// A plain text, stored under its own hash.
 #[must_use]
-pub fn text(body: impl Into<String>) -> Text {
+pub fn text(body: impl Into<String>) -> StoredText {
     let body = body.into();
-    Text { hash: ContentHash::of(body.as_bytes()), body }
+    StoredText { hash: ContentHash::of(body.as_bytes()), body }
 }
 
-impl Doc {
+impl ContentDoc {
     /// Makes the document of a value. Its hash differs from that of a plain text: a document and a text with
     /// equal content are stored differently.
     #[must_use]
@@ -44,14 +44,14 @@ impl Doc {
         let hash = ContentHash::of(&whole);
         let mut texts = Vec::new();
         let mut body = Vec::with_capacity(whole.len());
-        lift(value, &mut body, &mut texts);
-        texts.push(Text { hash, body: json::text(body) });
+        extract(value, &mut body, &mut texts);
+        texts.push(StoredText { hash, body: json::text(body) });
         Self { hash, texts }
     }
 
     /// The document's own text, and the texts it references.
     #[must_use]
-    pub fn into_parts(mut self) -> (Text, Vec<Text>) {
+    pub fn into_parts(mut self) -> (StoredText, Vec<StoredText>) {
         let own = self.texts.pop().unwrap_or_else(|| text(""));
         (own, self.texts)
     }
@@ -61,15 +61,15 @@ impl Doc {
 ///
 /// # Errors
 /// The first text that `lookup` does not find.
-pub fn expand(stored: &Value, lookup: &dyn Fn(ContentHash) -> Option<String>) -> Result<Value, Missing> {
+pub fn inline(stored: &Value, lookup: &dyn Fn(ContentHash) -> Option<String>) -> Result<Value, MissingBlob> {
     Ok(match stored {
         Value::Object(map) => match reference(map) {
-            Some(Marker::Text(hash)) => Value::String(lookup(hash).ok_or(Missing(hash))?),
+            Some(Marker::Text(hash)) => Value::String(lookup(hash).ok_or(MissingBlob(hash))?),
             Some(Marker::Literal(inner)) => Value::Object(expand_all(inner, lookup)?),
             None => Value::Object(expand_all(map, lookup)?),
         },
         Value::Array(items) => {
-            Value::Array(items.iter().map(|item| expand(item, lookup)).collect::<Result<_, _>>()?)
+            Value::Array(items.iter().map(|item| inline(item, lookup)).collect::<Result<_, _>>()?)
         }
         scalar => scalar.clone(),
     })
@@ -108,12 +108,12 @@ fn reference(map: &Map<String, Value>) -> Option<Marker<'_>> {
 fn expand_all(
     map: &Map<String, Value>,
     lookup: &dyn Fn(ContentHash) -> Option<String>,
-) -> Result<Map<String, Value>, Missing> {
-    map.iter().map(|(key, value)| Ok((key.clone(), expand(value, lookup)?))).collect()
+) -> Result<Map<String, Value>, MissingBlob> {
+    map.iter().map(|(key, value)| Ok((key.clone(), inline(value, lookup)?))).collect()
 }
 
 /// Appends the value's canonical JSON with its long strings extracted.
-fn lift(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<Text>) {
+fn extract(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<StoredText>) {
     match value {
         Value::String(long) if long.len() >= LIFT_BYTES => {
             let text = text(long.clone());
@@ -125,13 +125,13 @@ fn lift(value: &Value, out: &mut Vec<u8>, texts: &mut Vec<Text>) {
             if is_like_ours {
                 out.extend_from_slice(format!("{{\"{LITERAL}\":").as_bytes());
             }
-            json::object(map, out, |inner, out| lift(inner, out, texts));
+            json::object(map, out, |inner, out| extract(inner, out, texts));
             if is_like_ours {
                 out.push(b'}');
             }
         }
         Value::Array(items) => {
-            json::list(items.iter(), (b'[', b']'), out, |item, out| lift(item, out, texts));
+            json::list(items.iter(), (b'[', b']'), out, |item, out| extract(item, out, texts));
         }
         scalar => json::scalar_into(scalar, out),
     }

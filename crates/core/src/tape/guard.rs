@@ -1,9 +1,9 @@
 //! Guards: deadlines around parts of a session, and parts that run concurrently.
 
-use super::ctx::{Ctx, Session};
-use super::stop::Stop;
+use super::ctx::{Ctx, SessionRun};
+use super::stop::SessionStop;
 use super::tape::Lookup;
-use super::{Class, Doc, Key, OutcomeKind, State, Step, StepPath};
+use super::{ContentDoc, OutcomeKind, ScopeKey, Step, StepClass, StepPath, StepState};
 use crate::json;
 use crate::ports::BoxFuture;
 use crate::record::{Intent, ReusedFrom, StepEnd, TapeRow, Write};
@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The shortest extension that a deadline timer grants at once.
-const LEAST_PATIENCE: Duration = Duration::from_millis(10);
+const MIN_TIMER: Duration = Duration::from_millis(10);
 
 /// A part of a session: a function of its scope.
-pub type Branch<'a, T> = Box<dyn FnOnce(Ctx) -> BoxFuture<'a, Result<T, Stop>> + Send + 'a>;
+pub type Branch<'a, T> = Box<dyn FnOnce(Ctx) -> BoxFuture<'a, Result<T, SessionStop>> + Send + 'a>;
 
 /// A part of a session that may fail and runs under a guard.
 pub type GuardedBranch<'a, T> = Branch<'a, Result<T, NodeFailure>>;
 
 /// A branch that has been called with its scope.
-type Running<'a, T> = BoxFuture<'a, Result<T, Stop>>;
+type Running<'a, T> = BoxFuture<'a, Result<T, SessionStop>>;
 
 /// Why a guarded node returned nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct NodeFailure {
 
 /// The outcome of a guarded body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict<T> {
+pub enum GuardOutcome<T> {
     /// The body ended in time.
     Ok(T),
     /// The deadline passed first; the body was dropped.
@@ -52,7 +52,10 @@ impl Ctx {
     ///
     /// # Errors
     /// A stop; a duplicate key.
-    pub async fn all<T: Send>(&mut self, branches: Vec<(Key, Branch<'_, T>)>) -> Result<Vec<T>, Stop> {
+    pub async fn all<T: Send>(
+        &mut self,
+        branches: Vec<(ScopeKey, Branch<'_, T>)>,
+    ) -> Result<Vec<T>, SessionStop> {
         try_join_all(self.fork(branches)?).await
     }
 
@@ -63,8 +66,8 @@ impl Ctx {
     pub async fn all_bounded<T: Send>(
         &mut self,
         limit: usize,
-        branches: Vec<(Key, Branch<'_, T>)>,
-    ) -> Result<Vec<T>, Stop> {
+        branches: Vec<(ScopeKey, Branch<'_, T>)>,
+    ) -> Result<Vec<T>, SessionStop> {
         let numbered = self.fork(branches)?.into_iter().enumerate();
         let running = numbered.map(|(at, branch)| async move { branch.await.map(|value| (at, value)) });
         let running = stream::iter(running.collect::<Vec<_>>()).buffer_unordered(limit.max(1));
@@ -80,17 +83,20 @@ impl Ctx {
     /// A stop; a duplicate key.
     pub async fn guard_all<T: Send>(
         &mut self,
-        bodies: Vec<(Key, Duration, GuardedBranch<'_, T>)>,
-    ) -> Result<Vec<Verdict<T>>, Stop> {
+        bodies: Vec<(ScopeKey, Duration, GuardedBranch<'_, T>)>,
+    ) -> Result<Vec<GuardOutcome<T>>, SessionStop> {
         let guards = bodies
             .into_iter()
-            .map(|(key, deadline, body)| Ok(self.child(key)?.guarded().watch(deadline, body)))
-            .collect::<Result<Vec<_>, Stop>>()?;
+            .map(|(key, deadline, body)| Ok(self.child(key)?.guarded().run_with_deadline(deadline, body)))
+            .collect::<Result<Vec<_>, SessionStop>>()?;
         try_join_all(guards).await
     }
 
     /// Calls each branch with its scope. All keys are registered before anything runs.
-    fn fork<'b, T>(&self, branches: Vec<(Key, Branch<'b, T>)>) -> Result<Vec<Running<'b, T>>, Stop> {
+    fn fork<'b, T>(
+        &self,
+        branches: Vec<(ScopeKey, Branch<'b, T>)>,
+    ) -> Result<Vec<Running<'b, T>>, SessionStop> {
         branches.into_iter().map(|(key, branch)| Ok(branch(self.child(key)?))).collect()
     }
 
@@ -104,22 +110,22 @@ impl Ctx {
     /// A stop, which is never a verdict; a duplicate key.
     pub async fn guard<T: Send>(
         &mut self,
-        key: Key,
+        key: ScopeKey,
         deadline: Duration,
         body: GuardedBranch<'_, T>,
-    ) -> Result<Verdict<T>, Stop> {
-        self.child(key)?.guarded().watch(deadline, body).await
+    ) -> Result<GuardOutcome<T>, SessionStop> {
+        self.child(key)?.guarded().run_with_deadline(deadline, body).await
     }
 
     /// Runs the body in this scope under a deadline.
-    async fn watch<T: Send>(
+    async fn run_with_deadline<T: Send>(
         self,
         deadline: Duration,
         body: GuardedBranch<'_, T>,
-    ) -> Result<Verdict<T>, Stop> {
+    ) -> Result<GuardOutcome<T>, SessionStop> {
         let session = self.shared();
         let scope = self.scope().to_owned();
-        let step = Step::new(StepPath::of(&scope, "guard", 1), Class::Guard, &json!({}));
+        let step = Step::new(StepPath::of(&scope, "guard", 1), StepClass::Guard, &json!({}));
         // A separate statement: the lock must not be held while the body runs.
         let found = session.tape().verdict(&step, &scope);
         match found {
@@ -127,48 +133,48 @@ impl Ctx {
             Lookup::Inherited { kind, outcome, origin } => {
                 let verdict = recorded(&step.path, kind, Some(outcome.clone()));
                 let below = session.tape().inherited_below(&scope, &step.path);
-                let body = below.into_iter().map(copied).collect::<Result<Vec<_>, Stop>>()?;
+                let body = below.into_iter().map(copied).collect::<Result<Vec<_>, SessionStop>>()?;
                 close(&session, step, scope, kind, outcome, Some((origin, body))).await?;
                 return verdict;
             }
             Lookup::Absent | Lookup::Missing => {}
             Lookup::Differs { .. } | Lookup::Open { .. } => {
-                return Err(Stop::Misuse(format!("{} is no verdict", step.path)));
+                return Err(SessionStop::ContractViolation(format!("{} is no verdict", step.path)));
             }
         }
-        let patience = Box::pin(patience(Arc::clone(&session), scope.clone(), deadline));
+        let patience = Box::pin(deadline_timer(Arc::clone(&session), scope.clone(), deadline));
         match select(body(self), patience).await {
             Either::Left((ended, _)) => match ended? {
-                Ok(value) => Ok(Verdict::Ok(value)),
+                Ok(value) => Ok(GuardOutcome::Ok(value)),
                 // A replay's tape has every verdict, so a missing one is an error.
-                Err(_) if session.tape().is_sealed() => Err(Stop::Missing(step.path)),
+                Err(_) if session.tape().is_sealed() => Err(SessionStop::Missing(step.path)),
                 Err(failure) => {
                     let failure = session.redact_failure(failure);
                     let outcome = json::to_value(&failure);
                     close(&session, step, scope, OutcomeKind::Failed, outcome, None).await?;
-                    Ok(Verdict::Failed(failure))
+                    Ok(GuardOutcome::Failed(failure))
                 }
             },
             Either::Right(((), body)) => {
                 drop(body);
                 close(&session, step, scope, OutcomeKind::TimedOut, json!(null), None).await?;
-                Ok(Verdict::TimedOut)
+                Ok(GuardOutcome::TimedOut)
             }
         }
     }
 }
 
 /// Resolves when the deadline has passed, extended by the time that the scope's calls spent in the queue.
-async fn patience(session: Arc<Session>, scope: String, deadline: Duration) {
+async fn deadline_timer(session: Arc<SessionRun>, scope: String, deadline: Duration) {
     let mut given = deadline;
     session.host().sleep(deadline).await;
     loop {
-        let due = deadline.saturating_add(session.host().waited(&scope));
+        let due = deadline.saturating_add(session.host().queue_wait(&scope));
         if due <= given {
             return;
         }
         // A call that has just been queued must not wake this timer at every tick.
-        let more = (due - given).max(LEAST_PATIENCE);
+        let more = (due - given).max(MIN_TIMER);
         given = given.saturating_add(more);
         session.host().sleep(more).await;
     }
@@ -177,16 +183,16 @@ async fn patience(session: Arc<Session>, scope: String, deadline: Duration) {
 /// One transaction: the verdict, and the end of everything that is open below it. For a verdict copied from a
 /// branch's parent, also its origin and the steps of its body.
 async fn close(
-    session: &Session,
+    session: &SessionRun,
     step: Step,
     scope: String,
     outcome_kind: OutcomeKind,
     outcome: serde_json::Value,
     inherited: Option<(ReusedFrom, Vec<Write>)>,
-) -> Result<(), Stop> {
+) -> Result<(), SessionStop> {
     let (reused_from, body) = inherited.map_or((None, Vec::new()), |(origin, body)| (Some(origin), body));
-    let request = Doc::of(&json!({}));
-    let outcome = Doc::of(&outcome);
+    let request = ContentDoc::of(&json!({}));
+    let outcome = ContentDoc::of(&outcome);
     let end = StepEnd {
         path: step.path,
         class: step.class,
@@ -206,12 +212,12 @@ async fn close(
 
 /// A step of the parent's body as a step of the branch: done as recorded there, or abandoned because its
 /// guard closed. Its cost is counted with the parent, which the origin references.
-fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, Stop> {
+fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, SessionStop> {
     let path = row.path;
-    let torn = |what: &str| Stop::Record(format!("the step {path} of the parent has no {what}"));
+    let torn = |what: &str| SessionStop::Record(format!("the step {path} of the parent has no {what}"));
     let request_ref = row.request_ref.ok_or_else(|| torn("request"))?;
     Ok(match row.state {
-        State::Done(outcome_kind) => Write::End(StepEnd {
+        StepState::Done(outcome_kind) => Write::End(StepEnd {
             outcome_ref: row.outcome_ref.ok_or_else(|| torn("outcome"))?,
             path,
             class: row.class,
@@ -222,7 +228,7 @@ fn copied((row, origin): (TapeRow, ReusedFrom)) -> Result<Write, Stop> {
             reused_from: Some(origin),
             implied: row.implied,
         }),
-        State::Intent | State::Abandoned => {
+        StepState::Intent | StepState::Abandoned => {
             let step = Intent { path, digest: row.digest, request_ref };
             Write::Abandoned { step, reused_from: origin }
         }
@@ -233,12 +239,12 @@ fn recorded<T>(
     path: &StepPath,
     kind: OutcomeKind,
     outcome: Option<serde_json::Value>,
-) -> Result<Verdict<T>, Stop> {
+) -> Result<GuardOutcome<T>, SessionStop> {
     match (kind, outcome) {
-        (OutcomeKind::TimedOut, _) => Ok(Verdict::TimedOut),
+        (OutcomeKind::TimedOut, _) => Ok(GuardOutcome::TimedOut),
         (_, Some(outcome)) => serde_json::from_value(outcome)
-            .map(Verdict::Failed)
-            .map_err(|error| Stop::Record(format!("the verdict at {path} cannot be read: {error}"))),
-        (_, None) => Err(Stop::Record(format!("the verdict at {path} has no outcome"))),
+            .map(GuardOutcome::Failed)
+            .map_err(|error| SessionStop::Record(format!("the verdict at {path} cannot be read: {error}"))),
+        (_, None) => Err(SessionStop::Record(format!("the verdict at {path} has no outcome"))),
     }
 }

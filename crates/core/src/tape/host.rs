@@ -1,7 +1,7 @@
 //! What a session needs from its host.
 
-use super::act::{ActionOptions, ActionReply};
-use super::{StepPath, Stop};
+use super::action::{ActionOptions, ActionReply};
+use super::{SessionStop, StepPath};
 use crate::id::ContentHash;
 use crate::message::{CallFailure, ModelReply, ModelRequest};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
@@ -20,7 +20,7 @@ pub struct CallOptions {
 
 /// The outcome of a call, with its last attempt.
 #[derive(Clone, Debug)]
-pub struct Called<T> {
+pub struct CallOutcome<T> {
     /// The response, or the failure.
     pub result: Result<T, CallFailure>,
     /// The attempt that returned it.
@@ -28,7 +28,7 @@ pub struct Called<T> {
 }
 
 /// The outcome of a call, with further writes for the outcome's transaction.
-pub type Performed<T> = (Called<T>, Vec<Write>);
+pub type CallOutcomeWithWrites<T> = (CallOutcome<T>, Vec<Write>);
 
 /// Performs and records a session's effects: the runtime, the replayer, or a test.
 ///
@@ -36,11 +36,11 @@ pub type Performed<T> = (Called<T>, Vec<Write>);
 pub trait Host: Send + Sync {
     /// Checks whether another external step may run, and reserves its budget. Called before the step's
     /// intent.
-    fn admit<'a>(
+    fn reserve<'a>(
         &'a self,
         path: &'a StepPath,
         request: Option<&'a ModelRequest>,
-    ) -> BoxFuture<'a, Result<(), Stop>>;
+    ) -> BoxFuture<'a, Result<(), SessionStop>>;
 
     /// Reports that the step is sent again after `times` crashes of its process, the last of them new.
     /// Returns the estimated usage of the attempt that was cut off. Called before the step is admitted.
@@ -61,7 +61,7 @@ pub trait Host: Send + Sync {
         request: &'a ModelRequest,
         options: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>>;
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>>;
 
     /// Calls an external tool.
     fn external<'a>(
@@ -70,7 +70,7 @@ pub trait Host: Send + Sync {
         call: &'a ExternalCall,
         options: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>>;
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>>;
 
     /// Performs an action, and returns its writes for the outcome's transaction. The default rejects every
     /// action.
@@ -80,21 +80,21 @@ pub trait Host: Send + Sync {
         _call: &'a ExternalCall,
         _options: ActionOptions,
         _first: u32,
-    ) -> BoxFuture<'a, Result<Performed<ActionReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcomeWithWrites<ActionReply>, SessionStop>> {
         let message = format!("there is nobody to perform the action {path}");
-        Box::pin(async move { Err(Stop::Misuse(message)) })
+        Box::pin(async move { Err(SessionStop::ContractViolation(message)) })
     }
 
     /// Commits the writes in one transaction and returns when they are durable. Dropping the future does not
     /// undo them.
-    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>>;
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>>;
 
     /// Resolves after the duration: a guard's deadline. On a replay it never resolves.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
     /// How long, so far, a call in the scope or below has waited in our queue. A guard's deadline excludes
     /// this time: a node is not slow because we queue its calls.
-    fn waited(&self, _scope: &str) -> Duration {
+    fn queue_wait(&self, _scope: &str) -> Duration {
         Duration::ZERO
     }
 

@@ -5,11 +5,11 @@
 //! [digest](Step) returns its recorded outcome, a different one is a [`Divergence`], and an absent one is
 //! performed by the [`Host`] and committed before its result is used.
 
-mod act;
-mod ask;
+mod action;
 mod chain;
 mod ctx;
 mod doc;
+mod external_step;
 mod guard;
 mod host;
 mod path;
@@ -18,13 +18,13 @@ mod stop;
 #[expect(clippy::module_inception, reason = "the tape itself is the heart of the tape")]
 mod tape;
 
-pub use act::{Acted, ActionAsk, ActionHold, ActionOptions, ActionReply};
-pub use chain::{Chain, expand_request};
-pub use ctx::{Ctx, Entry, Session, Shown, ToolNote};
-pub use doc::{Doc, Missing, expand, references, text};
-pub use guard::{Branch, GuardedBranch, NodeFailure, Verdict};
-pub use host::{CallOptions, Called, Host, Performed};
-pub use path::{Key, StepPath};
-pub use step::{Class, OutcomeKind, State, Step};
-pub use stop::{Divergence, Stop};
+pub use action::{ActionBlock, ActionOptions, ActionOutcome, ActionReply, ActionRequest};
+pub use chain::{RequestChain, expand_request};
+pub use ctx::{Ctx, LocalStep, SessionRun, ToolInvocation, TranscriptMessage};
+pub use doc::{ContentDoc, MissingBlob, inline, references, text};
+pub use guard::{Branch, GuardOutcome, GuardedBranch, NodeFailure};
+pub use host::{CallOptions, CallOutcome, CallOutcomeWithWrites, Host};
+pub use path::{ScopeKey, StepPath};
+pub use step::{OutcomeKind, Step, StepClass, StepState};
+pub use stop::{Divergence, SessionStop};
 pub use tape::Tape;

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 /// A scope's name among its siblings: a node with its round, or a symbol.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Key {
+pub enum ScopeKey {
     /// One instrument's part of a day.
     Symbol(String),
     /// A node of the graph or a phase of the day, with its 1-based round.
     Node(String, u32),
 }
 
-impl Key {
+impl ScopeKey {
     /// A node in its first round.
     #[must_use]
     pub fn node(name: impl Into<String>) -> Self {
@@ -23,7 +23,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for ScopeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // `/` and `#` structure the path; they are escaped so that different names stay different.
         let clean = |name: &str| name.replace('%', "%25").replace('/', "%2F").replace('#', "%23");

@@ -11,7 +11,7 @@ use std::fmt;
 /// Where a step's outcome comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum StepClass {
     /// From outside: a model, a tool. Re-runs return the recorded outcome.
     External,
     /// From our own pure code: recomputed on a re-run, and compared.
@@ -38,7 +38,7 @@ pub enum OutcomeKind {
     Unknown,
 }
 
-words!(Class { External = "external", Local = "local", Order = "order", Guard = "guard" });
+words!(StepClass { External = "external", Local = "local", Order = "order", Guard = "guard" });
 words!(OutcomeKind {
     Ok = "ok",
     Failed = "failed",
@@ -49,7 +49,7 @@ words!(OutcomeKind {
 
 /// A step's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum StepState {
     /// Committed, and perhaps sent.
     Intent,
     /// Its outcome is committed.
@@ -64,7 +64,7 @@ pub struct Step {
     /// Its path.
     pub path: StepPath,
     /// Its class.
-    pub class: Class,
+    pub class: StepClass,
     /// blake3 of the request's canonical JSON.
     pub digest: ContentHash,
 }
@@ -72,7 +72,7 @@ pub struct Step {
 impl Step {
     /// A step whose digest covers its kind and arguments.
     #[must_use]
-    pub fn new(path: StepPath, class: Class, arguments: &Value) -> Self {
+    pub fn new(path: StepPath, class: StepClass, arguments: &Value) -> Self {
         let digest = json::hash(&json!({ "kind": path.kind(), "arguments": arguments }));
         Self { path, class, digest }
     }

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// The session must stop; it can be resumed, unless the tape itself is at fault.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Stop {
+pub enum SessionStop {
     /// The job was canceled.
     #[error("the job was cancelled")]
     Cancelled,
@@ -45,17 +45,20 @@ pub enum Stop {
     Missing(StepPath),
     /// The session ended without using these steps of the tape.
     #[error("{} step(s) of the tape were not asked for, the first is {}", .0.len(), .0[0])]
-    Unread(Vec<StepPath>),
+    UnconsumedSteps(Vec<StepPath>),
     /// The program violated the tape's contract.
     #[error("the session broke a rule of the tape: {0}")]
-    Misuse(String),
+    ContractViolation(String),
 }
 
-impl Stop {
+impl SessionStop {
     /// Whether the tape does not match, so that retrying cannot help.
     #[must_use]
     pub const fn is_fault(&self) -> bool {
-        matches!(self, Self::Diverged(_) | Self::Missing(_) | Self::Unread(_) | Self::Misuse(_))
+        matches!(
+            self,
+            Self::Diverged(_) | Self::Missing(_) | Self::UnconsumedSteps(_) | Self::ContractViolation(_)
+        )
     }
 }
 

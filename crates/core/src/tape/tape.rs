@@ -1,6 +1,6 @@
 //! The recorded steps of one session, looked up by path.
 
-use super::{Class, OutcomeKind, State, Step, StepPath};
+use super::{OutcomeKind, Step, StepClass, StepPath, StepState};
 use crate::id::ContentHash;
 use crate::record::{ReusedFrom, ReusedSession, TapeRow};
 use serde_json::Value;
@@ -58,7 +58,7 @@ impl Tape {
 
     /// Makes the tape replay-only: a missing step is an error.
     #[must_use]
-    pub fn sealed(mut self) -> Self {
+    pub fn replay_only(mut self) -> Self {
         self.sealed = true;
         self
     }
@@ -66,7 +66,7 @@ impl Tape {
     /// For an audit over other data: local and order steps, whose digests identify the data, are compared by
     /// their outcomes only.
     #[must_use]
-    pub fn over_other_data(mut self) -> Self {
+    pub fn compare_outcomes_only(mut self) -> Self {
         self.other_data = true;
         self
     }
@@ -74,7 +74,7 @@ impl Tape {
     /// Lets a branch copy outcomes of external steps from its parent where digests are equal. `origin`
     /// identifies the parent's session.
     #[must_use]
-    pub fn inheriting(mut self, origin: ReusedSession, rows: Vec<TapeRow>) -> Self {
+    pub fn with_parent(mut self, origin: ReusedSession, rows: Vec<TapeRow>) -> Self {
         let order = rows.iter().map(|row| row.path.clone()).collect();
         self.inherited = Some(Inherited { origin, rows: by_path(rows), order });
         self
@@ -102,21 +102,21 @@ impl Tape {
             return self.look_up_inherited(step);
         };
         self.read.insert(step.path.clone());
-        let by_outcome = self.other_data && matches!(step.class, Class::Local | Class::Order);
+        let by_outcome = self.other_data && matches!(step.class, StepClass::Local | StepClass::Order);
         if row.class != step.class || (row.digest != step.digest && !by_outcome) {
             return Lookup::Differs { request_ref: row.request_ref };
         }
         match row.state {
-            State::Intent if self.sealed => Lookup::Missing,
-            State::Intent => Lookup::Open {
+            StepState::Intent if self.sealed => Lookup::Missing,
+            StepState::Intent => Lookup::Open {
                 attempts: row.attempts,
                 interrupted: row.interrupted,
                 has_ended: row.has_ended,
             },
             // Only a guard that closed abandons steps, and it is looked up before its body: this row's guard
             // is missing from the tape.
-            State::Abandoned => Lookup::Differs { request_ref: row.request_ref },
-            State::Done(kind) => {
+            StepState::Abandoned => Lookup::Differs { request_ref: row.request_ref },
+            StepState::Done(kind) => {
                 Lookup::Done { kind, outcome_ref: row.outcome_ref, outcome: row.outcome.clone() }
             }
         }
@@ -159,10 +159,10 @@ impl Tape {
         if self.sealed {
             return Lookup::Missing;
         }
-        let reusable = matches!(step.class, Class::External | Class::Guard);
+        let reusable = matches!(step.class, StepClass::External | StepClass::Guard);
         let found = self.inherited.as_ref().filter(|_| reusable).and_then(|inherited| {
             let row = inherited.rows.get(&step.path)?;
-            let State::Done(kind) = row.state else {
+            let StepState::Done(kind) = row.state else {
                 return None;
             };
             let outcome =

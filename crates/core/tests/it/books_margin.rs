@@ -3,7 +3,7 @@
 
 use crate::books_support::{dec, lender, money, prices, us};
 use papertape_core::broker::{
-    BookEntry, Books, Ohlc, Order, Quote, RejectCode, Side, Submission, approve, bar, close, pre, submit,
+    Books, LedgerEntry, Ohlc, Order, Quote, RejectCode, Side, Submission, approve, bar, close, pre, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{FillCause, LedgerEvent};
@@ -54,8 +54,8 @@ fn with_costs(mut books: Books, change: impl Fn(&mut serde_json::Value)) -> Book
     books
 }
 
-fn charges(entries: &[BookEntry]) -> Vec<(u32, Decimal, Decimal)> {
-    let of = |entry: &BookEntry| match &entry.event {
+fn charges(entries: &[LedgerEntry]) -> Vec<(u32, Decimal, Decimal)> {
+    let of = |entry: &LedgerEntry| match &entry.event {
         Some(LedgerEvent::Financing { amount, nights, unit, .. }) => {
             Some((nights.expect("is said"), amount.0, unit.expect("is said").0))
         }
@@ -93,7 +93,7 @@ proptest! {
         let first = on;
         let mut nights = 0;
         let mut cash = books.account().cash().0;
-        let mut check = |entries: &[BookEntry], price: Decimal, cash_now: Decimal| {
+        let mut check = |entries: &[LedgerEntry], price: Decimal, cash_now: Decimal| {
             for (n, amount, unit) in charges(entries) {
                 nights += n;
                 cash -= amount;
@@ -159,7 +159,7 @@ proptest! {
         prop_assume!(opened);
         let own = books.account().position(&x()).cloned().expect("is held");
         let available = books.account().available().expect("fits");
-        let check = |books: &Books, entries: &[BookEntry]| {
+        let check = |books: &Books, entries: &[LedgerEntry]| {
             for entry in entries {
                 let Some(realised) = entry.realised() else { continue };
                 let closing_fee = entry.fill().map_or(Decimal::ZERO, |fill| fill.fee.0);
@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-fn is_insolvency(entry: &BookEntry) -> bool {
+fn is_insolvency(entry: &LedgerEntry) -> bool {
     matches!(entry.event, Some(LedgerEvent::Insolvency { .. }))
 }
 

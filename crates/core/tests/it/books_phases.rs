@@ -4,8 +4,8 @@ use crate::books_support::{
     bars, check, close, day, dec, lender, money, order, price, prices, quantity, trade, us,
 };
 use papertape_core::broker::{
-    self, ActionType, BookEntry, Books, FillModel, MarketProfile, PendingOrder, RejectCode, Side, Submission,
-    bar, expire, pre, submit,
+    self, ActionType, Books, FillModel, LedgerEntry, MarketProfile, PendingOrder, RejectCode, Side,
+    Submission, bar, expire, pre, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent};
@@ -38,7 +38,7 @@ fn holding(side: Side) -> Books {
     books
 }
 
-fn told(entries: &[BookEntry]) -> Vec<(Option<ActionType>, Option<papertape_core::money::Price>)> {
+fn told(entries: &[LedgerEntry]) -> Vec<(Option<ActionType>, Option<papertape_core::money::Price>)> {
     entries.iter().map(|entry| (entry.action_type, entry.price)).collect()
 }
 
@@ -253,7 +253,7 @@ fn a_close_compares_with_the_close_before() {
     assert_eq!((second.entries.len(), second.last_action_id), (1, 1), "numbers begin again");
     assert_eq!(second.entries[0].action_type, Some(ActionType::NoTrade));
     let again = close(&mut books, day(D2), &prices(&[]));
-    assert_eq!(again, Err(LedgerError::DayGoesBack { reached: day(D2), day: day(D2) }));
+    assert_eq!(again, Err(LedgerError::OutOfOrder { reached: day(D2), day: day(D2) }));
     let before = books.clone();
     let again = pre(&mut books, day(D2), &prices(&[]), &prices(&[]), &[split("X", D2, "2")]);
     assert!(again.is_err() && books == before, "a day's actions happen once");
@@ -308,8 +308,8 @@ fn nights_that_are_still_owed_are_charged_before_the_open() {
     (long.leverage, long.stop) = (Some(dec("5")), Some(price("98")));
     trade(&mut books, day(D1), "100", long);
     let marks = prices(&[("X", "100")]);
-    let nights = |entries: &[BookEntry]| -> Vec<u32> {
-        let of = |entry: &BookEntry| match entry.event {
+    let nights = |entries: &[LedgerEntry]| -> Vec<u32> {
+        let of = |entry: &LedgerEntry| match entry.event {
             Some(LedgerEvent::Financing { nights, .. }) => nights,
             _ => None,
         };

@@ -2,7 +2,7 @@
 
 use crate::books_support::{close, dec, money};
 use papertape_core::broker::{
-    BookEntry, Books, FillModel, MarketProfile, Ohlc, Order, Quote, Side, StopChange, Submission,
+    Books, FillModel, LedgerEntry, MarketProfile, Ohlc, Order, Quote, Side, StopChange, Submission,
     SubmitError, approve, approve_stops, bar, change_stops, pre, submit,
 };
 use papertape_core::id::Symbol;
@@ -129,7 +129,7 @@ impl Shadow {
         self.cash + self.held.iter().map(|(symbol, held)| held * self.marks[symbol].0).sum::<Decimal>()
     }
 
-    fn take(&mut self, entry: &BookEntry) -> Result<(), TestCaseError> {
+    fn take(&mut self, entry: &LedgerEntry) -> Result<(), TestCaseError> {
         let value = self.value();
         match &entry.event {
             Some(LedgerEvent::Fill(fill)) => {
@@ -184,7 +184,7 @@ impl World {
         Self { books: Books::new("ada", profile, Money(cash)), shadow, prices, fills: 0 }
     }
 
-    fn take(&mut self, entries: &[BookEntry]) -> Result<(), TestCaseError> {
+    fn take(&mut self, entries: &[LedgerEntry]) -> Result<(), TestCaseError> {
         for entry in entries {
             self.fills += usize::from(entry.fill().is_some());
             self.shadow.take(entry)?;
@@ -253,7 +253,7 @@ impl World {
             self.wish(on, &opens, wish)?;
         }
         let out = bar(&mut self.books, on, &bars).expect("a bar");
-        for fill in out.entries.iter().filter_map(BookEntry::fill) {
+        for fill in out.entries.iter().filter_map(LedgerEntry::fill) {
             let bar = bars[&fill.symbol];
             let reference = fill.slippage.0.is_zero().then_some(fill.price);
             prop_assert!(

@@ -1,8 +1,8 @@
 //! Shared helpers for the tests of the books.
 
 use papertape_core::broker::{
-    self, Approved, BookEntry, Books, DayEnd, MarketProfile, Ohlc, Order, Quote, Rejection, Side, Submission,
-    approve, submit,
+    self, Approved, Books, DayEnd, LedgerEntry, MarketProfile, Ohlc, Order, Quote, Rejection, Side,
+    Submission, approve, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, LedgerError};
@@ -78,7 +78,7 @@ pub(crate) fn check(books: &Books, on: Date, at: &str, order: Order) -> Result<A
 }
 
 /// Approves and submits an order that must fill at once.
-pub(crate) fn trade(books: &mut Books, on: Date, at: &str, order: Order) -> BookEntry {
+pub(crate) fn trade(books: &mut Books, on: Date, at: &str, order: Order) -> LedgerEntry {
     let approved = check(books, on, at, order).expect("the order is allowed");
     match submit(books, approved).expect("the approval is fresh") {
         Submission::Filled(entry) => *entry,
@@ -92,6 +92,6 @@ pub(crate) fn pre_day(
     on: Date,
     opens: &BTreeMap<Symbol, Price>,
     actions: &[CorporateAction],
-) -> broker::Outcome {
+) -> broker::PhaseResult {
     broker::pre(books, on, opens, &BTreeMap::new(), actions).expect("a day")
 }

@@ -1,7 +1,7 @@
 //! Calls every method of a view.
 
 use papertape_core::id::Symbol;
-use papertape_core::market::{BarRange, Indicator, MarketView, Read, ReadError};
+use papertape_core::market::{BarRange, Indicator, MarketView, ReadError, ViewRead};
 use papertape_core::time::{Date, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -57,7 +57,7 @@ fn all() -> BarRange {
     BarRange::default()
 }
 
-fn told<T: Serialize>(answer: Result<Read<T>, ReadError>) -> Value {
+fn told<T: Serialize>(answer: Result<ViewRead<T>, ReadError>) -> Value {
     match answer {
         Ok(read) => {
             let mut value = json!(read);

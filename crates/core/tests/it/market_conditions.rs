@@ -107,7 +107,7 @@ fn a_bar_without_volume_is_no_bar_today() {
     assert!(at_close.is_idle_today(&Symbol::new("IDLE")) && !at_close.is_idle_today(&Symbol::new("INDEX")));
     assert!(at_close.today_bar(&Symbol::new("IDLE")).is_ok());
     assert_eq!(mean(&dataset, 3, "INDEX"), None, "a cap cannot be judged");
-    let cut = dataset.cut(dataset.days()[2].open);
+    let cut = dataset.truncate_at(dataset.days()[2].open);
     assert!(cut.view(dataset.days()[2].open).open_price(&Symbol::new("IDLE")).is_err());
 }
 

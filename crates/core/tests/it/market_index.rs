@@ -79,8 +79,8 @@ fn an_index_is_part_of_the_content_hash() {
     let back = papertape_core::market::Dataset::unpack("small", &mut packed.as_slice()).expect("unpacks");
     assert_eq!((back.computed_hash(), back.indexes().count()), (with.hash(), 1));
     let last = with.days()[2];
-    assert_eq!(with.cut(last.close).hash(), with.hash());
-    let cut = with.cut(with.days()[1].close);
+    assert_eq!(with.truncate_at(last.close).hash(), with.hash());
+    let cut = with.truncate_at(with.days()[1].close);
     assert_eq!(cut.contents().daily_bars(&"SPX".into()).len(), 2);
 }
 

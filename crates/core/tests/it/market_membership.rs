@@ -98,7 +98,7 @@ proptest! {
             if let Ok(read) = view.members(INDEX) {
                 prop_assert!(read.exposure.latest_known_at.is_none_or(|at| at <= instant));
             }
-            prop_assert_eq!(members(&dataset.cut(instant).view(instant)), expected);
+            prop_assert_eq!(members(&dataset.truncate_at(instant).view(instant)), expected);
         }
     }
 
@@ -110,7 +110,7 @@ proptest! {
         let held: BTreeSet<Symbol> = SYMBOLS.get(held).map(Symbol::new).into_iter().collect();
         for day in &rows.days {
             for instant in [day.open, day.close] {
-                let view = dataset.view(instant).within(INDEX, &held);
+                let view = dataset.view(instant).intraday(INDEX, &held);
                 let mut shown = members(&dataset.view(instant));
                 shown.extend(held.iter().cloned());
                 let mut only = rows.clone();
@@ -146,7 +146,7 @@ fn what_is_outside_of_the_universe_can_only_be_closed() {
     let day = dataset.days()[0];
     let profile = MarketProfile::us_equity().frictionless();
     let account = Account::new("one", Money::from(1_000));
-    let view = dataset.view(day.open).within(INDEX, &BTreeSet::new());
+    let view = dataset.view(day.open).intraday(INDEX, &BTreeSet::new());
     let order = |symbol: &str, side| Order {
         id: OrderId(1),
         symbol: symbol.into(),
@@ -180,7 +180,7 @@ fn what_is_outside_of_the_universe_can_only_be_closed() {
         Err(ReadError::UnknownSymbol { .. })
     ));
     // A quote of what is held and has left: it is not enlarged, and closing is for the later checks to decide.
-    let left = dataset.view(dataset.days()[1].open).within(INDEX, &BTreeSet::from([Symbol::new("LEFT")]));
+    let left = dataset.view(dataset.days()[1].open).intraday(INDEX, &BTreeSet::from([Symbol::new("LEFT")]));
     let conditions = left.conditions(&profile, &Symbol::new("LEFT"));
     assert!(conditions.outside_universe);
     let at = Quote::at(Symbol::new("LEFT"), dataset.days()[1].date, Price::from(10)).under(conditions);

@@ -32,7 +32,7 @@ proptest! {
     fn a_cut_at_the_instant_changes_no_answer(rows in rows()) {
         let dataset = rows.build();
         for instant in all_instants(&rows, &dataset) {
-            let cut = dataset.cut(instant);
+            let cut = dataset.truncate_at(instant);
             let (whole, cut) =
                 (all_answers(&dataset.view(instant), &dataset), all_answers(&cut.view(instant), &dataset));
             prop_assert_eq!(whole, cut, "at {}", instant);
@@ -60,7 +60,7 @@ proptest! {
         for day in dataset.days() {
             let mut known = rows.clone();
             known.keep_known(day.close);
-            prop_assert_eq!(known.build().hash(), dataset.cut(day.close).hash());
+            prop_assert_eq!(known.build().hash(), dataset.truncate_at(day.close).hash());
         }
     }
 

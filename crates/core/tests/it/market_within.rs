@@ -3,8 +3,8 @@
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{
-    BarRange, BarRest, BuildError, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType, Interval,
-    IntradayBar, TradingDay, TradingHours,
+    BarAfterOpen, BarRange, BuildError, DailyBar, Dataset, DatasetBuilder, Instrument, InstrumentType,
+    Interval, IntradayBar, TradingDay, TradingHours,
 };
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::{Date, Timestamp, parse_date};
@@ -49,7 +49,7 @@ impl Drawn {
         IntradayBar {
             opens_at: days()[self.day].open + after,
             open: cents(self.low + open),
-            rest: Some(BarRest {
+            rest: Some(BarAfterOpen {
                 high: cents(self.low + high),
                 low: cents(self.low),
                 close: cents(self.low + close),
@@ -120,7 +120,7 @@ proptest! {
             };
             let known: Vec<Timestamp> =
                 bars.iter().filter(|bar| ends(bar) <= instant).map(|bar| bar.bar(half).opens_at).collect();
-            let seen = view.bars_within_days(&A.into(), half, BarRange::default());
+            let seen = view.intraday_bars(&A.into(), half, BarRange::default());
             if let Ok(seen) = &seen {
                 prop_assert!(seen.exposure.latest_known_at.expect("read") <= instant);
                 prop_assert!(seen.value.iter().all(|bar| bar.closes_at <= instant));
@@ -146,13 +146,13 @@ proptest! {
         let half = minutes(30);
         let dataset = build(&bars, half, is_split);
         for instant in instants(&dataset).into_iter().step_by(5) {
-            let cut = dataset.cut(instant);
+            let cut = dataset.truncate_at(instant);
             let (whole, cut) = (dataset.view(instant), cut.view(instant));
             let symbol = Symbol::new(A);
             let range = BarRange::newest(5);
             prop_assert_eq!(
-                whole.bars_within_days(&symbol, half, range).map(|read| read.value),
-                cut.bars_within_days(&symbol, half, range).map(|read| read.value)
+                whole.intraday_bars(&symbol, half, range).map(|read| read.value),
+                cut.intraday_bars(&symbol, half, range).map(|read| read.value)
             );
             prop_assert_eq!(
                 whole.bars(&symbol, range).map(|read| read.value),
@@ -176,7 +176,7 @@ proptest! {
         for bar in daily {
             let of_day: Vec<IntradayBar> =
                 bars.iter().filter(|one| days()[one.day].date == bar.date).map(|one| one.bar(half)).collect();
-            let rests: Vec<BarRest> = of_day.iter().filter_map(|one| one.rest).collect();
+            let rests: Vec<BarAfterOpen> = of_day.iter().filter_map(|one| one.rest).collect();
             prop_assert_eq!(bar.open, of_day[0].open);
             prop_assert_eq!(bar.opens_at, of_day[0].opens_at);
             prop_assert_eq!(Some(bar.high), rests.iter().map(|rest| rest.high).max());
@@ -257,7 +257,7 @@ fn the_newest_bar_may_hold_the_open_alone() {
     let dataset = within.build().expect("a dataset");
     let view = dataset.view(days()[2].close);
     assert_eq!(view.open_price(&A.into()).expect("the day's open").value.price, cents(500));
-    assert!(view.bars_within_days(&A.into(), minutes(60), BarRange::default()).is_err());
+    assert!(view.intraday_bars(&A.into(), minutes(60), BarRange::default()).is_err());
 }
 
 // Goal: intraday bars that overlap, are duplicated, lie outside trading hours or are impossible are rejected.
@@ -266,7 +266,7 @@ fn misplaced_bars_are_refused() {
     let refused = |bars: &[(u64, u32)]| {
         let mut builder = builder();
         for (after, price) in bars {
-            let rest = BarRest {
+            let rest = BarAfterOpen {
                 high: cents(*price),
                 low: cents(*price),
                 close: cents(*price),

@@ -3,8 +3,7 @@
 use papertape_core::action::Origin;
 use papertape_core::id::JobId;
 use papertape_core::plan::{
-    MOST_DEPTH, MOST_TASKS, NewTask, PlanChanges, PlanId, PlanRefusal, Task, TaskChanges, TaskId, TaskWrite,
-    Tree,
+    MAX_DEPTH, MAX_TASKS, NewTask, PlanChanges, PlanError, PlanId, Task, TaskChanges, TaskId, TaskWrite, Tree,
 };
 use papertape_core::time::{Timestamp, from_micros};
 use proptest::prelude::*;
@@ -58,7 +57,7 @@ fn shape(tree: &Tree) -> Vec<(i64, &str, u32, u32)> {
         .collect()
 }
 
-fn refused(tree: &mut Tree, write: &TaskWrite) -> PlanRefusal {
+fn refused(tree: &mut Tree, write: &TaskWrite) -> PlanError {
     let before = tree.clone();
     let refusal = tree.apply(write, TaskId(9_999), at(99)).expect_err("is refused");
     assert_eq!(*tree, before, "a refusal changes nothing");
@@ -83,10 +82,10 @@ fn a_moved_task_takes_its_subtree_along() {
     tree.apply(&shift(3, None, Some(7)), TaskId(0), at(12)).expect("is taken");
     let order: Vec<i64> = tree.children(None).iter().map(|task| task.id.0).collect();
     assert_eq!(order, [1, 5, 3]);
-    assert_eq!(refused(&mut tree, &shift(5, Some(2), None)), PlanRefusal::BelowItself);
-    assert_eq!(refused(&mut tree, &shift(5, Some(5), None)), PlanRefusal::BelowItself);
-    assert_eq!(refused(&mut tree, &shift(5, Some(77), None)), PlanRefusal::NoParent(TaskId(77)));
-    assert_eq!(refused(&mut tree, &shift(77, None, None)), PlanRefusal::NoTask(TaskId(77)));
+    assert_eq!(refused(&mut tree, &shift(5, Some(2), None)), PlanError::BelowItself);
+    assert_eq!(refused(&mut tree, &shift(5, Some(5), None)), PlanError::BelowItself);
+    assert_eq!(refused(&mut tree, &shift(5, Some(77), None)), PlanError::NoParent(TaskId(77)));
+    assert_eq!(refused(&mut tree, &shift(77, None, None)), PlanError::NoTask(TaskId(77)));
 }
 
 /// Goal: a change that would make tasks wait for each other is rejected, however it arises, and the error
@@ -97,8 +96,8 @@ fn tasks_never_wait_for_each_other() {
     for (task, on) in [(4, 2), (5, 4)] {
         tree.apply(&depends(task, &[on]), TaskId(0), at(10)).expect("is taken");
     }
-    let is_cycle = |refusal: PlanRefusal, of: &[i64]| match refusal {
-        PlanRefusal::Cycle(tasks) => of.iter().all(|task| tasks.contains(&TaskId(*task))),
+    let is_cycle = |refusal: PlanError, of: &[i64]| match refusal {
+        PlanError::Cycle(tasks) => of.iter().all(|task| tasks.contains(&TaskId(*task))),
         _ => false,
     };
     assert!(is_cycle(refused(&mut tree, &depends(2, &[4])), &[2, 4]), "each after the other");
@@ -109,7 +108,7 @@ fn tasks_never_wait_for_each_other() {
     assert!(is_cycle(refused(&mut tree, &depends(3, &[5])), &[3, 5]), "through a part");
     assert!(is_cycle(refused(&mut tree, &shift(2, Some(5), None)), &[2, 5]), "by being moved");
     assert!(is_cycle(refused(&mut tree, &new("six", Some(2), &[5])), &[5]), "from the start");
-    assert_eq!(refused(&mut tree, &depends(1, &[77])), PlanRefusal::NoDependency(TaskId(77)));
+    assert_eq!(refused(&mut tree, &depends(1, &[77])), PlanError::NoDependency(TaskId(77)));
     tree.apply(&depends(5, &[4, 2, 4]), TaskId(0), at(11)).expect("is taken");
     assert_eq!(tree.get(TaskId(5)).expect("is there").dependencies, [TaskId(2), TaskId(4)], "each once");
 }
@@ -130,31 +129,31 @@ fn a_deleted_task_leaves_nothing_behind() {
 #[test]
 fn a_plan_is_bounded() {
     let mut tree = Tree::new(PlanId(1), []);
-    assert_eq!(refused(&mut tree, &new("  ", None, &[])), PlanRefusal::Empty("name"));
+    assert_eq!(refused(&mut tree, &new("  ", None, &[])), PlanError::Empty("name"));
     for (name, found) in
         [("a\0b", '\0'), ("a\nb", '\n'), ("a\u{1b}[2J", '\u{1b}'), ("a\u{202e}b", '\u{202e}')]
     {
-        assert_eq!(refused(&mut tree, &new(name, None, &[])), PlanRefusal::Control { field: "name", found });
+        assert_eq!(refused(&mut tree, &new(name, None, &[])), PlanError::Control { field: "name", found });
     }
     let goal = |goal: &str| PlanChanges { goal: Some(goal.to_owned()), ..PlanChanges::default() }.check();
     assert_eq!(goal("two lines,\n\tone set in"), Ok(()));
-    assert_eq!(goal("a\0b"), Err(PlanRefusal::Control { field: "goal", found: '\0' }));
+    assert_eq!(goal("a\0b"), Err(PlanError::Control { field: "goal", found: '\0' }));
     let long = refused(&mut tree, &new(&"x".repeat(201), None, &[]));
-    assert_eq!(long, PlanRefusal::TooLong { field: "name", most: 200 });
-    for id in 1..=i64::from(MOST_DEPTH) + 1 {
+    assert_eq!(long, PlanError::TooLong { field: "name", most: 200 });
+    for id in 1..=i64::from(MAX_DEPTH) + 1 {
         let parent = (id > 1).then(|| id - 1);
         tree.apply(&new("deeper", parent, &[]), TaskId(id), at(id)).expect("is taken");
     }
-    let deepest = i64::from(MOST_DEPTH) + 1;
-    assert_eq!(refused(&mut tree, &new("too deep", Some(deepest), &[])), PlanRefusal::TooDeep);
+    let deepest = i64::from(MAX_DEPTH) + 1;
+    assert_eq!(refused(&mut tree, &new("too deep", Some(deepest), &[])), PlanError::TooDeep);
     tree.apply(&new("top", None, &[]), TaskId(500), at(1)).expect("is taken");
-    assert_eq!(refused(&mut tree, &shift(1, Some(500), None)), PlanRefusal::TooDeep);
+    assert_eq!(refused(&mut tree, &shift(1, Some(500), None)), PlanError::TooDeep);
     let task = tree.get(TaskId(500)).expect("is there").clone();
     let many =
         (1..=1000).map(|id| Task { id: TaskId(id), position: 0, path: format!("/{id}"), ..task.clone() });
     let mut full = Tree::new(PlanId(1), many);
-    assert_eq!(full.len(), MOST_TASKS);
-    assert_eq!(refused(&mut full, &new("one more", None, &[])), PlanRefusal::TooManyTasks);
+    assert_eq!(full.len(), MAX_TASKS);
+    assert_eq!(refused(&mut full, &new("one more", None, &[])), PlanError::TooManyTasks);
 }
 
 /// Goal: creating a task twice for the same origin creates it once.

@@ -6,14 +6,16 @@ use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::Write;
-use papertape_core::tape::{Acted, ActionAsk, ActionHold, ActionOptions, ActionReply, Ctx, Stop};
-use papertape_redact::{Clean, Redactor};
+use papertape_core::tape::{
+    ActionBlock, ActionOptions, ActionOutcome, ActionReply, ActionRequest, Ctx, SessionStop,
+};
+use papertape_redact::{Redactor, Sanitized};
 use papertape_testkit::host::Act;
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use serde_json::{Value, json};
 
-fn ask(name: &str, hold: Option<ActionHold>) -> ActionAsk {
-    ActionAsk {
+fn ask(name: &str, hold: Option<ActionBlock>) -> ActionRequest {
+    ActionRequest {
         call: ExternalCall { server: "assistant".to_owned(), tool: name.to_owned(), arguments: json!({}) },
         row: Some(ActionDraft::of(ActionKind::PlanOperation, name, ActionStatus::Running, "")),
         hold,
@@ -22,15 +24,15 @@ fn ask(name: &str, hold: Option<ActionHold>) -> ActionAsk {
 }
 
 /// Deletes the plan of the action's path.
-fn acted(message: &str) -> Acted {
+fn acted(message: &str) -> ActionOutcome {
     let write =
-        Clean::of(&Redactor::new(Vec::new()).expect("a redactor"), PlanWrite::Delete { plan: PlanId(3) });
+        Sanitized::of(&Redactor::new(Vec::new()).expect("a redactor"), PlanWrite::Delete { plan: PlanId(3) });
     let reply = ActionReply { message: message.to_owned(), data: json!({ "n": 1 }), plan: Some(PlanId(3)) };
-    Acted { reply, effects: vec![Write::Plan(Box::new(write))] }
+    ActionOutcome { reply, effects: vec![Write::Plan(Box::new(write))] }
 }
 
 /// The log's rows: name, status, message, path.
-fn log(kept: &Kept) -> Vec<(String, String, Option<String>, Value)> {
+fn log(kept: &StoredSnapshot) -> Vec<(String, String, Option<String>, Value)> {
     let row = |entry: &papertape_core::action::ActionEntry| {
         let row = entry.row();
         let details = row.details.clone().unwrap_or_default();
@@ -40,7 +42,7 @@ fn log(kept: &Kept) -> Vec<(String, String, Option<String>, Value)> {
 }
 
 /// Calls a model, runs an action, calls the model again.
-async fn program(mut ctx: Ctx) -> Result<String, Stop> {
+async fn program(mut ctx: Ctx) -> Result<String, SessionStop> {
     ctx.model(&request("What first?"), CALL).await?.expect("answers");
     let reply = ctx.action(ask("delete_plan", None)).await?.expect("acts");
     ctx.model(&request("What next?"), CALL).await?.expect("answers");
@@ -100,8 +102,10 @@ fn what_is_held_is_not_done() {
     let stage = Stage::new();
     let (result, host) = stage.run(stage.host(), async |mut ctx: Ctx| {
         let refused =
-            ctx.action(ask("fly", Some(ActionHold::Refused("there is no action `fly`".to_owned())))).await?;
-        let waits = ctx.action(ask("delete_plan", Some(ActionHold::Waits("Shall I?".to_owned())))).await?;
+            ctx.action(ask("fly", Some(ActionBlock::Denied("there is no action `fly`".to_owned())))).await?;
+        let waits = ctx
+            .action(ask("delete_plan", Some(ActionBlock::AwaitingConfirmation("Shall I?".to_owned()))))
+            .await?;
         Ok((refused, waits))
     });
     let failure = |message: &str| CallFailure { kind: FailureKind::BadRequest, message: message.to_owned() };
@@ -119,9 +123,9 @@ fn a_refused_change_is_a_failed_action() {
     let stage = Stage::new();
     let program = async |mut ctx: Ctx| {
         let secret = "the same words, long enough to stand on their own in the record, as all long texts do";
-        let kept = ctx.say(secret).await?;
+        let kept = ctx.push_user_message(secret).await?;
         let result = ctx.action(ask("delete_plan", None)).await?;
-        ctx.say(secret).await?;
+        ctx.push_user_message(secret).await?;
         Ok((kept, result))
     };
     let host = stage.host().with_actions(|_, _| Act::Answer(acted("gone"))).refusing_plans();
@@ -131,7 +135,7 @@ fn a_refused_change_is_a_failed_action() {
     let states: Vec<String> = log(&stage.kept()).into_iter().map(|(_, status, ..)| status).collect();
     assert_eq!(states, ["running", "failed"]);
     assert!(stage.kept().plans.is_empty());
-    let (again, host) = stage.run_on(stage.tape().sealed(), stage.host(), program);
+    let (again, host) = stage.run_on(stage.tape().replay_only(), stage.host(), program);
     assert_eq!(again.expect("ends"), first.expect("ends"));
     assert!(host.calls().is_empty());
 }
@@ -143,7 +147,7 @@ fn actions_side_by_side_keep_their_places() {
     let host = stage.host().with_actions(|path, _| {
         let late = if path.as_str() == "action#1" { 9 } else { 1 };
         let reply = ActionReply { message: path.to_string(), ..ActionReply::default() };
-        Act::Answer(Acted { reply, effects: Vec::new() }).after(secs(late))
+        Act::Answer(ActionOutcome { reply, effects: Vec::new() }).after(secs(late))
     });
     let (result, host) = stage.run(host, async |mut ctx: Ctx| {
         let (slow, quick) = (ctx.action(ask("one", None)), ctx.action(ask("two", None)));

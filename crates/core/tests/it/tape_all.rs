@@ -2,7 +2,7 @@
 
 use crate::tape_support::{CALL, Stage, body, echo, guarded, read, request, secs};
 use papertape_core::id::ContentHash;
-use papertape_core::tape::{Branch, Ctx, Key, NodeFailure, Session, Stop, Tape, Verdict};
+use papertape_core::tape::{Branch, Ctx, GuardOutcome, NodeFailure, ScopeKey, SessionRun, SessionStop, Tape};
 use papertape_redact::Redactor;
 use papertape_testkit::host::Act;
 use proptest::prelude::*;
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SYMBOLS: [&str; 4] = ["AAPL", "GOOG", "IBM", "MSFT"];
 
-fn asking<'a>(symbols: &[&'a str]) -> Vec<(Key, Branch<'a, String>)> {
+fn asking<'a>(symbols: &[&'a str]) -> Vec<(ScopeKey, Branch<'a, String>)> {
     let branch = |symbol: &&'a str| {
         let symbol = *symbol;
         let body = body(move |mut ctx: Ctx| async move {
-            ctx.local(read("seen", symbol)).await?;
+            ctx.record_local(read("seen", symbol)).await?;
             Ok(ctx.model(&request(symbol), CALL).await?.expect("an answer").text)
         });
-        (Key::Symbol(symbol.to_owned()), body)
+        (ScopeKey::Symbol(symbol.to_owned()), body)
     };
     symbols.iter().map(branch).collect()
 }
@@ -50,28 +50,31 @@ fn a_siblings_key_twice_is_misuse() {
     let stage = Stage::new();
     let (result, host) =
         stage.run(stage.host(), async |mut ctx: Ctx| ctx.all(asking(&["AAPL", "IBM", "AAPL"])).await);
-    assert!(matches!(&result, Err(Stop::Misuse(why)) if why.contains("AAPL")), "{result:?}");
+    assert!(
+        matches!(&result, Err(SessionStop::ContractViolation(why)) if why.contains("AAPL")),
+        "{result:?}"
+    );
     assert!(host.trace().is_empty());
 
     let (result, _) = stage.run(stage.host(), async |ctx: Ctx| {
-        ctx.child(Key::node("pre"))?;
-        ctx.child(Key::Node("pre".to_owned(), 2))?;
-        ctx.child(Key::node("pre")).map(|_| ())
+        ctx.child(ScopeKey::node("pre"))?;
+        ctx.child(ScopeKey::Node("pre".to_owned(), 2))?;
+        ctx.child(ScopeKey::node("pre")).map(|_| ())
     });
-    assert!(matches!(result, Err(Stop::Misuse(_))));
+    assert!(matches!(result, Err(SessionStop::ContractViolation(_))));
 }
 
 // Goal: names that could be written alike get different paths.
 #[test]
 fn no_two_keys_share_a_path() {
     let keys = [
-        Key::Symbol("BTC/USD".to_owned()),
-        Key::Symbol("BTC_USD".to_owned()),
-        Key::Symbol("BTC%2FUSD".to_owned()),
-        Key::Symbol("Trader#1".to_owned()),
-        Key::node("Trader"),
-        Key::node("Trader#1"),
-        Key::Node("Trader".to_owned(), 11),
+        ScopeKey::Symbol("BTC/USD".to_owned()),
+        ScopeKey::Symbol("BTC_USD".to_owned()),
+        ScopeKey::Symbol("BTC%2FUSD".to_owned()),
+        ScopeKey::Symbol("Trader#1".to_owned()),
+        ScopeKey::node("Trader"),
+        ScopeKey::node("Trader#1"),
+        ScopeKey::Node("Trader".to_owned(), 11),
     ];
     let texts: std::collections::BTreeSet<String> = keys.iter().map(ToString::to_string).collect();
     assert_eq!(texts.len(), keys.len(), "{texts:?}");
@@ -84,7 +87,7 @@ fn the_first_stop_ends_all() {
     let stage = Stage::new();
     let ended = Arc::new(AtomicUsize::new(0));
     let host = stage.host_with(|path, request| match path.as_str() {
-        "IBM/model#1" => Act::Stop(Stop::Cancelled),
+        "IBM/model#1" => Act::Stop(SessionStop::Cancelled),
         _ => echo(request).after(secs(10)),
     });
     let program = async |mut ctx: Ctx| {
@@ -95,11 +98,11 @@ fn the_first_stop_ends_all() {
             counter.fetch_add(1, Ordering::Relaxed);
             Ok(String::new())
         });
-        branches.push((Key::node("third"), third));
+        branches.push((ScopeKey::node("third"), third));
         ctx.all(branches).await
     };
     let (result, _) = stage.run(host, program);
-    assert!(matches!(result, Err(Stop::Cancelled)));
+    assert!(matches!(result, Err(SessionStop::Cancelled)));
     assert_eq!(ended.load(Ordering::Relaxed), 0);
     assert_eq!(stage.clock.elapsed(), secs(0), "nobody was waited for");
     let (result, _) = stage.run(stage.host(), program);
@@ -114,17 +117,17 @@ fn randomness_depends_on_seed_and_scope() {
         let stage = Stage::new();
         let host = Arc::new(stage.host());
         let redactor = Arc::new(Redactor::new(Vec::new()).expect("a redactor"));
-        let session = Session::new(host, Tape::default(), redactor, ContentHash::of(seed.as_bytes()));
+        let session = SessionRun::new(host, Tape::default(), redactor, ContentHash::of(seed.as_bytes()));
         let mut root = session.root();
         stage.clock.run(async {
             for _ in 0..noise {
                 root.model(&request("noise"), CALL).await.expect("no stop").expect("an answer");
             }
         });
-        let mut noisy = root.child(Key::node("Noise")).expect("a scope");
+        let mut noisy = root.child(ScopeKey::node("Noise")).expect("a scope");
         (0..noise).for_each(|_| drop(noisy.rng()));
-        let mut child = root.child(Key::node("A")).expect("a scope");
-        let mut other = root.child(Key::node("B")).expect("a scope");
+        let mut child = root.child(ScopeKey::node("A")).expect("a scope");
+        let mut other = root.child(ScopeKey::node("B")).expect("a scope");
         [root.rng(), child.rng(), child.rng(), other.rng()].map(|mut rng| rng.next_u64())
     };
     let first = draws("seed", 0);
@@ -164,7 +167,7 @@ fn guards_run_side_by_side() {
                 }
                 Ok(Ok(reply.text))
             });
-            (Key::node(symbol), secs(deadline), body)
+            (ScopeKey::node(symbol), secs(deadline), body)
         };
         ctx.guard_all(vec![body("AAPL", 9), body("IBM", 30), body("GOOG", 30)]).await
     };
@@ -172,13 +175,14 @@ fn guards_run_side_by_side() {
     let host = stage.host_with(|_, request| echo(request).after(secs(10)));
     let (result, _) = stage.run(host, program);
     let failure = NodeFailure { kind: "odd".to_owned(), message: "re: GOOG".to_owned() };
-    let wanted = vec![Verdict::TimedOut, Verdict::Ok("re: IBM".to_owned()), Verdict::Failed(failure)];
+    let wanted =
+        vec![GuardOutcome::TimedOut, GuardOutcome::Ok("re: IBM".to_owned()), GuardOutcome::Failed(failure)];
     assert_eq!(result.expect("an end"), wanted);
     assert_eq!(stage.clock.elapsed(), secs(10));
     assert_eq!(stage.kept().state("AAPL#1/guard#1"), "done(timed_out)");
     assert_eq!(stage.kept().state("AAPL#1/model#1"), "abandoned");
     assert_eq!(stage.kept().state("GOOG#1/guard#1"), "done(failed)");
-    let (again, host) = stage.run_on(stage.tape().sealed(), stage.host(), program);
+    let (again, host) = stage.run_on(stage.tape().replay_only(), stage.host(), program);
     assert_eq!(again.expect("a replay"), wanted);
     assert!(host.trace().is_empty());
 }

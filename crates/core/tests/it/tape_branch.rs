@@ -3,30 +3,30 @@
 use crate::tape_support::{CALL, Stage, entry, guarded, read, request, secs, tool_call, tool_reply};
 use papertape_core::message::FailureKind;
 use papertape_core::record::{ReusedSession, TapeRow};
-use papertape_core::tape::{Class, Ctx, Key, NodeFailure, Stop, Tape, Verdict};
+use papertape_core::tape::{Ctx, GuardOutcome, NodeFailure, ScopeKey, SessionStop, StepClass, Tape};
 use papertape_testkit::host::{Act, MemoryHost};
 use serde_json::json;
 
 const FIRST: &str = "what about AAPL?";
 
 /// Two model calls, a tool, an order and a node that fails.
-async fn day(mut ctx: Ctx, second: &str) -> Result<(Vec<String>, Verdict<()>), Stop> {
-    ctx.local(read("cash", "100")).await?;
+async fn day(mut ctx: Ctx, second: &str) -> Result<(Vec<String>, GuardOutcome<()>), SessionStop> {
+    ctx.record_local(read("cash", "100")).await?;
     let mut said = Vec::new();
     for question in [FIRST, second] {
         let reply = ctx.model(&request(question), CALL).await?;
         said.push(reply.map_or_else(|failure| failure.to_string(), |reply| reply.text));
-        ctx.local(read("after", question)).await?;
+        ctx.record_local(read("after", question)).await?;
     }
     let looked = ctx.external(&tool_call("look"), true, CALL, None).await?;
     said.push(looked.map_or_else(|failure| failure.to_string(), |reply| reply.text));
-    ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
+    ctx.record_local(entry(StepClass::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
     let body = guarded(|mut ctx: Ctx| async move {
         drop(ctx.model(&request("in the guard"), CALL).await?);
         let (kind, message) = ("unparseable".to_owned(), "no JSON".to_owned());
         Ok(Err(NodeFailure { kind, message }))
     });
-    let verdict = ctx.guard(Key::node("Judge"), secs(10), body).await?;
+    let verdict = ctx.guard(ScopeKey::node("Judge"), secs(10), body).await?;
     Ok((said, verdict))
 }
 
@@ -57,7 +57,7 @@ fn origin() -> ReusedSession {
 }
 
 fn inheriting(rows: Vec<TapeRow>) -> Tape {
-    Tape::default().inheriting(origin(), rows)
+    Tape::default().with_parent(origin(), rows)
 }
 
 // Goal: outcomes of equal requests are copied with their origin and never performed, failures and verdicts
@@ -70,7 +70,7 @@ fn equal_digests_are_copied() {
     let (result, host) = child.run_on(tape, host(&child, "child"), async |ctx: Ctx| day(ctx, "broken").await);
     let (said, verdict) = result.expect("an end");
     assert_eq!(said, ["parent: what about AAPL?", "unavailable: 503", "parent"]);
-    assert!(matches!(verdict, Verdict::Failed(failure) if failure.kind == "unparseable"));
+    assert!(matches!(verdict, GuardOutcome::Failed(failure) if failure.kind == "unparseable"));
     assert!(host.calls().is_empty());
 
     let kept = child.kept();
@@ -91,20 +91,20 @@ fn equal_digests_are_copied() {
     assert_eq!(kept.messages(), parent.kept().messages());
 
     // Afterwards the branch does not need its parent.
-    let again = child.tape().sealed();
+    let again = child.tape().replay_only();
     child.run_on(again, child.host(), async |ctx: Ctx| day(ctx, "broken").await).0.expect("a replay");
 }
 
 /// A node that calls a model, records the response, and calls again for longer than its deadline.
-async fn slow(mut ctx: Ctx) -> Result<Verdict<()>, Stop> {
-    ctx.local(read("cash", "100")).await?;
+async fn slow(mut ctx: Ctx) -> Result<GuardOutcome<()>, SessionStop> {
+    ctx.record_local(read("cash", "100")).await?;
     let body = guarded(|mut ctx: Ctx| async move {
         drop(ctx.model(&request("quick"), CALL).await?);
-        ctx.say("so much for that").await?;
+        ctx.push_user_message("so much for that").await?;
         drop(ctx.model(&request("slow"), CALL).await?);
         Ok(Ok(()))
     });
-    ctx.guard(Key::node("News"), secs(10), body).await
+    ctx.guard(ScopeKey::node("News"), secs(10), body).await
 }
 
 // Goal: a verdict is copied with the steps of its body: those that ended, their messages, and those that the
@@ -119,14 +119,14 @@ fn a_verdicts_body_is_copied_with_it() {
         })
     };
     let (verdict, _) = parent.run(hang(&parent), slow);
-    assert_eq!(verdict.expect("an end"), Verdict::TimedOut);
+    assert_eq!(verdict.expect("an end"), GuardOutcome::TimedOut);
     let body = ["News#1/model#1", "News#1/message#1", "News#1/model#2"];
     let states = |stage: &Stage| body.map(|path| stage.kept().state(path));
     assert_eq!(states(&parent)[2], "abandoned");
 
     let child = Stage::beside(&parent);
     let (verdict, host) = child.run_on(inheriting(parent.kept().rows()), child.host(), slow);
-    assert_eq!(verdict.expect("an end"), Verdict::TimedOut);
+    assert_eq!(verdict.expect("an end"), GuardOutcome::TimedOut);
     assert!(host.calls().is_empty());
     assert_eq!(states(&child), states(&parent));
     assert_eq!(child.kept().messages(), parent.kept().messages());
@@ -137,13 +137,13 @@ fn a_verdicts_body_is_copied_with_it() {
         assert_eq!(from, Some(format!("job-1/alpha/2012-10-01/{path}")));
         assert!(step.attempts.is_empty(), "{path} cost nothing here");
     }
-    child.run_on(child.tape().sealed(), child.host(), slow).0.expect("a replay");
+    child.run_on(child.tape().replay_only(), child.host(), slow).0.expect("a replay");
 
     // With a cut before the verdict, the body runs.
     let later = Stage::beside(&parent);
     let tape = inheriting(before(&parent, "News#1/guard#1"));
     let (verdict, host) = later.run_on(tape, later.host(), slow);
-    assert_eq!(verdict.expect("an end"), Verdict::Ok(()));
+    assert_eq!(verdict.expect("an end"), GuardOutcome::Ok(()));
     assert_eq!(host.calls().len(), 1, "what was answered is copied, what was cut off is asked");
 }
 
@@ -180,12 +180,12 @@ fn only_outcomes_are_copied() {
     let parent = Stage::new();
     let (result, _) =
         parent.run(host(&parent, "parent").crashing_at(2), async |ctx: Ctx| day(ctx, "and IBM?").await);
-    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert!(matches!(result, Err(SessionStop::Shutdown)));
     assert_eq!(parent.kept().state("model#1"), "intent");
     let child = Stage::beside(&parent);
     let tape = inheriting(parent.kept().rows());
     let (result, _) = child.run_on(tape, child.host(), async |mut ctx: Ctx| {
-        ctx.local(read("cash", "100")).await?;
+        ctx.record_local(read("cash", "100")).await?;
         ctx.model(&request(FIRST), CALL).await
     });
     assert_eq!(result.expect("an end").expect("an answer").text, format!("re: {FIRST}"));
@@ -198,7 +198,7 @@ fn a_branch_resumes() {
     let parent = parent("and IBM?");
     let whole = Stage::beside(&parent);
     let run = |stage: &Stage, host: MemoryHost| {
-        let tape = stage.tape().inheriting(origin(), before(&parent, "tool#1"));
+        let tape = stage.tape().with_parent(origin(), before(&parent, "tool#1"));
         stage.run_on(tape, host, async |ctx: Ctx| day(ctx, "and IBM?").await)
     };
     let (result, undisturbed) = run(&whole, host(&whole, "child"));
@@ -206,7 +206,7 @@ fn a_branch_resumes() {
     for boundary in 0..undisturbed.boundaries() {
         let child = Stage::beside(&parent);
         let (result, _) = run(&child, host(&child, "child").crashing_at(boundary));
-        assert!(matches!(result, Err(Stop::Shutdown)), "{boundary}: {result:?}");
+        assert!(matches!(result, Err(SessionStop::Shutdown)), "{boundary}: {result:?}");
         // The last boundary is after the last commit: the session has ended.
         run(&child, host(&child, "child")).0.expect("resumed");
         assert_eq!(child.kept().canonical(), whole.kept().canonical(), "crash at {boundary}");

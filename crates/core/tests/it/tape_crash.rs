@@ -5,7 +5,9 @@ use crate::tape_support::{
 };
 use papertape_core::message::{FailureKind, Message};
 use papertape_core::record::Write;
-use papertape_core::tape::{Branch, Class, Ctx, Key, NodeFailure, Stop, ToolNote, Verdict};
+use papertape_core::tape::{
+    Branch, Ctx, GuardOutcome, NodeFailure, ScopeKey, SessionStop, StepClass, ToolInvocation,
+};
 use papertape_testkit::host::{Act, MemoryHost};
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,39 +16,40 @@ const SYMBOLS: [&str; 3] = ["AAPL", "GOOG", "IBM"];
 
 /// A day that uses everything: an order before and after, a conversation with tools, concurrent research
 /// under guards of which one fails and one hangs, and random numbers.
-async fn day(ctx: Ctx) -> Result<String, Stop> {
-    let mut pre = ctx.child(Key::node("pre"))?;
-    pre.local(entry(Class::Order, json!({ "split": 2 }), json!({ "shares": 20 }))).await?;
+async fn day(ctx: Ctx) -> Result<String, SessionStop> {
+    let mut pre = ctx.child(ScopeKey::node("pre"))?;
+    pre.record_local(entry(StepClass::Order, json!({ "split": 2 }), json!({ "shares": 20 }))).await?;
 
-    let mut desk = ctx.child(Key::node("desk"))?;
+    let mut desk = ctx.child(ScopeKey::node("desk"))?;
     let verdicts = desk.all(SYMBOLS.iter().map(|symbol| research(symbol)).collect()).await?;
 
-    let mut talk = ctx.child(Key::node("solo"))?;
-    talk.instruct("Trade well.");
+    let mut talk = ctx.child(ScopeKey::node("solo"))?;
+    talk.set_system_prompt("Trade well.");
     let lot = talk.rng().next_u32() % 9;
-    let opening = talk.say(&format!("{verdicts:?}, lots of {lot}")).await?;
+    let opening = talk.push_user_message(&format!("{verdicts:?}, lots of {lot}")).await?;
     let mut request = request(&opening);
     for turn in 0..3_u32 {
         let reply = talk.model(&request, CALL).await?.expect("an answer");
         request.messages.push(reply.to_message());
-        let note = ToolNote { name: "web__look".to_owned(), input: json!({ "turn": turn }) };
+        let note = ToolInvocation { name: "web__look".to_owned(), input: json!({ "turn": turn }) };
         let seen = talk.external(&tool_call("look"), true, CALL, Some(note)).await?;
         let seen = seen.map_or_else(|failure| failure.to_string(), |reply| reply.text);
-        talk.local(entry(Class::Order, json!({ "turn": turn }), json!({ "cash": 100 - turn }))).await?;
+        talk.record_local(entry(StepClass::Order, json!({ "turn": turn }), json!({ "cash": 100 - turn })))
+            .await?;
         request.messages.push(Message::user(seen));
     }
-    let mut close = ctx.child(Key::node("close"))?;
-    close.local(read("marks", "90")).await?;
+    let mut close = ctx.child(ScopeKey::node("close"))?;
+    close.record_local(read("marks", "90")).await?;
     Ok(request.messages.iter().map(Message::content).collect::<Vec<_>>().join("\n"))
 }
 
-fn research(symbol: &'static str) -> (Key, Branch<'static, Verdict<String>>) {
+fn research(symbol: &'static str) -> (ScopeKey, Branch<'static, GuardOutcome<String>>) {
     let branch = body(move |mut ctx: Ctx| async move {
-        ctx.local(read("symbol", symbol)).await?;
+        ctx.record_local(read("symbol", symbol)).await?;
         let work = guarded(move |mut ctx: Ctx| async move {
-            ctx.local(read("bars", symbol)).await?;
+            ctx.record_local(read("bars", symbol)).await?;
             let bull = ctx.model(&request(&format!("{symbol}: bull?")), CALL).await?.expect("an answer");
-            ctx.local(read("noted", &bull.text)).await?;
+            ctx.record_local(read("noted", &bull.text)).await?;
             let (kind, message) = ("unparseable".to_owned(), format!("{symbol}: no JSON"));
             if symbol == "GOOG" {
                 return Ok(Err(NodeFailure { kind, message }));
@@ -54,11 +57,11 @@ fn research(symbol: &'static str) -> (Key, Branch<'static, Verdict<String>>) {
             let bear = ctx.model(&request(&format!("{symbol}: bear?")), CALL).await?.expect("an answer");
             Ok(Ok(bear.text))
         });
-        let verdict = ctx.guard(Key::node("Analyst"), secs(30), work).await?;
+        let verdict = ctx.guard(ScopeKey::node("Analyst"), secs(30), work).await?;
         drop(ctx.model(&request(&format!("{symbol}: judge {verdict:?}")), CALL).await?);
         Ok(verdict)
     });
-    (Key::Symbol(symbol.to_owned()), branch)
+    (ScopeKey::Symbol(symbol.to_owned()), branch)
 }
 
 fn host(stage: &Stage) -> MemoryHost {
@@ -85,7 +88,7 @@ fn run_with_crashes(crashes: &[usize]) -> Result<(Stage, String), TestCaseError>
         calls += host.calls().values().sum::<usize>();
         prop_assert!(host.calls().values().all(|count| *count == 1));
         match result {
-            Err(Stop::Shutdown) => in_flight += stage.kept().open().len(),
+            Err(SessionStop::Shutdown) => in_flight += stage.kept().open().len(),
             // After the day's end there is no boundary to crash at.
             Ok(text) => return Ok((stage, text)),
             Err(other) => prop_assert!(false, "crash at {}: {}", boundary, other),
@@ -94,7 +97,7 @@ fn run_with_crashes(crashes: &[usize]) -> Result<(Stage, String), TestCaseError>
     let (result, host) = stage.run(host(&stage), day);
     calls += host.calls().values().sum::<usize>();
     let kept = stage.kept();
-    let external = kept.steps.iter().filter(|step| step.class == Class::External).count();
+    let external = kept.steps.iter().filter(|step| step.class == StepClass::External).count();
     prop_assert!(calls <= external + in_flight, "{calls} calls for {external} steps, {in_flight} in flight");
     prop_assert!(kept.interrupted() <= in_flight);
     prop_assert!(calls <= external + kept.interrupted(), "each repeated call is marked");
@@ -141,7 +144,7 @@ proptest! {
 #[test]
 fn a_crashed_day_replays() {
     let (stage, text) = run_with_crashes(&[17, 23, 5]).expect("a run");
-    let (result, host) = stage.run_on(stage.tape().sealed(), stage.host(), day);
+    let (result, host) = stage.run_on(stage.tape().replay_only(), stage.host(), day);
     assert_eq!(result.expect("a replay"), text);
     assert!(host.trace().is_empty());
 }
@@ -152,7 +155,7 @@ fn a_crashed_day_replays() {
 fn a_call_that_cannot_be_repeated_is_made_at_most_once() {
     let program = async |mut ctx: Ctx| {
         drop(ctx.model(&request("before"), CALL).await?);
-        let note = ToolNote { name: "web__send".to_owned(), input: json!({}) };
+        let note = ToolInvocation { name: "web__send".to_owned(), input: json!({}) };
         let sent = ctx.external(&tool_call("send"), false, CALL, Some(note)).await?;
         drop(ctx.model(&request(&format!("{sent:?}")), CALL).await?);
         Ok(sent.is_ok())
@@ -184,7 +187,7 @@ fn the_end_is_one_transaction() {
     let session = stage.session(&host, stage.tape());
     stage.clock.run(async {
         let mut root = session.root();
-        root.local(read("q", "a")).await.expect("no stop");
+        root.record_local(read("q", "a")).await.expect("no stop");
         let summary = Write::Summary { path: None, summary: Err("none was asked for".to_owned()) };
         session.finish(vec![summary]).await.expect("an end");
     });

@@ -5,7 +5,9 @@ use papertape_core::json;
 use papertape_core::message::{
     Message, ModelReply, ModelRequest, ProviderNote, ResponseSchema, ToolCall, ToolChoice, ToolSpec,
 };
-use papertape_core::tape::{CallOptions, Chain, Class, Ctx, Doc, Key, Step, StepPath, expand_request};
+use papertape_core::tape::{
+    CallOptions, ContentDoc, Ctx, RequestChain, ScopeKey, Step, StepClass, StepPath, expand_request,
+};
 use papertape_testkit::host::Act;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +51,7 @@ fn full() -> ModelRequest {
 fn the_digest_of_format_version_1_is_what_it_was() {
     assert_eq!(papertape_core::message::FORMAT_VERSION, 1);
     assert_eq!(full().digest().to_hex(), "32c9041d35dd3ad4c0ec5054ce3dcbce32f849665c8499bf4795c00696ecdc6f");
-    let local = Step::new(StepPath::new("solo#1/read#1"), Class::Local, &json!({ "tool": "get_price" }));
+    let local = Step::new(StepPath::new("solo#1/read#1"), StepClass::Local, &json!({ "tool": "get_price" }));
     assert_eq!(local.digest.to_hex(), "7404f86902f0a119065cb0ba37ff76a80e794d9af24ae5e91ded92aef1ca0641");
 }
 
@@ -135,7 +137,7 @@ fn what_does_not_decide_does_not_change_the_digest() {
 fn deadlines_and_paths_are_not_in_it() {
     let ask = |timeout: u64, max_attempts: u32| {
         async move |ctx: Ctx| {
-            let mut child = ctx.child(Key::node("A"))?;
+            let mut child = ctx.child(ScopeKey::node("A"))?;
             let options = CallOptions { timeout: Duration::from_secs(timeout), max_attempts };
             child.model(&full(), options).await
         }
@@ -146,7 +148,7 @@ fn deadlines_and_paths_are_not_in_it() {
     result.expect("the same step").expect("an answer");
     assert!(host.calls().is_empty());
     assert_eq!(stage.kept().step("A#1/model#1").expect("kept").digest, full().digest());
-    let at = |path: &str| Step::new(StepPath::new(path), Class::Local, &json!({ "q": 1 })).digest;
+    let at = |path: &str| Step::new(StepPath::new(path), StepClass::Local, &json!({ "q": 1 })).digest;
     assert_eq!(at("read#1"), at("AAPL/Trader#2/read#9"));
     assert_ne!(at("read#1"), at("order#1"), "another kind asks for another thing");
 }
@@ -210,7 +212,7 @@ fn a_growing_conversation_has_the_digest_of_the_whole() {
                 message["call_id"] = number(&message["call_id"].clone());
             }
         }
-        let (next, _) = Chain::link(chain.take(), &request);
+        let (next, _) = RequestChain::link(chain.take(), &request);
         assert_eq!(next.digest, request.digest(), "after {turns} turns");
         assert_eq!(next.digest, json::hash(&numbered), "after {turns} turns");
         chain = Some(next);
@@ -220,20 +222,20 @@ fn a_growing_conversation_has_the_digest_of_the_whole() {
 // Goal: a request with a different head, or with different earlier messages, starts its own chain.
 #[test]
 fn a_changed_conversation_starts_a_chain_of_its_own() {
-    let (first, mut texts) = Chain::link(None, &full());
+    let (first, mut texts) = RequestChain::link(None, &full());
     let mut cut = full();
     cut.messages.remove(0);
     let mut warmer = full();
     warmer.sampling.temperature = Some(1.0);
     for request in [cut, warmer, full()] {
-        let (chain, more) = Chain::link(Some(first.clone()), &request);
+        let (chain, more) = RequestChain::link(Some(first.clone()), &request);
         texts.extend(more);
         assert_eq!(chain.digest, request.digest());
         let lookup = |hash| texts.iter().find(|text| text.hash == hash).map(|text| text.body.clone());
         assert_eq!(expand_request(chain.at, &lookup).expect("all texts"), request.to_json());
     }
     // With one text missing it cannot be read, and the error names the text.
-    for gone in [first.at, Doc::of(&json::to_value(&full().messages[0])).hash] {
+    for gone in [first.at, ContentDoc::of(&json::to_value(&full().messages[0])).hash] {
         let kept = texts.iter().filter(|text| text.hash != gone);
         let lookup = |hash| kept.clone().find(|text| text.hash == hash).map(|text| text.body.clone());
         assert_eq!(expand_request(first.at, &lookup).expect_err("a text is gone").0, gone);

@@ -2,19 +2,19 @@
 
 use papertape_core::id::ContentHash;
 use papertape_core::json::{canonical, hash};
-use papertape_core::tape::{Doc, expand, references, text};
+use papertape_core::tape::{ContentDoc, inline, references, text};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-fn kept(doc: &Doc) -> BTreeMap<ContentHash, String> {
+fn kept(doc: &ContentDoc) -> BTreeMap<ContentHash, String> {
     doc.texts.iter().map(|text| (text.hash, text.body.clone())).collect()
 }
 
-fn read_back(doc: &Doc) -> Value {
+fn read_back(doc: &ContentDoc) -> Value {
     let texts = kept(doc);
     let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
-    expand(&stored, &|hash| texts.get(&hash).cloned()).expect("all texts are there")
+    inline(&stored, &|hash| texts.get(&hash).cloned()).expect("all texts are there")
 }
 
 /// Any JSON, often with values that look like our own markers.
@@ -50,16 +50,16 @@ proptest! {
     // Goal: what is stored is read back equal, to the last digit, with the same hash.
     #[test]
     fn any_document_reads_back(value in any_json()) {
-        let doc = Doc::of(&value);
+        let doc = ContentDoc::of(&value);
         let back = read_back(&doc);
         prop_assert_eq!(canonical(&back), canonical(&value));
-        prop_assert_eq!(Doc::of(&back).hash, doc.hash);
+        prop_assert_eq!(ContentDoc::of(&back).hash, doc.hash);
     }
 
     // Goal: the references of a stored document are exactly the texts that it needs.
     #[test]
     fn references_are_what_it_needs(value in any_json()) {
-        let doc = Doc::of(&value);
+        let doc = ContentDoc::of(&value);
         let texts = kept(&doc);
         let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
         let mut named = references(&stored);
@@ -82,7 +82,7 @@ proptest! {
 #[test]
 fn a_long_text_is_stored_once() {
     let long = "word ".repeat(100);
-    let doc = Doc::of(&json!({ "a": long, "b": [long, { "c": long }] }));
+    let doc = ContentDoc::of(&json!({ "a": long, "b": [long, { "c": long }] }));
     let sizes: usize = kept(&doc).values().map(String::len).sum();
     assert!(sizes < 2 * long.len(), "{sizes}");
     assert_eq!(text(&*long).hash, text(&*long).hash);
@@ -92,15 +92,15 @@ fn a_long_text_is_stored_once() {
 // Goal: a document whose JSON equals a plain text has a different hash.
 #[test]
 fn documents_and_texts_live_apart() {
-    assert_ne!(Doc::of(&json!("x")).hash, text("\"x\"").hash);
+    assert_ne!(ContentDoc::of(&json!("x")).hash, text("\"x\"").hash);
 }
 
 // Goal: a missing text is named.
 #[test]
 fn a_missing_text_is_named() {
-    let doc = Doc::of(&json!({ "a": "x".repeat(200) }));
+    let doc = ContentDoc::of(&json!({ "a": "x".repeat(200) }));
     let texts = kept(&doc);
     let stored: Value = serde_json::from_str(&texts[&doc.hash]).expect("JSON");
-    let missing = expand(&stored, &|_| None).expect_err("a text is gone");
+    let missing = inline(&stored, &|_| None).expect_err("a text is gone");
     assert_eq!(missing.0, text("x".repeat(200)).hash);
 }

@@ -4,7 +4,7 @@ use crate::tape_support::{
     CALL, Stage, body, echo, entry, guarded, read, request, secs, tool_call, tool_reply,
 };
 use papertape_core::message::FailureKind;
-use papertape_core::tape::{Class, Ctx, Key, NodeFailure, OutcomeKind, Stop, Verdict};
+use papertape_core::tape::{Ctx, GuardOutcome, NodeFailure, OutcomeKind, ScopeKey, SessionStop, StepClass};
 use papertape_testkit::host::{Act, MemoryHost};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,12 +19,12 @@ async fn node(
     name: &str,
     questions: &[&str],
     fails: Option<&str>,
-) -> Result<Verdict<usize>, Stop> {
+) -> Result<GuardOutcome<usize>, SessionStop> {
     let questions: Vec<String> = questions.iter().map(|text| (*text).to_owned()).collect();
     let fails = fails.map(failure);
     let body = guarded(move |mut ctx: Ctx| async move {
         for question in &questions {
-            ctx.local(read("before", question)).await?;
+            ctx.record_local(read("before", question)).await?;
             if let Err(failure) = ctx.model(&request(question), CALL).await? {
                 return Ok(Err(NodeFailure {
                     kind: failure.kind.as_str().to_owned(),
@@ -32,10 +32,10 @@ async fn node(
                 }));
             }
         }
-        ctx.local(read("after", "all")).await?;
+        ctx.record_local(read("after", "all")).await?;
         Ok(fails.map_or(Ok(questions.len()), Err))
     });
-    ctx.guard(Key::node(name), secs(10), body).await
+    ctx.guard(ScopeKey::node(name), secs(10), body).await
 }
 
 /// Hangs on questions that say so.
@@ -63,8 +63,12 @@ fn only_failures_and_timeouts_are_verdicts() {
         Ok([fine, unread, down, late])
     });
     let down = NodeFailure { kind: "unavailable".to_owned(), message: "503".to_owned() };
-    let wanted =
-        [Verdict::Ok(2), Verdict::Failed(failure("no JSON")), Verdict::Failed(down), Verdict::TimedOut];
+    let wanted = [
+        GuardOutcome::Ok(2),
+        GuardOutcome::Failed(failure("no JSON")),
+        GuardOutcome::Failed(down),
+        GuardOutcome::TimedOut,
+    ];
     assert_eq!(result.expect("an end"), wanted);
     let kept = stage.kept();
     assert_eq!(kept.state("Fine#1/guard#1"), "absent");
@@ -86,22 +90,22 @@ fn a_recorded_verdict_is_returned_without_its_body() {
             async move {
                 drop(ctx.model(&request("a"), CALL).await?);
                 let inner = body(|mut ctx: Ctx| async move { ctx.model(&request("deep"), CALL).await });
-                drop(ctx.all(vec![(Key::node("Inner"), inner)]).await?);
+                drop(ctx.all(vec![(ScopeKey::node("Inner"), inner)]).await?);
                 drop(ctx.model(&request("hang"), CALL).await?);
                 Ok(Ok(()))
             }
         });
-        let verdict = ctx.guard(Key::node("Late"), secs(10), body).await?;
+        let verdict = ctx.guard(ScopeKey::node("Late"), secs(10), body).await?;
         drop(ctx.model(&request("next"), CALL).await?);
         Ok(verdict)
     };
     let (result, _) = stage.run(host(&stage), program);
-    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
     assert_eq!(runs.load(Ordering::Relaxed), 1);
     let waited = stage.clock.elapsed();
-    for tape in [stage.tape(), stage.tape().sealed()] {
+    for tape in [stage.tape(), stage.tape().replay_only()] {
         let (result, host) = stage.run_on(tape, host(&stage), program);
-        assert_eq!(result.expect("an end"), Verdict::TimedOut);
+        assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
         assert!(host.trace().is_empty());
     }
     assert_eq!(runs.load(Ordering::Relaxed), 1);
@@ -115,17 +119,22 @@ fn a_resumed_body_has_a_fresh_deadline() {
     let program = async |mut ctx: Ctx| node(&mut ctx, "Slow", &["slow"], None).await;
     // Boundaries: around the commit of the intent 0 and 1, around the call 2 and 3.
     let (result, _) = stage.run(host(&stage).crashing_at(3), program);
-    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert!(matches!(result, Err(SessionStop::Shutdown)));
     assert_eq!(stage.clock.elapsed(), secs(9));
     let (result, _) = stage.run(host(&stage), program);
-    assert_eq!(result.expect("an end"), Verdict::Ok(1));
+    assert_eq!(result.expect("an end"), GuardOutcome::Ok(1));
     assert_eq!(stage.clock.elapsed(), secs(18), "nine seconds again, though only one was left");
 }
 
 // Goal: a stop is passed up and is not a verdict, whatever raises it.
 #[test]
 fn a_stop_is_never_a_verdict() {
-    let stops = [Stop::Cancelled, Stop::Shutdown, Stop::LostLease, Stop::Budget("used up".to_owned())];
+    let stops = [
+        SessionStop::Cancelled,
+        SessionStop::Shutdown,
+        SessionStop::LostLease,
+        SessionStop::Budget("used up".to_owned()),
+    ];
     for stop in stops {
         let stage = Stage::new();
         let said = stop.clone();
@@ -137,30 +146,33 @@ fn a_stop_is_never_a_verdict() {
         // And it can be resumed.
         let (result, _) =
             stage.run(stage.host(), async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], None).await);
-        assert_eq!(result.expect("an end"), Verdict::Ok(1));
+        assert_eq!(result.expect("an end"), GuardOutcome::Ok(1));
     }
 }
 
 // Goal: no order is placed inside a guard, at any depth; outside it, orders are allowed.
 #[test]
 fn an_order_inside_of_a_guard_is_misuse() {
-    let order = || entry(Class::Order, json!({}), json!({}));
+    let order = || entry(StepClass::Order, json!({}), json!({}));
     let stage = Stage::new();
     let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
         let body = guarded(move |mut ctx: Ctx| async move {
-            let mut child = ctx.child(Key::node("Deep"))?;
-            let inner = body(move |mut ctx: Ctx| async move { ctx.local(order()).await });
-            drop(child.all(vec![(Key::Symbol("AAPL".to_owned()), inner)]).await?);
-            ctx.local(read("q", "a")).await?;
+            let mut child = ctx.child(ScopeKey::node("Deep"))?;
+            let inner = body(move |mut ctx: Ctx| async move { ctx.record_local(order()).await });
+            drop(child.all(vec![(ScopeKey::Symbol("AAPL".to_owned()), inner)]).await?);
+            ctx.record_local(read("q", "a")).await?;
             Ok(Ok(()))
         });
-        ctx.guard(Key::node("A"), secs(10), body).await
+        ctx.guard(ScopeKey::node("A"), secs(10), body).await
     });
-    assert!(matches!(&result, Err(Stop::Misuse(why)) if why.contains("A#1/Deep#1/AAPL")), "{result:?}");
+    assert!(
+        matches!(&result, Err(SessionStop::ContractViolation(why)) if why.contains("A#1/Deep#1/AAPL")),
+        "{result:?}"
+    );
     assert_eq!(stage.kept().commits, 0);
     let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
         drop(node(&mut ctx, "A", &["a"], None).await?);
-        ctx.local(order()).await
+        ctx.record_local(order()).await
     });
     result.expect("beside a guard there are orders");
 }
@@ -175,24 +187,27 @@ fn guards_nest() {
                 drop(ctx.model(&request("fallback"), CALL).await?);
                 Ok(Ok(inner))
             });
-            ctx.guard(Key::node("Outer"), secs(outer), body).await
+            ctx.guard(ScopeKey::node("Outer"), secs(outer), body).await
         }
     };
     // The inner deadline of ten seconds passes first.
     let stage = Stage::new();
     let (result, _) = stage.run(host(&stage), program(60));
-    assert_eq!(result.expect("an end"), Verdict::Ok(Verdict::TimedOut));
+    assert_eq!(result.expect("an end"), GuardOutcome::Ok(GuardOutcome::TimedOut));
     assert_eq!(stage.kept().state("Outer#1/Inner#1/guard#1"), "done(timed_out)");
     assert_eq!(stage.kept().state("Outer#1/guard#1"), "absent");
-    assert_eq!(stage.run(host(&stage), program(60)).0.expect("again"), Verdict::Ok(Verdict::TimedOut));
+    assert_eq!(
+        stage.run(host(&stage), program(60)).0.expect("again"),
+        GuardOutcome::Ok(GuardOutcome::TimedOut)
+    );
 
     // The outer deadline passes first: the inner guard has no verdict of its own.
     let stage = Stage::new();
     let (result, _) = stage.run(host(&stage), program(5));
-    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
     assert_eq!(stage.kept().state("Outer#1/Inner#1/guard#1"), "absent");
     assert_eq!(stage.kept().state("Outer#1/Inner#1/model#1"), "abandoned");
-    assert_eq!(stage.run(host(&stage), program(5)).0.expect("again"), Verdict::TimedOut);
+    assert_eq!(stage.run(host(&stage), program(5)).0.expect("again"), GuardOutcome::TimedOut);
 }
 
 // Goal: deferred writes of a dropped body are committed with the verdict.
@@ -202,18 +217,18 @@ fn riders_of_a_dropped_body_are_kept_with_the_verdict() {
     let program = async |mut ctx: Ctx| {
         let body = guarded(|mut ctx: Ctx| async move {
             drop(ctx.model(&request("a"), CALL).await?);
-            ctx.local(read("waiting", "row")).await?;
+            ctx.record_local(read("waiting", "row")).await?;
             futures::future::pending::<()>().await;
             Ok(Ok(()))
         });
-        ctx.guard(Key::node("Late"), secs(10), body).await
+        ctx.guard(ScopeKey::node("Late"), secs(10), body).await
     };
     let (result, _) = stage.run(stage.host(), program);
-    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
     let kept = stage.kept();
     let verdict = kept.step("Late#1/guard#1").expect("kept");
     assert_eq!(kept.step("Late#1/read#1").expect("kept").commit, verdict.commit);
-    stage.run_on(stage.tape().sealed(), stage.host(), program).0.expect("nothing is unread");
+    stage.run_on(stage.tape().replay_only(), stage.host(), program).0.expect("nothing is unread");
 }
 
 // Goal: a verdict is redacted like everything recorded.
@@ -237,8 +252,11 @@ fn a_new_verdict_is_missing_on_a_replay() {
     let stage = Stage::new();
     stage.run(stage.host(), async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], None).await).0.expect("an end");
     let fails = async |mut ctx: Ctx| node(&mut ctx, "A", &["a"], Some("now it fails")).await;
-    let (result, _) = stage.run_on(stage.tape().sealed(), stage.host(), fails);
-    assert!(matches!(&result, Err(Stop::Missing(path)) if path.as_str() == "A#1/guard#1"), "{result:?}");
+    let (result, _) = stage.run_on(stage.tape().replay_only(), stage.host(), fails);
+    assert!(
+        matches!(&result, Err(SessionStop::Missing(path)) if path.as_str() == "A#1/guard#1"),
+        "{result:?}"
+    );
 }
 
 // Goal: the same node in another round has another scope; in the same round it is misuse.
@@ -251,11 +269,11 @@ fn a_node_runs_once_a_round() {
                 drop(ctx.model(&request("a"), CALL).await?);
                 Ok(Ok(()))
             });
-            drop(ctx.guard(Key::Node("Bull Researcher".to_owned(), round), secs(10), body).await?);
+            drop(ctx.guard(ScopeKey::Node("Bull Researcher".to_owned(), round), secs(10), body).await?);
         }
         node(&mut ctx, "Bull Researcher", &["a"], None).await
     });
-    assert!(matches!(result, Err(Stop::Misuse(_))));
+    assert!(matches!(result, Err(SessionStop::ContractViolation(_))));
     assert_eq!(stage.kept().state("Bull Researcher#2/model#1"), "done(ok)");
 }
 
@@ -268,14 +286,14 @@ fn an_outside_call_is_abandoned_too() {
             drop(ctx.external(&tool_call("send"), false, CALL, None).await?);
             Ok(Ok(()))
         });
-        ctx.guard(Key::node("Web"), secs(10), body).await
+        ctx.guard(ScopeKey::node("Web"), secs(10), body).await
     };
     let host = || stage.host().with_tools(|_, _| tool_reply("late").after(secs(11)));
     let (result, _) = stage.run(host(), program);
-    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
     assert_eq!(stage.kept().state("Web#1/tool#1"), "abandoned");
     let (result, host) = stage.run(host(), program);
-    assert_eq!(result.expect("an end"), Verdict::TimedOut);
+    assert_eq!(result.expect("an end"), GuardOutcome::TimedOut);
     assert!(host.calls().is_empty());
     assert!(!stage.kept().is_done("Web#1/tool#1", OutcomeKind::Unknown));
 }

@@ -3,14 +3,14 @@
 use crate::tape_support::{CALL, Stage, entry, last, read, request};
 use papertape_core::json::Difference;
 use papertape_core::message::{Message, ModelRequest};
-use papertape_core::tape::{Class, Ctx, Divergence, StepPath, Stop};
+use papertape_core::tape::{Ctx, Divergence, SessionStop, StepClass, StepPath};
 use papertape_testkit::host::Act;
 use serde_json::json;
 
-async fn day(mut ctx: Ctx) -> Result<String, Stop> {
-    ctx.local(read("cash", "100")).await?;
+async fn day(mut ctx: Ctx) -> Result<String, SessionStop> {
+    ctx.record_local(read("cash", "100")).await?;
     let reply = ctx.model(&request("buy or sell?"), CALL).await?.expect("an answer");
-    ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
+    ctx.record_local(entry(StepClass::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
     Ok(reply.text)
 }
 
@@ -20,9 +20,9 @@ fn recorded() -> Stage {
     stage
 }
 
-fn diverged<T: std::fmt::Debug>(result: Result<T, Stop>) -> Divergence {
+fn diverged<T: std::fmt::Debug>(result: Result<T, SessionStop>) -> Divergence {
     match result {
-        Err(Stop::Diverged(divergence)) => *divergence,
+        Err(SessionStop::Diverged(divergence)) => *divergence,
         other => panic!("it should have diverged: {other:?}"),
     }
 }
@@ -36,7 +36,7 @@ fn difference(divergence: &Divergence) -> &Difference {
 fn an_equal_digest_is_returned() {
     let stage = recorded();
     let before = stage.kept();
-    for tape in [stage.tape(), stage.tape().sealed()] {
+    for tape in [stage.tape(), stage.tape().replay_only()] {
         assert_eq!(tape.len(), 3);
         let host = stage.host_with(|_, _| Act::text("another mood"));
         let (result, host) = stage.run_on(tape, host, day);
@@ -50,9 +50,9 @@ fn an_equal_digest_is_returned() {
 #[test]
 fn another_request_diverges() {
     let stage = recorded();
-    for tape in [stage.tape(), stage.tape().sealed()] {
+    for tape in [stage.tape(), stage.tape().replay_only()] {
         let (result, host) = stage.run_on(tape, stage.host(), async |mut ctx: Ctx| {
-            ctx.local(read("cash", "100")).await?;
+            ctx.record_local(read("cash", "100")).await?;
             ctx.model(&request("hold?"), CALL).await
         });
         let divergence = diverged(result);
@@ -66,7 +66,7 @@ fn another_request_diverges() {
             assert!(text.contains(part), "{text}");
         }
         assert!(host.calls().is_empty());
-        assert!(Stop::Diverged(Box::new(divergence)).is_fault());
+        assert!(SessionStop::Diverged(Box::new(divergence)).is_fault());
     }
 }
 
@@ -74,18 +74,20 @@ fn another_request_diverges() {
 #[test]
 fn local_steps_are_compared() {
     let stage = recorded();
-    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| ctx.local(read("cash?", "100")).await);
+    let (result, _) =
+        stage.run(stage.host(), async |mut ctx: Ctx| ctx.record_local(read("cash?", "100")).await);
     let divergence = diverged(result);
     assert_eq!((divergence.path.as_str(), divergence.part), ("read#1", "request"));
     assert_eq!(difference(&divergence).pointer, "/q");
 
-    let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| ctx.local(read("cash", "99")).await);
+    let (result, _) =
+        stage.run(stage.host(), async |mut ctx: Ctx| ctx.record_local(read("cash", "99")).await);
     let divergence = diverged(result);
     assert_eq!((divergence.path.as_str(), divergence.part), ("read#1", "outcome"));
     assert_eq!(difference(&divergence).left, Some(json!("100")));
 
     let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
-        ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 91 }))).await
+        ctx.record_local(entry(StepClass::Order, json!({ "side": "buy" }), json!({ "cash": 91 }))).await
     });
     let divergence = diverged(result);
     assert_eq!((divergence.path.as_str(), divergence.part), ("order#1", "outcome"));
@@ -100,12 +102,12 @@ fn an_audit_compares_outcomes_and_prompts() {
     let with_data = |question: &'static str, answer: &'static str| {
         async move |mut ctx: Ctx| {
             let over = json!({ "q": "cash", "dataset": "another" });
-            ctx.local(entry(Class::Local, over, json!(answer))).await?;
+            ctx.record_local(entry(StepClass::Local, over, json!(answer))).await?;
             drop(ctx.model(&request(question), CALL).await?);
-            ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await
+            ctx.record_local(entry(StepClass::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await
         }
     };
-    let tape = || stage.tape().sealed().over_other_data();
+    let tape = || stage.tape().replay_only().compare_outcomes_only();
     stage.run_on(tape(), stage.host(), with_data("buy or sell?", "100")).0.expect("equal");
     let other = diverged(stage.run_on(tape(), stage.host(), with_data("buy or sell?", "101")).0);
     assert_eq!((other.path.as_str(), other.part), ("read#1", "outcome"));
@@ -120,20 +122,20 @@ fn an_audit_compares_outcomes_and_prompts() {
 fn what_is_absent_is_performed_or_missing() {
     let stage = recorded();
     let longer = async |mut ctx: Ctx| {
-        ctx.local(read("cash", "100")).await?;
+        ctx.record_local(read("cash", "100")).await?;
         drop(ctx.model(&request("buy or sell?"), CALL).await?);
-        ctx.local(entry(Class::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
+        ctx.record_local(entry(StepClass::Order, json!({ "side": "buy" }), json!({ "cash": 90 }))).await?;
         ctx.model(&request("more?"), CALL).await
     };
-    let (result, host) = stage.run_on(stage.tape().sealed(), stage.host(), longer);
-    assert!(matches!(&result, Err(Stop::Missing(path)) if path.as_str() == "model#2"), "{result:?}");
+    let (result, host) = stage.run_on(stage.tape().replay_only(), stage.host(), longer);
+    assert!(matches!(&result, Err(SessionStop::Missing(path)) if path.as_str() == "model#2"), "{result:?}");
     assert!(result.is_err_and(|stop| stop.is_fault()));
     assert!(host.trace().is_empty());
-    let (result, _) = stage.run_on(stage.tape().sealed(), stage.host(), async |mut ctx: Ctx| {
-        ctx.local(read("cash", "100")).await?;
-        ctx.local(read("shares", "1")).await
+    let (result, _) = stage.run_on(stage.tape().replay_only(), stage.host(), async |mut ctx: Ctx| {
+        ctx.record_local(read("cash", "100")).await?;
+        ctx.record_local(read("shares", "1")).await
     });
-    assert!(matches!(result, Err(Stop::Missing(path)) if path.as_str() == "read#2"));
+    assert!(matches!(result, Err(SessionStop::Missing(path)) if path.as_str() == "read#2"));
 
     let (result, host) = stage.run(stage.host(), longer);
     assert_eq!(result.expect("an end").expect("an answer").text, "re: more?");
@@ -145,10 +147,10 @@ fn what_is_absent_is_performed_or_missing() {
 fn an_open_intent_is_missing_on_a_replay() {
     let stage = Stage::new();
     let (result, _) = stage.run(stage.host().crashing_at(2), day);
-    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert!(matches!(result, Err(SessionStop::Shutdown)));
     assert_eq!(stage.kept().state("model#1"), "intent");
-    let (result, _) = stage.run_on(stage.tape().sealed(), stage.host(), day);
-    assert!(matches!(result, Err(Stop::Missing(path)) if path.as_str() == "model#1"));
+    let (result, _) = stage.run_on(stage.tape().replay_only(), stage.host(), day);
+    assert!(matches!(result, Err(SessionStop::Missing(path)) if path.as_str() == "model#1"));
 }
 
 // Goal: a session that ends early leaves steps of its tape unused, and does not write its end.
@@ -156,12 +158,12 @@ fn an_open_intent_is_missing_on_a_replay() {
 fn what_is_left_unread_is_an_error() {
     let stage = recorded();
     let commits = stage.kept().commits;
-    for tape in [stage.tape(), stage.tape().sealed()] {
-        let (result, _) =
-            stage.run_on(tape, stage.host(), async |mut ctx: Ctx| ctx.local(read("cash", "100")).await);
-        let Err(Stop::Unread(paths)) = result else { panic!("unread steps: {result:?}") };
+    for tape in [stage.tape(), stage.tape().replay_only()] {
+        let (result, _) = stage
+            .run_on(tape, stage.host(), async |mut ctx: Ctx| ctx.record_local(read("cash", "100")).await);
+        let Err(SessionStop::UnconsumedSteps(paths)) = result else { panic!("unread steps: {result:?}") };
         assert_eq!(paths, [StepPath::new("model#1"), StepPath::new("order#1")]);
-        assert!(Stop::Unread(paths).to_string().contains("model#1"));
+        assert!(SessionStop::UnconsumedSteps(paths).to_string().contains("model#1"));
     }
     assert_eq!(stage.kept().commits, commits);
 }

@@ -1,6 +1,6 @@
 //! Paths of steps.
 
-use papertape_core::tape::{Key, StepPath};
+use papertape_core::tape::{ScopeKey, StepPath};
 use proptest::prelude::*;
 
 // Goal: paths are ordered segment by segment, numbers by value.
@@ -53,7 +53,7 @@ proptest! {
     // Goal: any symbol makes one segment, and different symbols make different segments.
     #[test]
     fn a_name_is_one_segment(a in ".{1,8}", b in ".{1,8}") {
-        let segment = |name: &str| Key::Symbol(name.to_owned()).to_string();
+        let segment = |name: &str| ScopeKey::Symbol(name.to_owned()).to_string();
         prop_assert!(!segment(&a).contains(['/', '#']));
         prop_assert_eq!(segment(&a) == segment(&b), a == b);
     }

@@ -2,7 +2,9 @@
 
 use crate::tape_support::{CALL, Stage, body, entry, last, read, request, tool_call, tool_reply};
 use papertape_core::message::{FailureKind, Message, ModelReply, ModelRequest, ProviderNote, ToolCall};
-use papertape_core::tape::{Class, Ctx, Entry, Key, Shown, Stop, ToolNote};
+use papertape_core::tape::{
+    Ctx, LocalStep, ScopeKey, SessionStop, StepClass, ToolInvocation, TranscriptMessage,
+};
 use papertape_core::{message::Role, tape::OutcomeKind};
 use papertape_testkit::host::{Act, MemoryHost};
 use serde_json::json;
@@ -31,14 +33,14 @@ fn teller(stage: &Stage) -> MemoryHost {
     host.with_tools(|_, _| tool_reply(&format!("body: {SECRET}")))
 }
 
-async fn program(mut ctx: Ctx) -> Result<(ModelRequest, String), Stop> {
-    let instructions = ctx.instruct(&format!("Use the key {SECRET}."));
-    let opening = ctx.say(&format!("The key is {SECRET}.")).await?;
+async fn program(mut ctx: Ctx) -> Result<(ModelRequest, String), SessionStop> {
+    let instructions = ctx.set_system_prompt(&format!("Use the key {SECRET}."));
+    let opening = ctx.push_user_message(&format!("The key is {SECRET}.")).await?;
     let mut request = ModelRequest { instructions: Some(instructions), ..request(&opening) };
     let reply = ctx.model(&request, CALL).await?.expect("an answer");
     request.messages.push(reply.to_message());
     let call = &reply.tool_calls[0];
-    let note = ToolNote { name: call.name.clone(), input: call.arguments.clone() };
+    let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
     let outside =
         papertape_core::ports::ExternalCall { arguments: call.arguments.clone(), ..tool_call("look") };
     let looked = ctx.external(&outside, true, CALL, Some(note)).await?.expect("an answer").text;
@@ -48,10 +50,10 @@ async fn program(mut ctx: Ctx) -> Result<(ModelRequest, String), Stop> {
         content: looked,
     });
     let failure = ctx.model(&request, CALL).await?.expect_err("a failure");
-    let shown = Shown { role: Role::Tool, content: format!("seen {SECRET}"), tool: None };
+    let shown = TranscriptMessage { role: Role::Tool, content: format!("seen {SECRET}"), tool: None };
     let outcome = json!({ "seen": format!("seen {SECRET}") });
-    let local = Entry { said: Some(shown), ..entry(Class::Local, json!({ "q": 1 }), outcome) };
-    let kept = ctx.local(local).await?;
+    let local = LocalStep { said: Some(shown), ..entry(StepClass::Local, json!({ "q": 1 }), outcome) };
+    let kept = ctx.record_local(local).await?;
     Ok((request, format!("{reply:?} {failure} {kept}")))
 }
 
@@ -125,10 +127,10 @@ fn a_branch_of_all_is_redacted() {
     let stage = stage();
     let (result, _) = stage.run(teller(&stage), async |mut ctx: Ctx| {
         let one = body(|mut ctx: Ctx| async move {
-            ctx.local(read(SECRET, "asked")).await?;
+            ctx.record_local(read(SECRET, "asked")).await?;
             Ok(ctx.model(&request("?"), CALL).await?.expect("an answer").text)
         });
-        ctx.all(vec![(Key::node("A"), one)]).await
+        ctx.all(vec![(ScopeKey::node("A"), one)]).await
     });
     assert_eq!(result.expect("an end"), ["I found [redacted:openai], you said: ?"]);
 }

@@ -2,9 +2,10 @@
 
 use crate::tape_support::{CALL, Stage, entry, guarded, read, request, secs, tool_call, tool_reply};
 use papertape_core::message::{FailureKind, Role};
-use papertape_core::record::{Implied, TapeRow};
+use papertape_core::record::{DerivedRow, TapeRow};
 use papertape_core::tape::{
-    Class, Ctx, Entry, Key, OutcomeKind, Shown, State, Stop, Tape, ToolNote, Verdict,
+    Ctx, GuardOutcome, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass, StepState, Tape,
+    ToolInvocation, TranscriptMessage,
 };
 use papertape_testkit::host::Act;
 use serde_json::json;
@@ -43,8 +44,8 @@ fn an_answered_step_is_done_with_its_kind() {
 fn an_intent_comes_before_its_call_and_an_outcome_before_its_use() {
     let stage = Stage::new();
     let (result, host) = stage.run(stage.host(), async |mut ctx: Ctx| {
-        ctx.local(read("cash", "100")).await?;
-        ctx.say("What now?").await?;
+        ctx.record_local(read("cash", "100")).await?;
+        ctx.push_user_message("What now?").await?;
         assert_eq!(stage.kept().commits, 0, "local steps wait for the next transaction");
         let reply = ctx.model(&request("?"), CALL).await?;
         assert_eq!(stage.kept().state("model#1"), "done(ok)");
@@ -59,7 +60,7 @@ fn an_intent_comes_before_its_call_and_an_outcome_before_its_use() {
     }
     let model = kept.step("model#1").expect("kept");
     assert_eq!(model.ended_in, Some(2));
-    assert!(matches!(&model.implied[..], [Implied::Message(row)] if row.role == Role::Assistant));
+    assert!(matches!(&model.implied[..], [DerivedRow::Message(row)] if row.role == Role::Assistant));
     let said = [("user".to_owned(), "What now?".to_owned()), ("assistant".to_owned(), "re: ?".to_owned())];
     assert_eq!(kept.messages(), said);
 }
@@ -69,12 +70,12 @@ fn an_intent_comes_before_its_call_and_an_outcome_before_its_use() {
 fn the_last_local_rows_ride_in_the_end() {
     let stage = Stage::new();
     let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
-        ctx.local(read("a", "1")).await?;
+        ctx.record_local(read("a", "1")).await?;
         ctx.flush().await?;
         assert_eq!(stage.kept().commits, 1);
         ctx.flush().await?;
         assert_eq!(stage.kept().commits, 1, "nothing waits, nothing is written");
-        ctx.local(entry(Class::Order, json!({}), json!({ "filled": 1 }))).await?;
+        ctx.record_local(entry(StepClass::Order, json!({}), json!({ "filled": 1 }))).await?;
         Ok(())
     });
     result.expect("an end");
@@ -93,13 +94,13 @@ fn an_outside_tool_speaks_in_the_conversation() {
         let stage = Stage::new();
         let host = stage.host().with_tools(move |_, _| act.clone());
         let (result, _) = stage.run(host, async |mut ctx: Ctx| {
-            let note = ToolNote { name: "web__look".to_owned(), input: json!({ "q": "AAPL" }) };
+            let note = ToolInvocation { name: "web__look".to_owned(), input: json!({ "q": "AAPL" }) };
             ctx.external(&tool_call("look"), true, CALL, Some(note)).await
         });
         drop(result.expect("an outcome"));
         let kept = stage.kept();
         assert_eq!(kept.messages(), [("tool".to_owned(), said.to_owned())]);
-        let Implied::Message(row) = kept.implied()[0] else { panic!("a message") };
+        let DerivedRow::Message(row) = kept.implied()[0] else { panic!("a message") };
         assert_eq!(row.tool_name.as_deref(), Some("web__look"));
         assert_eq!(row.tool_input, Some(json!({ "q": "AAPL" })));
     }
@@ -137,11 +138,11 @@ fn an_open_intent_is_the_next_attempt() {
 #[test]
 fn an_open_intent_that_cannot_be_repeated_is_unknown() {
     let stage = Stage::new();
-    let note = || Some(ToolNote { name: "web__send".to_owned(), input: json!({}) });
+    let note = || Some(ToolInvocation { name: "web__send".to_owned(), input: json!({}) });
     let send = async |mut ctx: Ctx| ctx.external(&tool_call("send"), false, CALL, note()).await;
     let host = stage.host().with_tools(|_, _| tool_reply("sent")).crashing_at(3);
     let (result, host) = stage.run(host, send);
-    assert!(matches!(result, Err(Stop::Shutdown)));
+    assert!(matches!(result, Err(SessionStop::Shutdown)));
     assert_eq!(host.calls().values().sum::<usize>(), 1);
 
     for _ in 0..2 {
@@ -160,14 +161,14 @@ fn an_open_intent_that_cannot_be_repeated_is_unknown() {
 fn a_local_step_is_done_at_once() {
     let stage = Stage::new();
     let (result, _) = stage.run(stage.host(), async |mut ctx: Ctx| {
-        let said = Shown { role: Role::Tool, content: "{}".to_owned(), tool: None };
-        let entry = Entry { outcome_kind: OutcomeKind::Refused, said: Some(said), ..read("q", "a") };
-        ctx.local(entry).await
+        let said = TranscriptMessage { role: Role::Tool, content: "{}".to_owned(), tool: None };
+        let entry = LocalStep { outcome_kind: OutcomeKind::Refused, said: Some(said), ..read("q", "a") };
+        ctx.record_local(entry).await
     });
     assert_eq!(result.expect("the outcome"), json!("a"));
     let kept = stage.kept();
     let step = kept.step("read#1").expect("kept");
-    assert_eq!(step.state, State::Done(OutcomeKind::Refused));
+    assert_eq!(step.state, StepState::Done(OutcomeKind::Refused));
     assert_eq!(kept.outcome(step), Some(json!("a")));
     assert_eq!(kept.document(step.request_ref), Some(json!({ "q": "q" })));
     assert_eq!(kept.messages(), [("tool".to_owned(), "{}".to_owned())]);
@@ -178,10 +179,15 @@ fn a_local_step_is_done_at_once() {
 fn a_stop_records_nothing() {
     let stage = Stage::new();
     let program = async |mut ctx: Ctx| {
-        ctx.local(read("q", "a")).await?;
+        ctx.record_local(read("q", "a")).await?;
         ctx.model(&request("?"), CALL).await
     };
-    for stop in [Stop::Budget("job: 1 of 1".to_owned()), Stop::Cancelled, Stop::Shutdown, Stop::LostLease] {
+    for stop in [
+        SessionStop::Budget("job: 1 of 1".to_owned()),
+        SessionStop::Cancelled,
+        SessionStop::Shutdown,
+        SessionStop::LostLease,
+    ] {
         let host = stage.host();
         host.refuse(stop.clone());
         let (result, host) = stage.run(host, program);
@@ -191,8 +197,8 @@ fn a_stop_records_nothing() {
         assert_eq!(stage.kept().commits, 0);
     }
     // During a call: the intent stays open, and there is no outcome.
-    let host = stage.host_with(|_, _| Act::Stop(Stop::Cancelled));
-    assert!(matches!(stage.run(host, program).0, Err(Stop::Cancelled)));
+    let host = stage.host_with(|_, _| Act::Stop(SessionStop::Cancelled));
+    assert!(matches!(stage.run(host, program).0, Err(SessionStop::Cancelled)));
     assert_eq!(stage.kept().state("model#1"), "intent");
 
     let (result, _) = stage.run(stage.host(), program);
@@ -213,9 +219,9 @@ fn a_closed_guard_abandons_open_intents() {
             drop(ctx.model(&request("two"), CALL).await?);
             Ok(Ok(()))
         });
-        ctx.guard(Key::node("Slow"), secs(30), body).await
+        ctx.guard(ScopeKey::node("Slow"), secs(30), body).await
     });
-    assert_eq!(result.expect("a verdict"), Verdict::TimedOut);
+    assert_eq!(result.expect("a verdict"), GuardOutcome::TimedOut);
     let kept = stage.kept();
     assert_eq!(kept.state("Slow#1/model#1"), "done(ok)");
     assert_eq!(kept.state("Slow#1/model#2"), "abandoned");
@@ -233,21 +239,22 @@ fn rows_that_cannot_be_are_refused() {
     stage
         .run(stage.host(), async |mut ctx: Ctx| {
             drop(ctx.model(&request("?"), CALL).await?);
-            ctx.local(read("q", "a")).await
+            ctx.record_local(read("q", "a")).await
         })
         .0
         .expect("an end");
-    let with = |path: &str, state: State| -> Tape {
+    let with = |path: &str, state: StepState| -> Tape {
         let rows = stage.kept().rows().into_iter();
         let change = |row: TapeRow| if row.path.as_str() == path { TapeRow { state, ..row } } else { row };
         Tape::new(rows.map(change).collect())
     };
-    let (result, _) = stage.run_on(with("model#1", State::Abandoned), stage.host(), async |mut ctx: Ctx| {
-        ctx.model(&request("?"), CALL).await
+    let (result, _) =
+        stage.run_on(with("model#1", StepState::Abandoned), stage.host(), async |mut ctx: Ctx| {
+            ctx.model(&request("?"), CALL).await
+        });
+    assert!(matches!(result, Err(SessionStop::Diverged(_))));
+    let (result, _) = stage.run_on(with("read#1", StepState::Intent), stage.host(), async |mut ctx: Ctx| {
+        ctx.record_local(read("q", "a")).await
     });
-    assert!(matches!(result, Err(Stop::Diverged(_))));
-    let (result, _) = stage.run_on(with("read#1", State::Intent), stage.host(), async |mut ctx: Ctx| {
-        ctx.local(read("q", "a")).await
-    });
-    assert!(matches!(result, Err(Stop::Misuse(_))));
+    assert!(matches!(result, Err(SessionStop::ContractViolation(_))));
 }

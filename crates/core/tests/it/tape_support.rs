@@ -5,12 +5,13 @@ use papertape_core::id::ContentHash;
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply};
 use papertape_core::tape::{
-    Branch, CallOptions, Class, Ctx, Entry, GuardedBranch, NodeFailure, OutcomeKind, Session, Stop, Tape,
+    Branch, CallOptions, Ctx, GuardedBranch, LocalStep, NodeFailure, OutcomeKind, SessionRun, SessionStop,
+    StepClass, Tape,
 };
 use papertape_redact::Redactor;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::{Act, MemoryHost};
-use papertape_testkit::kept::Kept;
+use papertape_testkit::kept::StoredSnapshot;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,14 +43,14 @@ pub(crate) fn tool_reply(text: &str) -> Act<ExternalReply> {
     Act::Answer(ExternalReply { text: text.to_owned(), is_error: false })
 }
 
-pub(crate) fn entry(class: Class, arguments: Value, outcome: Value) -> Entry {
-    let kind = if class == Class::Order { "order" } else { "read" };
+pub(crate) fn entry(class: StepClass, arguments: Value, outcome: Value) -> LocalStep {
+    let kind = if class == StepClass::Order { "order" } else { "read" };
     let outcome_kind = OutcomeKind::Ok;
-    Entry { kind, class, arguments, outcome, outcome_kind, said: None, implied: Vec::new() }
+    LocalStep { kind, class, arguments, outcome, outcome_kind, said: None, implied: Vec::new() }
 }
 
-pub(crate) fn read(question: &str, answer: &str) -> Entry {
-    entry(Class::Local, json!({ "q": question }), json!(answer))
+pub(crate) fn read(question: &str, answer: &str) -> LocalStep {
+    entry(StepClass::Local, json!({ "q": question }), json!(answer))
 }
 
 /// Answers every user message with `re: QUESTION`.
@@ -64,15 +65,15 @@ pub(crate) fn last(request: &ModelRequest) -> &str {
 /// A body of a scope, for [`Ctx::all`].
 pub(crate) fn body<'a, T, F>(f: impl FnOnce(Ctx) -> F + Send + 'a) -> Branch<'a, T>
 where
-    F: Future<Output = Result<T, Stop>> + Send + 'a,
+    F: Future<Output = Result<T, SessionStop>> + Send + 'a,
 {
-    Box::new(move |ctx| -> BoxFuture<'a, Result<T, Stop>> { f(ctx).boxed() })
+    Box::new(move |ctx| -> BoxFuture<'a, Result<T, SessionStop>> { f(ctx).boxed() })
 }
 
 /// A body for [`Ctx::guard`].
 pub(crate) fn guarded<'a, T, F>(f: impl FnOnce(Ctx) -> F + Send + 'a) -> GuardedBranch<'a, T>
 where
-    F: Future<Output = Result<Result<T, NodeFailure>, Stop>> + Send + 'a,
+    F: Future<Output = Result<Result<T, NodeFailure>, SessionStop>> + Send + 'a,
 {
     body(f)
 }
@@ -80,7 +81,7 @@ where
 /// A record, a clock and the session that uses them.
 pub(crate) struct Stage {
     pub(crate) clock: FakeClock,
-    pub(crate) kept: Arc<Mutex<Kept>>,
+    pub(crate) kept: Arc<Mutex<StoredSnapshot>>,
     pub(crate) secrets: Vec<(String, String)>,
 }
 
@@ -94,7 +95,7 @@ impl Stage {
         Self { kept: Arc::new(Mutex::new(parent.kept().beside())), ..Self::new() }
     }
 
-    pub(crate) fn kept(&self) -> Kept {
+    pub(crate) fn kept(&self) -> StoredSnapshot {
         self.kept.lock().expect("no test panics while it holds the lock").clone()
     }
 
@@ -116,18 +117,18 @@ impl Stage {
     }
 
     /// A session on this tape.
-    pub(crate) fn session(&self, host: &Arc<MemoryHost>, tape: Tape) -> Arc<Session> {
+    pub(crate) fn session(&self, host: &Arc<MemoryHost>, tape: Tape) -> Arc<SessionRun> {
         let host: Arc<MemoryHost> = Arc::clone(host);
         let redactor = Redactor::new(self.secrets.clone()).expect("a redactor");
-        Session::new(host, tape, Arc::new(redactor), ContentHash::of(b"seed"))
+        SessionRun::new(host, tape, Arc::new(redactor), ContentHash::of(b"seed"))
     }
 
     /// Runs `program` on the recorded tape, to its end or stop.
     pub(crate) fn run<T>(
         &self,
         host: MemoryHost,
-        program: impl AsyncFnOnce(Ctx) -> Result<T, Stop>,
-    ) -> (Result<T, Stop>, Arc<MemoryHost>) {
+        program: impl AsyncFnOnce(Ctx) -> Result<T, SessionStop>,
+    ) -> (Result<T, SessionStop>, Arc<MemoryHost>) {
         self.run_on(self.tape(), host, program)
     }
 
@@ -136,8 +137,8 @@ impl Stage {
         &self,
         tape: Tape,
         host: MemoryHost,
-        program: impl AsyncFnOnce(Ctx) -> Result<T, Stop>,
-    ) -> (Result<T, Stop>, Arc<MemoryHost>) {
+        program: impl AsyncFnOnce(Ctx) -> Result<T, SessionStop>,
+    ) -> (Result<T, SessionStop>, Arc<MemoryHost>) {
         let host = Arc::new(host);
         let session = self.session(&host, tape);
         let result = self.clock.run(async {

@@ -1,7 +1,7 @@
 //! The layers: self-attention among the tokens of one text, then two dense layers, each followed by a residual
 //! connection and a normalization (post-norm, as in the original BERT).
 
-use super::{Config, ModelError};
+use super::{BertConfig, ModelError};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
 use safetensors::{Dtype, SafeTensors};
 
@@ -40,8 +40,9 @@ pub(super) struct Bert {
 }
 
 impl Bert {
-    pub(super) fn new(config: &Config, weights: &[u8]) -> Result<Self, ModelError> {
-        let Config { hidden_size: size, intermediate_size: wide, num_attention_heads: heads, .. } = *config;
+    pub(super) fn new(config: &BertConfig, weights: &[u8]) -> Result<Self, ModelError> {
+        let BertConfig { hidden_size: size, intermediate_size: wide, num_attention_heads: heads, .. } =
+            *config;
         let fault = |message: String| Err(ModelError::Config(message));
         if config.hidden_act != "gelu" {
             return fault(format!("asks for `{}`, and only `gelu` is known", config.hidden_act));

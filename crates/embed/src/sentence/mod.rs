@@ -15,11 +15,11 @@ use bert::Bert;
 use serde::Deserialize;
 
 /// Max tokens per text, including the two special ones: the length used in training.
-pub const MOST_TOKENS: usize = 256;
+pub const MAX_TOKENS: usize = 256;
 
 /// The shape of a model, as in its `config.json`.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Config {
+pub struct BertConfig {
     /// Numbers in a vector.
     pub hidden_size: usize,
     /// Width of a layer's intermediate part.
@@ -64,7 +64,7 @@ impl SentenceModel {
     /// # Errors
     /// Returns an error that names the file that does not fit.
     pub fn new(config: &[u8], vocabulary: &str, weights: &[u8]) -> Result<Self, ModelError> {
-        let config: Config = serde_json::from_slice(config)
+        let config: BertConfig = serde_json::from_slice(config)
             .map_err(|error| ModelError::Config(format!("cannot be read: {error}")))?;
         let words = WordPiece::new(vocabulary)?;
         if words.len() != config.vocab_size {
@@ -84,7 +84,7 @@ impl SentenceModel {
     /// The tokens of a text, as the model reads them.
     #[must_use]
     pub fn tokens(&self, text: &str) -> Vec<u32> {
-        self.words.encode(text, MOST_TOKENS.min(self.bert.places()))
+        self.words.encode(text, MAX_TOKENS.min(self.bert.places()))
     }
 
     /// The text's unit vector. An empty text has one too.

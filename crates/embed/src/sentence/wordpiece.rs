@@ -59,7 +59,7 @@ impl WordPiece {
             if tokens.len() > room {
                 break;
             }
-            self.cut(&word, &mut tokens);
+            self.tokenize_word(&word, &mut tokens);
         }
         tokens.truncate(room + 1);
         tokens.push(self.last);
@@ -67,7 +67,7 @@ impl WordPiece {
     }
 
     /// Greedy longest match from the left; if no piece matches, the whole word is unknown.
-    fn cut(&self, word: &str, tokens: &mut Vec<u32>) {
+    fn tokenize_word(&self, word: &str, tokens: &mut Vec<u32>) {
         if word.chars().count() > WORD_CHARS {
             tokens.push(self.unknown);
             return;

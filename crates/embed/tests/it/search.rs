@@ -1,6 +1,6 @@
 //! The search finds exactly what a full scan finds, and the fusion follows the formula.
 
-use papertape_embed::fuse::reciprocal_ranks;
+use papertape_embed::reciprocal_rank_fusion::reciprocal_ranks;
 use papertape_embed::vector::dot;
 use papertape_embed::{Hit, Matrix};
 use proptest::prelude::*;

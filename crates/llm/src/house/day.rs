@@ -24,14 +24,14 @@ impl Language {
 
 /// A tool call and its result.
 #[derive(Debug)]
-pub(super) struct Exchange<'a> {
+pub(super) struct ToolExchange<'a> {
     pub(super) tool: &'a str,
     pub(super) arguments: &'a Value,
     /// The result's JSON; null if it is invalid or missing.
     pub(super) result: Value,
 }
 
-impl Exchange<'_> {
+impl ToolExchange<'_> {
     fn is_about(&self, tool: &str, symbol: &str) -> bool {
         self.tool == tool && self.arguments["symbol"] == symbol
     }
@@ -67,16 +67,16 @@ pub(super) struct Portfolio {
 
 /// The day so far.
 #[derive(Debug)]
-pub(super) struct Day<'a> {
+pub(super) struct Transcript<'a> {
     pub(super) language: Language,
     pub(super) date: Option<&'a str>,
     pub(super) symbols: Vec<String>,
     /// Those of them in which no position may be opened or enlarged.
     pub(super) closing_only: Vec<String>,
-    pub(super) exchanges: Vec<Exchange<'a>>,
+    pub(super) exchanges: Vec<ToolExchange<'a>>,
 }
 
-impl<'a> Day<'a> {
+impl<'a> Transcript<'a> {
     /// Reads the last question that lists symbols, and everything after it; `None` when there is no such
     /// question.
     pub(super) fn read(request: &'a ModelRequest) -> Option<Self> {
@@ -97,7 +97,7 @@ impl<'a> Day<'a> {
             Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
             _ => &[],
         });
-        let exchanges = calls.map(|call| Exchange {
+        let exchanges = calls.map(|call| ToolExchange {
             tool: &call.name,
             arguments: &call.arguments,
             result: answer(&call.id).and_then(super::data).unwrap_or_default(),
@@ -112,7 +112,7 @@ impl<'a> Day<'a> {
     }
 
     /// The first call of the tool for the symbol.
-    pub(super) fn asked(&self, tool: &str, symbol: &str) -> Option<&Exchange<'a>> {
+    pub(super) fn asked(&self, tool: &str, symbol: &str) -> Option<&ToolExchange<'a>> {
         self.exchanges.iter().find(|exchange| exchange.is_about(tool, symbol))
     }
 

@@ -15,14 +15,14 @@ mod indicators;
 mod market;
 mod memory;
 mod number;
+mod phrases;
 mod plan;
 mod solo;
 mod strategy;
 mod summary;
-mod words;
 
 use papertape_core::message::{FinishReason, ModelReply, ModelRequest, ToolCall, Usage};
-use papertape_core::ports::Answer;
+use papertape_core::ports::ModelResponse;
 use serde_json::Value;
 use strategy::Strategy;
 
@@ -48,7 +48,7 @@ pub fn check(model: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// An unknown model, as for [`check`].
-pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
+pub fn answer(request: &ModelRequest) -> Result<ModelResponse, String> {
     let strategy = match request.model.model.as_str() {
         ASSISTANT => None,
         name => Some(strategy(name)?),
@@ -58,10 +58,10 @@ pub fn answer(request: &ModelRequest) -> Result<Answer, String> {
         .or_else(|| summary::draft(request))
         .or_else(|| memory::draft(request, strategy?))
         .or_else(|| solo::draft(request, strategy?))
-        .unwrap_or_else(|| Draft::text(words::nothing_to_do(&request.model)));
+        .unwrap_or_else(|| Draft::text(phrases::nothing_to_do(&request.model)));
     let reply = draft.into_reply(request.messages.len());
     let usage = usage(request, &reply);
-    Ok(Answer { reply, usage: Some(usage) })
+    Ok(ModelResponse { reply, usage: Some(usage) })
 }
 
 fn strategy(model: &str) -> Result<Strategy, String> {

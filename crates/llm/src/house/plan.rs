@@ -1,10 +1,10 @@
 //! From opinions to order sizes: within the market's rules, sales first, and limited by the available cash.
 
-use super::day::{Day, Exchange, Holding, Portfolio, is_opening};
+use super::day::{Holding, Portfolio, ToolExchange, Transcript, is_opening};
 use super::market::Market;
 use super::number;
-use super::strategy::{Facts, Reason, Stance, Strategy};
-use super::{indicators, words};
+use super::strategy::{IndicatorValues, Reason, Signal, Strategy};
+use super::{indicators, phrases};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,16 +30,16 @@ pub(super) struct Order {
 
 /// A symbol with its data and its signal.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Opinion {
-    pub(super) facts: Facts,
-    pub(super) stance: Stance,
+pub(super) struct SymbolView {
+    pub(super) facts: IndicatorValues,
+    pub(super) stance: Signal,
     pub(super) reason: Reason,
 }
 
 /// The day's plan. It is computed from the data before the first order, so it is the same in every turn.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) opinions: Vec<Opinion>,
+    pub(super) opinions: Vec<SymbolView>,
     /// Sales and covers.
     pub(super) sales: Vec<Order>,
     /// Positions to increase.
@@ -61,20 +61,25 @@ struct Wanted {
 }
 
 impl Plan {
-    pub(super) fn new(strategy: Strategy, market: Market, day: &Day<'_>, portfolio: &Portfolio) -> Self {
+    pub(super) fn new(
+        strategy: Strategy,
+        market: Market,
+        day: &Transcript<'_>,
+        portfolio: &Portfolio,
+    ) -> Self {
         let market = if strategy == Strategy::BuyAndHold { market.without_leverage() } else { market };
         let owns_any = !portfolio.pending.is_empty()
             || portfolio.positions.values().any(|held| !held.quantity.is_zero());
-        let opinions: Vec<Opinion> = day
+        let opinions: Vec<SymbolView> = day
             .symbols
             .iter()
             .map(|symbol| {
                 let facts = facts(day, portfolio, symbol);
                 let (stance, reason) = strategy.judge(&facts, owns_any, market.is_leveraged());
-                Opinion { facts, stance, reason }
+                SymbolView { facts, stance, reason }
             })
             .collect();
-        let stances: Vec<Stance> = opinions.iter().map(|opinion| opinion.stance).collect();
+        let stances: Vec<Signal> = opinions.iter().map(|opinion| opinion.stance).collect();
         let parts = Decimal::from(strategy.parts(&stances).max(1));
         let target = (portfolio.equity * INVESTED / parts).max(Decimal::ZERO) * market.leverage;
         let mut plan = Self {
@@ -96,8 +101,8 @@ impl Plan {
         plan
     }
 
-    fn decide(&mut self, strategy: Strategy, opinion: &Opinion, price: Decimal, target: Decimal) {
-        let Facts { symbol, held, .. } = &opinion.facts;
+    fn decide(&mut self, strategy: Strategy, opinion: &SymbolView, price: Decimal, target: Decimal) {
+        let IndicatorValues { symbol, held, .. } = &opinion.facts;
         let is_short = *held < Decimal::ZERO;
         let closing = if is_short { "cover" } else { "sell" };
         let size = held.abs();
@@ -108,21 +113,21 @@ impl Plan {
         match opinion.stance {
             // The strategy wants no shorts in this market, so an existing one is covered.
             _ if is_short && !self.market.is_leveraged() => self.sales.push(order(size)),
-            Stance::Leave if !held.is_zero() => self.sales.extend(self.sellable(symbol, size).map(order)),
-            Stance::Want if is_short => {
+            Signal::Exit if !held.is_zero() => self.sales.extend(self.sellable(symbol, size).map(order)),
+            Signal::Buy if is_short => {
                 self.sales.push(order(size));
                 self.wanted.push(more("buy", target));
             }
-            Stance::Short if *held > Decimal::ZERO => {
+            Signal::Short if *held > Decimal::ZERO => {
                 self.sales.push(order(size));
                 self.wanted.push(more("short", target));
             }
-            Stance::Want | Stance::Keep | Stance::Short if is_momentum && value > target * TOO_MUCH => {
+            Signal::Buy | Signal::Hold | Signal::Short if is_momentum && value > target * TOO_MUCH => {
                 let excess = self.market.whole((value - target) / price);
                 self.sales.extend(self.sellable(symbol, excess).map(order));
             }
-            Stance::Want if value < target * NEAR_ENOUGH => self.wanted.push(more("buy", target - value)),
-            Stance::Short if value < target * NEAR_ENOUGH => {
+            Signal::Buy if value < target * NEAR_ENOUGH => self.wanted.push(more("buy", target - value)),
+            Signal::Short if value < target * NEAR_ENOUGH => {
                 self.wanted.push(more("short", target - value));
             }
             _ => {}
@@ -156,16 +161,16 @@ impl Plan {
         orders.filter(|order| order.quantity > Decimal::ZERO).collect()
     }
 
-    pub(super) fn opinion(&self, symbol: &str) -> Option<&Opinion> {
+    pub(super) fn opinion(&self, symbol: &str) -> Option<&SymbolView> {
         self.opinions.iter().find(|opinion| opinion.facts.symbol == symbol)
     }
 
     /// The order as a tool call, with its reason in words.
-    pub(super) fn call(&self, order: &Order, day: &Day<'_>) -> (&'static str, Value) {
+    pub(super) fn call(&self, order: &Order, day: &Transcript<'_>) -> (&'static str, Value) {
         let mut arguments = json!({ "symbol": order.symbol, "quantity": number::write(order.quantity) });
         self.bind(order, &mut arguments);
         if let Some(opinion) = self.opinion(&order.symbol) {
-            arguments["reason"] = Value::String(words::reason(day.language, opinion));
+            arguments["reason"] = Value::String(phrases::reason(day.language, opinion));
         }
         (order.tool, arguments)
     }
@@ -199,7 +204,12 @@ impl Plan {
 
     /// A smaller order after a rejection for size; `None` when the reason was different, a smaller order was
     /// tried before, or the smaller order would be empty.
-    pub(super) fn smaller(&self, day: &Day<'_>, tool: &'static str, refused: &Exchange<'_>) -> Option<Order> {
+    pub(super) fn smaller(
+        &self,
+        day: &Transcript<'_>,
+        tool: &'static str,
+        refused: &ToolExchange<'_>,
+    ) -> Option<Order> {
         let code = refused.result["code"].as_str()?;
         let symbol = refused.arguments["symbol"].as_str()?;
         let quantity = number::read(&refused.arguments["quantity"])?;
@@ -221,12 +231,12 @@ impl Plan {
     }
 }
 
-fn facts(day: &Day<'_>, portfolio: &Portfolio, symbol: &str) -> Facts {
+fn facts(day: &Transcript<'_>, portfolio: &Portfolio, symbol: &str) -> IndicatorValues {
     let holding = portfolio.positions.get(symbol).cloned().unwrap_or_default();
     let (held, marked) = (holding.quantity, holding.price);
     let closes = day.closes(symbol);
     let or_computed = |name: &str, computed: Option<Decimal>| day.indicator(symbol, name).or(computed);
-    Facts {
+    IndicatorValues {
         symbol: symbol.to_owned(),
         price: day.price(symbol).or(marked.filter(|price| *price > Decimal::ZERO)),
         sma_20: or_computed("sma_20", indicators::sma(&closes, 20)),

@@ -3,11 +3,11 @@
 //! of it.
 
 use super::Draft;
-use super::day::{Day, Exchange, is_opening};
+use super::day::{ToolExchange, Transcript, is_opening};
 use super::market::Market;
+use super::phrases;
 use super::plan::{Order, Plan};
 use super::strategy::Strategy;
-use super::words;
 use papertape_core::message::{ModelRequest, ToolChoice};
 use serde_json::{Value, json};
 
@@ -16,39 +16,39 @@ const BARS: u32 = 120;
 
 /// The day's next turn; `None` when the conversation is not a trading day.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
-    let day = Day::read(request)?;
+    let day = Transcript::read(request)?;
     let may_call = request.tool_choice != ToolChoice::None;
     let offered = |tool: &str| may_call && request.tools.iter().any(|spec| spec.name == tool);
     let portfolio = match day.portfolio() {
         Some(Ok(portfolio)) => portfolio,
-        Some(Err(why)) => return Some(Draft::text(words::blind(&day, &request.model, &why))),
+        Some(Err(why)) => return Some(Draft::text(phrases::blind(&day, &request.model, &why))),
         None if offered("get_portfolio") => {
             return Some(Draft {
-                text: words::portfolio_first(day.language),
+                text: phrases::portfolio_first(day.language),
                 calls: vec![("get_portfolio", json!({}))],
             });
         }
         None => {
-            return Some(Draft::text(words::blind(&day, &request.model, words::no_tool(day.language))));
+            return Some(Draft::text(phrases::blind(&day, &request.model, phrases::no_tool(day.language))));
         }
     };
-    let facts = ask_for_facts(&day, strategy, &offered);
+    let facts = request_facts(&day, strategy, &offered);
     if !facts.is_empty() {
-        return Some(Draft { text: words::look(day.language, strategy), calls: facts });
+        return Some(Draft { text: phrases::opening_line(day.language, strategy), calls: facts });
     }
-    let bars = ask_for_bars(&day, strategy, &offered);
+    let bars = request_bars(&day, strategy, &offered);
     if !bars.is_empty() {
-        return Some(Draft { text: words::compute(day.language), calls: bars });
+        return Some(Draft { text: phrases::compute(day.language), calls: bars });
     }
     let plan = Plan::new(strategy, Market::read(&request.tools), &day, &portfolio);
     Some(
         trade(&day, &plan, &offered)
-            .unwrap_or_else(|| Draft::text(words::account(&day, &plan, strategy, &request.model))),
+            .unwrap_or_else(|| Draft::text(phrases::account(&day, &plan, strategy, &request.model))),
     )
 }
 
-fn ask_for_facts(
-    day: &Day<'_>,
+fn request_facts(
+    day: &Transcript<'_>,
     strategy: Strategy,
     offered: &dyn Fn(&str) -> bool,
 ) -> Vec<(&'static str, Value)> {
@@ -66,8 +66,8 @@ fn ask_for_facts(
     calls
 }
 
-fn ask_for_bars(
-    day: &Day<'_>,
+fn request_bars(
+    day: &Transcript<'_>,
     strategy: Strategy,
     offered: &dyn Fn(&str) -> bool,
 ) -> Vec<(&'static str, Value)> {
@@ -83,7 +83,7 @@ fn ask_for_bars(
 }
 
 /// The next orders, if any are left.
-fn trade(day: &Day<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<Draft> {
+fn trade(day: &Transcript<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<Draft> {
     let has_opened = day.exchanges.iter().any(|exchange| is_opening(exchange.tool));
     let sales: Vec<&Order> = plan
         .sales
@@ -91,26 +91,31 @@ fn trade(day: &Day<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<D
         .filter(|order| offered(order.tool) && attempts(day, order.tool, &order.symbol).is_empty())
         .collect();
     if !sales.is_empty() && !has_opened {
-        return Some(give(day, plan, words::selling(day.language), &sales));
+        return Some(give(day, plan, phrases::selling(day.language), &sales));
     }
     let again = again(day, plan, &["sell", "cover"], offered);
     if !again.is_empty() && !has_opened {
-        return Some(give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()));
+        return Some(give(day, plan, phrases::smaller(day.language), &again.iter().collect::<Vec<_>>()));
     }
     if !has_opened {
         let purchases = plan.purchases(day.cash_now());
         let purchases: Vec<&Order> = purchases.iter().filter(|order| offered(order.tool)).collect();
         if !purchases.is_empty() {
-            return Some(give(day, plan, words::buying(day.language, &plan.market), &purchases));
+            return Some(give(day, plan, phrases::buying(day.language, &plan.market), &purchases));
         }
     }
     let again = self::again(day, plan, &["buy", "short"], offered);
     (!again.is_empty())
-        .then(|| give(day, plan, words::smaller(day.language), &again.iter().collect::<Vec<_>>()))
+        .then(|| give(day, plan, phrases::smaller(day.language), &again.iter().collect::<Vec<_>>()))
 }
 
 /// Orders that were rejected for their size and have not been retried with a smaller one.
-fn again(day: &Day<'_>, plan: &Plan, tools: &[&'static str], offered: &dyn Fn(&str) -> bool) -> Vec<Order> {
+fn again(
+    day: &Transcript<'_>,
+    plan: &Plan,
+    tools: &[&'static str],
+    offered: &dyn Fn(&str) -> bool,
+) -> Vec<Order> {
     let mut orders = Vec::new();
     for &tool in tools.iter().filter(|tool| offered(tool)) {
         for symbol in &day.symbols {
@@ -124,15 +129,15 @@ fn again(day: &Day<'_>, plan: &Plan, tools: &[&'static str], offered: &dyn Fn(&s
     orders
 }
 
-fn attempts<'d, 'a>(day: &'d Day<'a>, tool: &str, symbol: &str) -> Vec<&'d Exchange<'a>> {
+fn attempts<'d, 'a>(day: &'d Transcript<'a>, tool: &str, symbol: &str) -> Vec<&'d ToolExchange<'a>> {
     day.exchanges
         .iter()
         .filter(|exchange| exchange.tool == tool && exchange.arguments["symbol"] == symbol)
         .collect()
 }
 
-fn give(day: &Day<'_>, plan: &Plan, lead: String, orders: &[&Order]) -> Draft {
-    let lines = orders.iter().map(|order| words::order(day.language, plan, order));
+fn give(day: &Transcript<'_>, plan: &Plan, lead: String, orders: &[&Order]) -> Draft {
+    let lines = orders.iter().map(|order| phrases::order(day.language, plan, order));
     let text = std::iter::once(lead).chain(lines).collect::<Vec<_>>().join("\n");
     Draft { text, calls: orders.iter().map(|order| plan.call(order, day)).collect() }
 }

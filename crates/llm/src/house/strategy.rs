@@ -3,9 +3,9 @@
 use rust_decimal::Decimal;
 
 /// RSI above which a rising symbol is too overbought to buy.
-const HOT: Decimal = Decimal::from_parts(80, 0, 0, false, 0);
+const RSI_OVERBOUGHT: Decimal = Decimal::from_parts(80, 0, 0, false, 0);
 /// RSI below which a falling symbol is too oversold to sell short.
-const COLD: Decimal = Decimal::from_parts(20, 0, 0, false, 0);
+const RSI_OVERSOLD: Decimal = Decimal::from_parts(20, 0, 0, false, 0);
 /// RSI below which a symbol is oversold.
 const OVERSOLD: Decimal = Decimal::from_parts(30, 0, 0, false, 0);
 /// RSI above which a symbol is overbought.
@@ -24,7 +24,7 @@ pub(super) enum Strategy {
 
 /// The data on a symbol before trading.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Facts {
+pub(super) struct IndicatorValues {
     pub(super) symbol: String,
     pub(super) price: Option<Decimal>,
     pub(super) sma_20: Option<Decimal>,
@@ -36,15 +36,15 @@ pub(super) struct Facts {
 
 /// The signal for a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stance {
+pub(super) enum Signal {
     /// Buy up to the target.
-    Want,
+    Buy,
     /// Hold: keep the position, do not add.
-    Keep,
+    Hold,
     /// Sell short up to the target.
     Short,
     /// Exit: sell the position.
-    Leave,
+    Exit,
     /// No signal.
     Unknown,
 }
@@ -88,26 +88,26 @@ impl Strategy {
 
     /// `owns_any`: there is a position or a pending order at the start of the day. `shorts`: positions may be
     /// short.
-    pub(super) fn judge(self, facts: &Facts, owns_any: bool, shorts: bool) -> (Stance, Reason) {
+    pub(super) fn judge(self, facts: &IndicatorValues, owns_any: bool, shorts: bool) -> (Signal, Reason) {
         let Some(price) = facts.price else {
-            return (Stance::Unknown, Reason::NoPrice);
+            return (Signal::Unknown, Reason::NoPrice);
         };
         match self {
             Self::Momentum if shorts => falling(facts, price).unwrap_or_else(|| momentum(facts, price)),
             Self::Momentum => momentum(facts, price),
             Self::Contrarian => contrarian(facts, shorts),
-            Self::BuyAndHold if owns_any => (Stance::Keep, Reason::Holding),
-            Self::BuyAndHold => (Stance::Want, Reason::FirstDay),
+            Self::BuyAndHold if owns_any => (Signal::Hold, Reason::Holding),
+            Self::BuyAndHold => (Signal::Buy, Reason::FirstDay),
         }
     }
 
     /// The number of equal parts into which the capital is divided.
-    pub(super) fn parts(self, stances: &[Stance]) -> usize {
-        let of = |wanted: &[Stance]| stances.iter().filter(|stance| wanted.contains(stance)).count();
+    pub(super) fn parts(self, stances: &[Signal]) -> usize {
+        let of = |wanted: &[Signal]| stances.iter().filter(|stance| wanted.contains(stance)).count();
         match self {
-            Self::Momentum => of(&[Stance::Want, Stance::Keep, Stance::Short]),
+            Self::Momentum => of(&[Signal::Buy, Signal::Hold, Signal::Short]),
             Self::Contrarian => stances.len(),
-            Self::BuyAndHold => of(&[Stance::Want]),
+            Self::BuyAndHold => of(&[Signal::Buy]),
         }
     }
 }
@@ -115,28 +115,28 @@ impl Strategy {
 /// Rising: the price is above its 20-day average, and that is above the 50-day one. The position is exited
 /// when the price falls below the 50-day average. While there are fewer than 50 bars, the 20-day average
 /// decides.
-fn momentum(facts: &Facts, price: Decimal) -> (Stance, Reason) {
+fn momentum(facts: &IndicatorValues, price: Decimal) -> (Signal, Reason) {
     let Some(fast) = facts.sma_20 else {
-        return (Stance::Unknown, Reason::TooLittleHistory);
+        return (Signal::Unknown, Reason::TooLittleHistory);
     };
     let slow = facts.sma_50.unwrap_or(fast);
     if price < slow {
         let reason = if facts.held > Decimal::ZERO { Reason::TrendBroken } else { Reason::NoTrend };
-        return (Stance::Leave, reason);
+        return (Signal::Exit, reason);
     }
     if price > fast && fast >= slow {
-        return if facts.rsi_14.is_some_and(|rsi| rsi > HOT) {
-            (if facts.held > Decimal::ZERO { Stance::Keep } else { Stance::Leave }, Reason::TrendUpButHot)
+        return if facts.rsi_14.is_some_and(|rsi| rsi > RSI_OVERBOUGHT) {
+            (if facts.held > Decimal::ZERO { Signal::Hold } else { Signal::Exit }, Reason::TrendUpButHot)
         } else {
-            (Stance::Want, Reason::TrendUp)
+            (Signal::Buy, Reason::TrendUp)
         };
     }
-    (if facts.held > Decimal::ZERO { Stance::Keep } else { Stance::Leave }, Reason::NoTrend)
+    (if facts.held > Decimal::ZERO { Signal::Hold } else { Signal::Exit }, Reason::NoTrend)
 }
 
 /// Falling: the mirror image of rising, with the price below its averages. A short position is held until the
 /// price is above the 50-day average; `None` when there is no case for a short.
-fn falling(facts: &Facts, price: Decimal) -> Option<(Stance, Reason)> {
+fn falling(facts: &IndicatorValues, price: Decimal) -> Option<(Signal, Reason)> {
     let fast = facts.sma_20?;
     let slow = facts.sma_50.unwrap_or(fast);
     let is_short = facts.held < Decimal::ZERO;
@@ -144,22 +144,22 @@ fn falling(facts: &Facts, price: Decimal) -> Option<(Stance, Reason)> {
         return None;
     }
     if price < fast && fast <= slow {
-        return Some(if facts.rsi_14.is_some_and(|rsi| rsi < COLD) {
-            (if is_short { Stance::Keep } else { Stance::Leave }, Reason::TrendDownButCold)
+        return Some(if facts.rsi_14.is_some_and(|rsi| rsi < RSI_OVERSOLD) {
+            (if is_short { Signal::Hold } else { Signal::Exit }, Reason::TrendDownButCold)
         } else {
-            (Stance::Short, Reason::TrendDown)
+            (Signal::Short, Reason::TrendDown)
         });
     }
-    is_short.then_some((Stance::Keep, Reason::NoTrend))
+    is_short.then_some((Signal::Hold, Reason::NoTrend))
 }
 
-fn contrarian(facts: &Facts, shorts: bool) -> (Stance, Reason) {
+fn contrarian(facts: &IndicatorValues, shorts: bool) -> (Signal, Reason) {
     match facts.rsi_14 {
-        None => (Stance::Unknown, Reason::TooLittleHistory),
-        Some(rsi) if rsi < OVERSOLD => (Stance::Want, Reason::Oversold),
+        None => (Signal::Unknown, Reason::TooLittleHistory),
+        Some(rsi) if rsi < OVERSOLD => (Signal::Buy, Reason::Oversold),
         Some(rsi) if rsi > OVERBOUGHT => {
-            (if shorts { Stance::Short } else { Stance::Leave }, Reason::Overbought)
+            (if shorts { Signal::Short } else { Signal::Exit }, Reason::Overbought)
         }
-        Some(_) => (Stance::Keep, Reason::Neutral),
+        Some(_) => (Signal::Hold, Reason::Neutral),
     }
 }

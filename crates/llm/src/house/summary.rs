@@ -1,6 +1,6 @@
 //! Summaries: the one or two sentences of a text that state what was done and why.
 
-use super::{Draft, words};
+use super::{Draft, phrases};
 use papertape_core::message::{Message, ModelRequest};
 
 /// The beginning of a request for a summary.
@@ -116,7 +116,7 @@ fn score(sentence: &str) -> usize {
 /// The text's sentences without list marks and labels. A period inside a number does not end a sentence.
 fn sentences(text: &str) -> Vec<String> {
     let mut sentences = Vec::new();
-    for line in text.lines().filter(|line| !words::is_label(line)) {
+    for line in text.lines().filter(|line| !phrases::is_label(line)) {
         let line = line.trim().trim_start_matches(['-', '*', '#', '>', '•']).trim();
         let mut sentence = String::new();
         let mut rest = line.chars().peekable();

@@ -2,14 +2,14 @@
 
 use crate::support::{gateway, request};
 use papertape_core::message::{FinishReason, ModelReply, Usage};
-use papertape_core::ports::Answer;
-use papertape_llm::Models as _;
+use papertape_core::ports::ModelResponse;
+use papertape_llm::ModelClient as _;
 use papertape_testkit::model_server::{Call, ModelServer, Reply, ScriptedAnswer, Tokens};
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
 /// Sends the response both ways and checks that the results are equal.
-async fn both(answer: ScriptedAnswer) -> Answer {
+async fn both(answer: ScriptedAnswer) -> ModelResponse {
     let server = ModelServer::scripted([answer.clone(), answer]).await;
     let streamed = gateway(&server, true).call(&request("Hello"), None).await.expect("an answer");
     let whole = gateway(&server, false).call(&request("Hello"), None).await.expect("an answer");

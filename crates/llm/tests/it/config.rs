@@ -2,7 +2,7 @@
 
 use crate::support::KEY;
 use papertape_core::message::ModelName;
-use papertape_llm::{Gateway, Models as _, ModelsConfig, ProviderConfig, ProviderKind};
+use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, ProviderConfig, ProviderKind};
 use std::io::Write as _;
 
 fn parse(toml: &str) -> Result<ModelsConfig, String> {

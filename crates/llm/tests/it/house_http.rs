@@ -3,7 +3,7 @@
 use crate::house_desk::{day_request, question};
 use crate::support::{answer_to, gateway};
 use papertape_core::message::Message;
-use papertape_llm::{Models as _, house};
+use papertape_llm::{ModelClient as _, house};
 use papertape_testkit::model_server::{ModelServer, Reply, ScriptedAnswer, read_request};
 use serde_json::json;
 

@@ -2,13 +2,17 @@
 
 use crate::support::{gateway_of, request};
 use papertape_core::message::{FailureKind, FinishReason, Usage};
-use papertape_core::ports::{Answer, AttemptFailure};
-use papertape_llm::{Models as _, ProviderKind};
+use papertape_core::ports::{AttemptFailure, ModelResponse};
+use papertape_llm::{ModelClient as _, ProviderKind};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::json;
 use std::time::Duration;
 
-async fn ask(kind: ProviderKind, stream: bool, answer: ScriptedAnswer) -> Result<Answer, AttemptFailure> {
+async fn ask(
+    kind: ProviderKind,
+    stream: bool,
+    answer: ScriptedAnswer,
+) -> Result<ModelResponse, AttemptFailure> {
     let server = ModelServer::scripted([answer]).await;
     gateway_of(kind, &server, stream).call(&request("Hello"), None).await
 }
@@ -21,7 +25,7 @@ fn sse(events: &[(&str, serde_json::Value)]) -> ScriptedAnswer {
     ScriptedAnswer::raw("text/event-stream", lines.collect::<String>())
 }
 
-fn check_anthropic(answer: &Answer) {
+fn check_anthropic(answer: &ModelResponse) {
     assert_eq!(answer.reply.text, "I sell.");
     assert_eq!(answer.reply.tool_calls[0].id, "toolu_1");
     assert_eq!(answer.reply.tool_calls[0].arguments, json!({ "symbol": "IBM", "quantity": 3 }));

@@ -1,7 +1,7 @@
 //! The cost of calls.
 
 use papertape_core::message::{ModelName, Usage};
-use papertape_llm::{Gateway, Models as _, ModelsConfig, Prices, ProviderConfig, ProviderKind};
+use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, Prices, ProviderConfig, ProviderKind};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 use std::io::Write as _;

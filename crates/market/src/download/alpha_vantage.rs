@@ -3,9 +3,9 @@
 //! It responds to everything with 200: data, or an object with `Note`, `Information` or `Error Message`,
 //! whose text alone says whether to wait, to retry tomorrow, or to request something else.
 
-use super::client::{Answer, Question};
-use super::order::{Order, Span, What};
-use super::source::{Asked, Page, Source, Verdict, by_status, compact, json, shown};
+use super::client::{DataQuery, DataResponse};
+use super::request::{BarInterval, DataKind, DownloadRequest};
+use super::source::{FetchRequest, Page, ResponseClass, Source, by_status, compact, json, quote};
 use crate::import::alpha_vantage_news::Feed;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
@@ -21,38 +21,42 @@ const SHORT_DAYS: i64 = 130;
 pub(super) struct AlphaVantage;
 
 impl Source for AlphaVantage {
-    fn check(&self, order: &Order) -> Result<(), String> {
+    fn check(&self, order: &DownloadRequest) -> Result<(), String> {
         match order.what {
-            What::Bars { span: Span::Minutes(minutes), .. } if ![1, 5, 15, 30, 60].contains(&minutes) => Err(
-                format!("alpha-vantage has no bars of {minutes} minutes; it has 1m, 5m, 15m, 30m, 1h and 1d"),
-            ),
-            What::Bars { span: Span::Minutes(_), actions: true } => {
+            DataKind::Bars { span: BarInterval::Minutes(minutes), .. }
+                if ![1, 5, 15, 30, 60].contains(&minutes) =>
+            {
+                Err(format!(
+                    "alpha-vantage has no bars of {minutes} minutes; it has 1m, 5m, 15m, 30m, 1h and 1d"
+                ))
+            }
+            DataKind::Bars { span: BarInterval::Minutes(_), actions: true } => {
                 Err("alpha-vantage gives splits and dividends with daily bars alone".to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    fn kind(&self, order: &Order) -> String {
+    fn kind(&self, order: &DownloadRequest) -> String {
         match order.what {
-            What::News => "news".to_owned(),
-            What::Bars { actions: true, .. } => "1d-adjusted".to_owned(),
-            What::Bars { span, .. } => span.to_string(),
+            DataKind::News => "news".to_owned(),
+            DataKind::Bars { actions: true, .. } => "1d-adjusted".to_owned(),
+            DataKind::Bars { span, .. } => span.to_string(),
         }
     }
 
-    fn format(&self, what: What) -> (&'static str, &'static str) {
+    fn format(&self, what: DataKind) -> (&'static str, &'static str) {
         match what {
-            What::News => ("alpha-vantage-news", "json"),
-            What::Bars { .. } => ("alpha-vantage", "json"),
+            DataKind::News => ("alpha-vantage-news", "json"),
+            DataKind::Bars { .. } => ("alpha-vantage", "json"),
         }
     }
 
-    fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question {
+    fn first(&self, order: &DownloadRequest, symbol: &Symbol, now: Timestamp) -> DataQuery {
         match order.what {
-            What::News => news(symbol, order, order.begin()),
-            What::Bars { span: Span::Minutes(minutes), .. } => month(symbol, minutes, order.from),
-            What::Bars { span: Span::Day, actions } => {
+            DataKind::News => news(symbol, order, order.begin()),
+            DataKind::Bars { span: BarInterval::Minutes(minutes), .. } => month(symbol, minutes, order.from),
+            DataKind::Bars { span: BarInterval::Day, actions } => {
                 let recent = order.begin().checked_add((SHORT_DAYS * 24).hours());
                 let size = if recent.is_ok_and(|recent| recent > now) { "compact" } else { "full" };
                 let function = if actions { "TIME_SERIES_DAILY_ADJUSTED" } else { "TIME_SERIES_DAILY" };
@@ -66,11 +70,11 @@ impl Source for AlphaVantage {
         }
     }
 
-    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
+    fn read(&self, asked: &FetchRequest<'_>, answer: &DataResponse) -> ResponseClass {
         let body = match json(answer) {
             Ok(body) => body,
             Err(_) if answer.status != 200 => return by_status(answer, None),
-            Err(reason) => return Verdict::Broken(reason),
+            Err(reason) => return ResponseClass::Broken(reason),
         };
         let said = ["Note", "Information", "Error Message"]
             .into_iter()
@@ -82,64 +86,64 @@ impl Source for AlphaVantage {
             return by_status(answer, None);
         }
         match asked.order.what {
-            What::News => news_page(asked, &body),
-            What::Bars { .. } => bars_page(asked, &body),
+            DataKind::News => news_page(asked, &body),
+            DataKind::Bars { .. } => bars_page(asked, &body),
         }
     }
 }
 
 /// Interprets one of its messages.
-fn refused(asked: &Asked<'_>, answer: &Answer, name: &str, said: &str) -> Verdict {
+fn refused(asked: &FetchRequest<'_>, answer: &DataResponse, name: &str, said: &str) -> ResponseClass {
     let lower = said.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let said = shown(said);
+    let said = quote(said);
     if has(&["no articles found"]) {
-        return Verdict::Page(empty_news(asked));
+        return ResponseClass::Page(empty_news(asked));
     }
     if has(&["per second", "per minute", "more sparingly", "spreading out"]) {
         let pause = if has(&["per minute"]) { 60 } else { 2 };
         let pause = Duration::from_secs(pause).max(answer.retry_after.unwrap_or_default());
-        return Verdict::Busy { pause: Some(pause), said };
+        return ResponseClass::Busy { pause: Some(pause), said };
     }
     if has(&["per day", "daily rate limit", "rate limit"]) {
-        return Verdict::Quota(said);
+        return ResponseClass::Quota(said);
     }
     if has(&["premium"]) || (has(&["apikey", "api key"]) && !has(&["invalid api call"])) {
-        return Verdict::Denied(said);
+        return ResponseClass::Denied(said);
     }
     match name {
         // For the functions used here, only the symbol can be wrong.
-        "Error Message" => Verdict::Unknown(said),
-        _ if has(&["invalid inputs"]) => Verdict::Unknown(said),
+        "Error Message" => ResponseClass::Unknown(said),
+        _ if has(&["invalid inputs"]) => ResponseClass::Unknown(said),
         // It has used this key for limits before, with changing texts.
-        "Note" => Verdict::Busy { pause: Some(Duration::from_secs(60)), said },
-        _ => Verdict::Refused(said),
+        "Note" => ResponseClass::Busy { pause: Some(Duration::from_secs(60)), said },
+        _ => ResponseClass::Refused(said),
     }
 }
 
-fn bars_page(asked: &Asked<'_>, body: &Value) -> Verdict {
+fn bars_page(asked: &FetchRequest<'_>, body: &Value) -> ResponseClass {
     let Some(object) = body.as_object() else {
-        return Verdict::Broken("its answer is no object".to_owned());
+        return ResponseClass::Broken("its answer is no object".to_owned());
     };
     let series = object.iter().find(|(name, _)| name.starts_with("Time Series"));
     let Some(rows) = series.and_then(|(_, series)| series.as_object()) else {
         return if object.is_empty() {
-            Verdict::Unknown("it answers with nothing".to_owned())
+            ResponseClass::Unknown("it answers with nothing".to_owned())
         } else {
-            Verdict::Broken("its answer has no time series".to_owned())
+            ResponseClass::Broken("its answer has no time series".to_owned())
         };
     };
     let mut dates = Vec::new();
     for at in rows.keys() {
         match parse_date(at.get(..10).unwrap_or(at)) {
             Ok(date) => dates.push(date),
-            Err(reason) => return Verdict::Broken(reason),
+            Err(reason) => return ResponseClass::Broken(reason),
         }
     }
     let today = asked.fetched_at.to_zoned(new_york()).date();
     let mut page = Page { rows: u64::try_from(rows.len()).unwrap_or(u64::MAX), ..Page::default() };
     match asked.order.what {
-        What::Bars { span: Span::Minutes(minutes), .. } => {
+        DataKind::Bars { span: BarInterval::Minutes(minutes), .. } => {
             let first = month_of(asked.question).unwrap_or(asked.order.from);
             page.settled = today > first.last_of_month().min(asked.order.to);
             if let Ok(next) = first.first_of_month().checked_add(1.month())
@@ -151,7 +155,7 @@ fn bars_page(asked: &Asked<'_>, body: &Value) -> Verdict {
         }
         _ => {
             page.settled = today > asked.order.to;
-            if let What::Bars { actions: false, .. } = asked.order.what {
+            if let DataKind::Bars { actions: false, .. } = asked.order.what {
                 page.notes.push(
                     "its daily bars come without splits and dividends: ask with --actions, or import them from \
                      a table of actions, or results are wrong around them"
@@ -160,13 +164,13 @@ fn bars_page(asked: &Asked<'_>, body: &Value) -> Verdict {
             }
         }
     }
-    Verdict::Page(page)
+    ResponseClass::Page(page)
 }
 
-fn news_page(asked: &Asked<'_>, body: &Value) -> Verdict {
+fn news_page(asked: &FetchRequest<'_>, body: &Value) -> ResponseClass {
     let feed = match Feed::read(body) {
         Ok(feed) => feed,
-        Err(reason) => return Verdict::Broken(format!("its answer is none of its feeds: {reason}")),
+        Err(reason) => return ResponseClass::Broken(format!("its answer is none of its feeds: {reason}")),
     };
     let mut page = Page { rows: u64::try_from(feed.items.len()).unwrap_or(u64::MAX), ..Page::default() };
     let newest = feed.items.iter().filter_map(|item| Feed::published_at(item).ok()).max();
@@ -174,7 +178,7 @@ fn news_page(asked: &Asked<'_>, body: &Value) -> Verdict {
     page.settled = is_full || asked.fetched_at >= asked.order.end();
     if is_full {
         let Some(newest) = newest else {
-            return Verdict::Broken("its news are undated".to_owned());
+            return ResponseClass::Broken("its news are undated".to_owned());
         };
         let mut next = news(asked.symbol, asked.order, newest);
         if next.stem <= asked.question.stem {
@@ -188,15 +192,15 @@ fn news_page(asked: &Asked<'_>, body: &Value) -> Verdict {
             page.next = Some(next);
         }
     }
-    Verdict::Page(page)
+    ResponseClass::Page(page)
 }
 
-fn empty_news(asked: &Asked<'_>) -> Page {
+fn empty_news(asked: &FetchRequest<'_>) -> Page {
     Page { settled: asked.fetched_at >= asked.order.end(), ..Page::default() }
 }
 
 /// News from this minute on, oldest first.
-fn news(symbol: &Symbol, order: &Order, from: Timestamp) -> Question {
+fn news(symbol: &Symbol, order: &DownloadRequest, from: Timestamp) -> DataQuery {
     let minute = |at: Timestamp| at.strftime("%Y%m%dT%H%M").to_string();
     // The end is an inclusive minute.
     let until = order.end().checked_sub(1.minute()).unwrap_or(order.end());
@@ -212,7 +216,7 @@ fn news(symbol: &Symbol, order: &Order, from: Timestamp) -> Question {
 }
 
 /// The bars of one month.
-fn month(symbol: &Symbol, minutes: u32, date: Date) -> Question {
+fn month(symbol: &Symbol, minutes: u32, date: Date) -> DataQuery {
     let month = date.strftime("%Y-%m").to_string();
     let query = vec![
         ("function", "TIME_SERIES_INTRADAY".to_owned()),
@@ -227,13 +231,13 @@ fn month(symbol: &Symbol, minutes: u32, date: Date) -> Question {
     question(month, query)
 }
 
-fn month_of(question: &Question) -> Option<Date> {
+fn month_of(question: &DataQuery) -> Option<Date> {
     let (_, month) = question.query.iter().find(|(name, _)| *name == "month")?;
     parse_date(&format!("{month}-01")).ok()
 }
 
-fn question(stem: String, query: Vec<(&'static str, String)>) -> Question {
-    Question { stem, path: vec!["query".to_owned()], query }
+fn question(stem: String, query: Vec<(&'static str, String)>) -> DataQuery {
+    DataQuery { stem, path: vec!["query".to_owned()], query }
 }
 
 /// The time zone of its days.

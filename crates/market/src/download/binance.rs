@@ -1,8 +1,8 @@
 //! Binance's klines: `/api/v3/klines`, a thousand per page.
 
-use super::client::{Answer, Question};
-use super::order::{Order, Span, What};
-use super::source::{Asked, Page, Source, Verdict, by_status, json, shown};
+use super::client::{DataQuery, DataResponse};
+use super::request::{BarInterval, DataKind, DownloadRequest};
+use super::source::{FetchRequest, Page, ResponseClass, Source, by_status, json, quote};
 use crate::import::binance_klines::Kline;
 use papertape_core::id::Symbol;
 use papertape_core::time::Timestamp;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const PAGE_ROWS: usize = 1000;
 const MINUTES: [u32; 11] = [1, 3, 5, 15, 30, 60, 120, 240, 360, 480, 720];
 /// Of the 6000 that an IP address may use per minute; others may share the address.
-const MOST_WEIGHT: u64 = 5400;
+const MAX_WEIGHT: u64 = 5400;
 /// The error code for an unknown symbol.
 const INVALID_SYMBOL: i64 = -1121;
 /// The error code for too many requests.
@@ -21,44 +21,46 @@ const TOO_MANY: i64 = -1003;
 pub(super) struct Binance;
 
 impl Source for Binance {
-    fn check(&self, order: &Order) -> Result<(), String> {
+    fn check(&self, order: &DownloadRequest) -> Result<(), String> {
         match order.what {
-            What::News => Err("binance has no news; alpha-vantage does".to_owned()),
-            What::Bars { span: Span::Minutes(minutes), .. } if !MINUTES.contains(&minutes) => Err(format!(
-                "binance has no bars of {minutes} minutes; it has 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, \
+            DataKind::News => Err("binance has no news; alpha-vantage does".to_owned()),
+            DataKind::Bars { span: BarInterval::Minutes(minutes), .. } if !MINUTES.contains(&minutes) => {
+                Err(format!(
+                    "binance has no bars of {minutes} minutes; it has 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, \
                  12h and 1d"
-            )),
-            What::Bars { .. } => Ok(()),
+                ))
+            }
+            DataKind::Bars { .. } => Ok(()),
         }
     }
 
-    fn kind(&self, order: &Order) -> String {
+    fn kind(&self, order: &DownloadRequest) -> String {
         span(order).to_string()
     }
 
-    fn format(&self, _what: What) -> (&'static str, &'static str) {
+    fn format(&self, _what: DataKind) -> (&'static str, &'static str) {
         ("binance-klines", "json")
     }
 
-    fn first(&self, order: &Order, symbol: &Symbol, _now: Timestamp) -> Question {
+    fn first(&self, order: &DownloadRequest, symbol: &Symbol, _now: Timestamp) -> DataQuery {
         question(order, symbol, order.begin())
     }
 
-    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
+    fn read(&self, asked: &FetchRequest<'_>, answer: &DataResponse) -> ResponseClass {
         let body = match json(answer) {
             Ok(body) => body,
             Err(_) if answer.status == 418 => return busy(answer, "banned for a while"),
             Err(_) if answer.status != 200 => return by_status(answer, None),
-            Err(reason) => return Verdict::Broken(reason),
+            Err(reason) => return ResponseClass::Broken(reason),
         };
         if let Some(code) = body.get("code").and_then(Value::as_i64) {
             let said = body.get("msg").and_then(Value::as_str).unwrap_or_default();
-            let said = shown(&format!("{code}: {said}"));
+            let said = quote(&format!("{code}: {said}"));
             return match (code, answer.status) {
-                (INVALID_SYMBOL, _) => Verdict::Unknown(said),
+                (INVALID_SYMBOL, _) => ResponseClass::Unknown(said),
                 (_, 418 | 429) | (TOO_MANY, _) => busy(answer, &said),
-                (_, 451) => Verdict::Denied(said),
-                (_, 200) => Verdict::Refused(said),
+                (_, 451) => ResponseClass::Denied(said),
+                (_, 200) => ResponseClass::Refused(said),
                 _ => by_status(answer, Some(&said)),
             };
         }
@@ -70,24 +72,24 @@ impl Source for Binance {
             };
         }
         let Some(rows) = body.as_array() else {
-            return Verdict::Broken("its answer is no list of klines".to_owned());
+            return ResponseClass::Broken("its answer is no list of klines".to_owned());
         };
         let times: Result<Vec<(Timestamp, Timestamp)>, String> =
             rows.iter().map(|row| Kline::read(row).map(|kline| (kline.opens_at, kline.closes_at))).collect();
         match times {
             Ok(times) => page(asked, answer, &times),
-            Err(reason) => Verdict::Broken(format!("its answer is no list of klines: {reason}")),
+            Err(reason) => ResponseClass::Broken(format!("its answer is no list of klines: {reason}")),
         }
     }
 }
 
-fn busy(answer: &Answer, said: &str) -> Verdict {
-    Verdict::Busy { pause: answer.retry_after, said: format!("it answered {}: {said}", answer.status) }
+fn busy(answer: &DataResponse, said: &str) -> ResponseClass {
+    ResponseClass::Busy { pause: answer.retry_after, said: format!("it answered {}: {said}", answer.status) }
 }
 
-fn page(asked: &Asked<'_>, answer: &Answer, times: &[(Timestamp, Timestamp)]) -> Verdict {
+fn page(asked: &FetchRequest<'_>, answer: &DataResponse, times: &[(Timestamp, Timestamp)]) -> ResponseClass {
     if times.windows(2).any(|pair| pair[1].0 <= pair[0].0) {
-        return Verdict::Broken("its klines are not in the order of time".to_owned());
+        return ResponseClass::Broken("its klines are not in the order of time".to_owned());
     }
     let end = asked.order.end();
     let mut page = Page { rows: u64::try_from(times.len()).unwrap_or(u64::MAX), ..Page::default() };
@@ -104,19 +106,19 @@ fn page(asked: &Asked<'_>, answer: &Answer, times: &[(Timestamp, Timestamp)]) ->
     if let Some(after) = after.filter(|after| is_full && all_closed && *after < end) {
         let next = question(asked.order, asked.symbol, after);
         if next.stem <= asked.question.stem {
-            return Verdict::Broken("its klines come before those that were asked for".to_owned());
+            return ResponseClass::Broken("its klines come before those that were asked for".to_owned());
         }
         page.next = Some(next);
     }
-    if answer.used_weight.is_some_and(|used| used >= MOST_WEIGHT) {
+    if answer.used_weight.is_some_and(|used| used >= MAX_WEIGHT) {
         // The count resets every minute.
         page.pause = Some(Duration::from_secs(60));
     }
-    Verdict::Page(page)
+    ResponseClass::Page(page)
 }
 
-fn question(order: &Order, symbol: &Symbol, from: Timestamp) -> Question {
-    Question {
+fn question(order: &DownloadRequest, symbol: &Symbol, from: Timestamp) -> DataQuery {
+    DataQuery {
         // Sorting the files by name also sorts them by time.
         stem: from.strftime("%Y%m%dT%H%M%SZ").to_string(),
         path: ["api", "v3", "klines"].map(str::to_owned).to_vec(),
@@ -129,9 +131,9 @@ fn question(order: &Order, symbol: &Symbol, from: Timestamp) -> Question {
     }
 }
 
-fn span(order: &Order) -> Span {
+fn span(order: &DownloadRequest) -> BarInterval {
     match order.what {
-        What::Bars { span, .. } => span,
-        What::News => Span::Day,
+        DataKind::Bars { span, .. } => span,
+        DataKind::News => BarInterval::Day,
     }
 }

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum size of a response, uncompressed. The largest real ones, a month of minute bars, have a few megabytes.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
-const MOST_REDIRECTS: usize = 3;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+const MAX_REDIRECTS: usize = 3;
 /// The query parameter for a key; both sources that take a key use this name.
 const KEY_PARAMETER: &str = "apikey";
 /// A shorter text is not a secret (for example `demo`) and may well be part of a response.
@@ -26,7 +26,7 @@ const SHORTEST_SECRET: usize = 8;
 
 /// A request, without the source's base URL and without the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct DataQuery {
     /// The name of the response's file after the symbol.
     pub(super) stem: String,
     /// The segments of the path; an empty last one is a trailing slash.
@@ -37,7 +37,7 @@ pub(super) struct Question {
 
 /// A response.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct DataResponse {
     /// The status.
     pub(super) status: u16,
     /// The pause that it requests.
@@ -50,7 +50,7 @@ pub(super) struct Answer {
 
 /// Why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoAnswer {
+pub(super) enum FetchError {
     /// The source cannot be reached.
     Unreachable(&'static str),
     /// The source was reached, but the response is incomplete.
@@ -60,7 +60,7 @@ pub(super) enum NoAnswer {
 }
 
 /// Sends requests to one source.
-pub(super) struct Asker {
+pub(super) struct HttpFetcher {
     client: Client,
     base: Url,
     key: Option<SecretString>,
@@ -68,7 +68,7 @@ pub(super) struct Asker {
     clock: Arc<dyn Clock>,
 }
 
-impl Asker {
+impl HttpFetcher {
     /// A client for the source at this address.
     ///
     /// # Errors
@@ -91,12 +91,12 @@ impl Asker {
     }
 
     /// The URL of a request, without the key.
-    pub(super) fn address(&self, question: &Question) -> String {
+    pub(super) fn address(&self, question: &DataQuery) -> String {
         self.url(question).to_string()
     }
 
     /// Its path and query only, without the key.
-    pub(super) fn relative(&self, question: &Question) -> String {
+    pub(super) fn relative(&self, question: &DataQuery) -> String {
         let url = self.url(question);
         match url.query() {
             Some(query) => format!("{}?{query}", url.path()),
@@ -104,7 +104,7 @@ impl Asker {
         }
     }
 
-    fn url(&self, question: &Question) -> Url {
+    fn url(&self, question: &DataQuery) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(&question.path);
@@ -114,7 +114,7 @@ impl Asker {
     }
 
     /// Sends the request once.
-    pub(super) async fn ask(&self, question: &Question) -> Result<Answer, NoAnswer> {
+    pub(super) async fn fetch(&self, question: &DataQuery) -> Result<DataResponse, FetchError> {
         let mut url = self.url(question);
         if let Some(key) = &self.key {
             url.query_pairs_mut().append_pair(KEY_PARAMETER, key.expose_secret());
@@ -122,11 +122,11 @@ impl Asker {
         let exchange = pin!(self.exchange(url));
         match select(exchange, self.clock.sleep(self.timeout)).await {
             Either::Left((answer, _)) => answer,
-            Either::Right(((), _)) => Err(NoAnswer::Broken("it did not answer in time")),
+            Either::Right(((), _)) => Err(FetchError::Broken("it did not answer in time")),
         }
     }
 
-    async fn exchange(&self, url: Url) -> Result<Answer, NoAnswer> {
+    async fn exchange(&self, url: Url) -> Result<DataResponse, FetchError> {
         let sent = self.client.get(url).header(ACCEPT_ENCODING, "gzip").send().await;
         let mut response = sent.map_err(|error| no_answer(&error))?;
         let (status, pause, used_weight, is_packed) = {
@@ -135,7 +135,7 @@ impl Asker {
             let packed = match packed.map(str::to_ascii_lowercase).as_deref() {
                 None | Some("identity" | "") => false,
                 Some("gzip" | "x-gzip") => true,
-                Some(_) => return Err(NoAnswer::Useless("its answer is packed in a way not asked for")),
+                Some(_) => return Err(FetchError::Useless("its answer is packed in a way not asked for")),
             };
             let used = text(headers, "x-mbx-used-weight-1m").or_else(|| text(headers, "x-mbx-used-weight"));
             let now = text(headers, "date").and_then(http_date).unwrap_or_else(|| self.clock.now());
@@ -144,7 +144,7 @@ impl Asker {
         };
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| no_answer(&error))? {
-            if body.len() + chunk.len() > MOST_BYTES {
+            if body.len() + chunk.len() > MAX_BYTES {
                 return Err(TOO_LARGE);
             }
             body.extend_from_slice(&chunk);
@@ -152,7 +152,7 @@ impl Asker {
         if is_packed {
             body = unpacked(&body)?;
         }
-        Ok(Answer { status, retry_after: pause, used_weight, body: self.without_key(body) })
+        Ok(DataResponse { status, retry_after: pause, used_weight, body: self.without_key(body) })
     }
 
     /// Removes the key from a source's text, so that it is not passed on.
@@ -172,7 +172,7 @@ impl Asker {
     }
 }
 
-const TOO_LARGE: NoAnswer = NoAnswer::Useless("its answer has more than 64 MiB");
+const TOO_LARGE: FetchError = FetchError::Useless("its answer has more than 64 MiB");
 
 fn builder() -> ClientBuilder {
     Client::builder()
@@ -183,11 +183,7 @@ fn builder() -> ClientBuilder {
                 from.host_str() == attempt.url().host_str()
                     && (from.scheme() == attempt.url().scheme() || attempt.url().scheme() == "https")
             });
-            if stays && attempt.previous().len() <= MOST_REDIRECTS {
-                attempt.follow()
-            } else {
-                attempt.stop()
-            }
+            if stays && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.stop() }
         }))
         // The URL before a redirect may contain the key.
         .referer(false)
@@ -222,28 +218,28 @@ fn encoded(text: &str) -> String {
     url.query().and_then(|query| query.strip_prefix("k=")).unwrap_or_default().to_owned()
 }
 
-fn unpacked(packed: &[u8]) -> Result<Vec<u8>, NoAnswer> {
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>, FetchError> {
     let mut body = Vec::new();
-    let limit = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
     let read = GzDecoder::new(packed).take(limit).read_to_end(&mut body);
     match read {
-        Ok(bytes) if bytes > MOST_BYTES => Err(TOO_LARGE),
+        Ok(bytes) if bytes > MAX_BYTES => Err(TOO_LARGE),
         Ok(_) => Ok(body),
-        Err(_) => Err(NoAnswer::Broken("its answer cannot be unpacked")),
+        Err(_) => Err(FetchError::Broken("its answer cannot be unpacked")),
     }
 }
 
 /// Classifies a library's error. Its own text contains the URL, and so the key.
-fn no_answer(error: &reqwest::Error) -> NoAnswer {
+fn no_answer(error: &reqwest::Error) -> FetchError {
     if error.is_connect() {
-        NoAnswer::Unreachable("it cannot be reached")
+        FetchError::Unreachable("it cannot be reached")
     } else if error.is_timeout() {
-        NoAnswer::Broken("it did not answer in time")
+        FetchError::Broken("it did not answer in time")
     } else if error.is_builder() {
-        NoAnswer::Useless("the question cannot be put to it")
+        FetchError::Useless("the question cannot be put to it")
     } else if error.is_body() || error.is_decode() {
-        NoAnswer::Broken("its answer broke off before its end")
+        FetchError::Broken("its answer broke off before its end")
     } else {
-        NoAnswer::Broken("the connection broke before an answer came")
+        FetchError::Broken("the connection broke before an answer came")
     }
 }

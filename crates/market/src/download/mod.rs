@@ -16,29 +16,29 @@
 mod alpha_vantage;
 mod binance;
 mod client;
+mod collect;
 mod config;
-mod gather;
-mod order;
 mod pacer;
 mod report;
+mod request;
 mod shelf;
 mod source;
 mod stooq;
 mod yahoo;
 
+pub use collect::collect_files;
 pub use config::{AlphaVantageConfig, BinanceConfig, DownloadConfig, SourceName, StooqConfig, YahooConfig};
-pub use gather::gather;
-pub use order::{Order, Span, What};
-pub use report::{Ended, Event, Planned, Report, State, SymbolReport, Watch};
-pub(crate) use shelf::About;
+pub use report::{DownloadReport, Ended, Event, Planned, ProgressSink, State, SymbolReport};
+pub use request::{BarInterval, DataKind, DownloadRequest};
+pub(crate) use shelf::CacheMeta;
 
-use client::{Answer, Asker, NoAnswer, Question};
+use client::{DataQuery, DataResponse, FetchError, HttpFetcher};
 use pacer::{Pacer, backoff};
 use papertape_core::id::Symbol;
 use papertape_core::ports::Clock;
 use secrecy::SecretString;
-use shelf::{Kept, Shelf};
-use source::{Asked, Page, Source, Verdict, source};
+use shelf::{CachedResponse, ResponseCache};
+use source::{FetchRequest, Page, ResponseClass, Source, source};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl DownloadError {
 pub struct Downloader {
     name: SourceName,
     source: Box<dyn Source>,
-    asker: Asker,
+    asker: HttpFetcher,
     pacer: Pacer,
     clock: Arc<dyn Clock>,
     root: PathBuf,
@@ -90,7 +90,7 @@ pub struct Downloader {
 /// The result of a request.
 enum Asking {
     /// A page, and its file if it is worth storing.
-    Page(Page, Option<Kept>),
+    Page(Page, Option<CachedResponse>),
     /// The symbol is done.
     Symbol(State, String),
     /// The whole download ends.
@@ -114,7 +114,7 @@ impl Downloader {
             return Err(DownloadError::Setup(format!("{} answers nothing without a key", name.as_str())));
         }
         let timeout = Duration::from_secs(config.timeout_secs);
-        let asker = Asker::new(url, key, timeout, Arc::clone(&clock))
+        let asker = HttpFetcher::new(url, key, timeout, Arc::clone(&clock))
             .map_err(|reason| DownloadError::Setup(format!("{}: {reason}", name.as_str())))?;
         Ok(Self {
             name,
@@ -132,7 +132,7 @@ impl Downloader {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn plan(&self, order: &Order) -> Result<Vec<Planned>, DownloadError> {
+    pub fn plan(&self, order: &DownloadRequest) -> Result<Vec<Planned>, DownloadError> {
         self.source.check(order).map_err(DownloadError::Order)?;
         let mut plan = Vec::new();
         for symbol in order.symbols() {
@@ -140,7 +140,7 @@ impl Downloader {
             let mut question = Some(self.source.first(order, symbol, self.clock.now()));
             let mut kept = 0;
             while let Some(open) = &question {
-                let Some((page, _)) = self.kept(&shelf, order, symbol, open)? else { break };
+                let Some((page, _)) = self.cached(&shelf, order, symbol, open)? else { break };
                 kept += 1;
                 question = page.next;
             }
@@ -155,10 +155,14 @@ impl Downloader {
     /// # Errors
     /// [`DownloadError::Order`] if the source does not offer this kind of data, and [`DownloadError::Disk`].
     /// Requests that the source rejects are in the report.
-    pub async fn run(&mut self, order: &Order, watch: &dyn Watch) -> Result<Report, DownloadError> {
+    pub async fn run(
+        &mut self,
+        order: &DownloadRequest,
+        watch: &dyn ProgressSink,
+    ) -> Result<DownloadReport, DownloadError> {
         self.source.check(order).map_err(DownloadError::Order)?;
         let (format, _) = self.source.format(order.what);
-        let mut report = Report::new(self.name, self.source.kind(order), format);
+        let mut report = DownloadReport::new(self.name, self.source.kind(order), format);
         for (at, symbol) in order.symbols().iter().enumerate() {
             let mut of_symbol = SymbolReport::new(symbol.clone());
             if report.ended.is_none() {
@@ -174,18 +178,18 @@ impl Downloader {
     /// Follows a symbol's pages to the end. The result says whether the whole download ends here.
     async fn symbol(
         &mut self,
-        order: &Order,
+        order: &DownloadRequest,
         of_symbol: &mut SymbolReport,
-        report: &mut Report,
-        watch: &dyn Watch,
+        report: &mut DownloadReport,
+        watch: &dyn ProgressSink,
     ) -> Result<Option<Ended>, DownloadError> {
         let symbol = of_symbol.symbol.clone();
         let shelf = self.shelf(order, &symbol);
         let mut question = self.source.first(order, &symbol, self.clock.now());
         loop {
-            let (page, kept, is_new) = match self.kept(&shelf, order, &symbol, &question)? {
+            let (page, kept, is_new) = match self.cached(&shelf, order, &symbol, &question)? {
                 Some((page, kept)) => (page, Some(kept), false),
-                None => match self.ask(&shelf, order, &symbol, &question, report, watch).await? {
+                None => match self.fetch(&shelf, order, &symbol, &question, report, watch).await? {
                     Asking::Page(page, kept) => (page, kept, true),
                     Asking::Symbol(state, reason) => {
                         of_symbol.state = state;
@@ -213,34 +217,34 @@ impl Downloader {
     }
 
     /// The stored page if it is final; `None` if it must be requested.
-    fn kept(
+    fn cached(
         &self,
-        shelf: &Shelf,
-        order: &Order,
+        shelf: &ResponseCache,
+        order: &DownloadRequest,
         symbol: &Symbol,
-        question: &Question,
-    ) -> Result<Option<(Page, Kept)>, DownloadError> {
+        question: &DataQuery,
+    ) -> Result<Option<(Page, CachedResponse)>, DownloadError> {
         let Some(mut kept) = shelf.find(&question.stem)? else { return Ok(None) };
         let body = std::mem::take(&mut kept.body);
-        let answer = Answer { status: 200, retry_after: None, used_weight: None, body };
-        let asked = Asked { order, symbol, question, fetched_at: kept.fetched_at };
+        let answer = DataResponse { status: 200, retry_after: None, used_weight: None, body };
+        let asked = FetchRequest { order, symbol, question, fetched_at: kept.fetched_at };
         let verdict = self.source.read(&asked, &answer);
         kept.body = answer.body;
         Ok(match verdict {
-            Verdict::Page(page) if page.settled => Some((page, kept)),
+            ResponseClass::Page(page) if page.settled => Some((page, kept)),
             _ => None,
         })
     }
 
     /// Sends a request until there is a response, or until retrying is pointless.
-    async fn ask(
+    async fn fetch(
         &mut self,
-        shelf: &Shelf,
-        order: &Order,
+        shelf: &ResponseCache,
+        order: &DownloadRequest,
         symbol: &Symbol,
-        question: &Question,
-        report: &mut Report,
-        watch: &dyn Watch,
+        question: &DataQuery,
+        report: &mut DownloadReport,
+        watch: &dyn ProgressSink,
     ) -> Result<Asking, DownloadError> {
         let mut attempt = 0;
         loop {
@@ -250,30 +254,31 @@ impl Downloader {
             report.asked += 1;
             // The time before the request: data that was incomplete then may be incomplete in the response.
             let fetched_at = self.clock.now();
-            let asked = Asked { order, symbol, question, fetched_at };
-            let (verdict, answer) = match self.asker.ask(question).await {
+            let asked = FetchRequest { order, symbol, question, fetched_at };
+            let (verdict, answer) = match self.asker.fetch(question).await {
                 Ok(answer) => (self.source.read(&asked, &answer), Some(answer)),
-                Err(NoAnswer::Unreachable(why)) if attempt >= ATTEMPTS => {
+                Err(FetchError::Unreachable(why)) if attempt >= ATTEMPTS => {
                     return Ok(Asking::End(Ended::Unreachable(why.to_owned())));
                 }
-                Err(NoAnswer::Unreachable(why) | NoAnswer::Broken(why)) => {
-                    (Verdict::Broken(why.to_owned()), None)
+                Err(FetchError::Unreachable(why) | FetchError::Broken(why)) => {
+                    (ResponseClass::Broken(why.to_owned()), None)
                 }
-                Err(NoAnswer::Useless(why)) => (Verdict::Refused(why.to_owned()), None),
+                Err(FetchError::Useless(why)) => (ResponseClass::Refused(why.to_owned()), None),
             };
             let told = |said: &str| self.asker.scrubbed(said);
             let (pause, why) = match verdict {
-                Verdict::Page(page) => {
+                ResponseClass::Page(page) => {
                     let answer = answer.filter(|answer| answer.status == 200);
                     let relative = self.asker.relative(question);
-                    let keep = |answer: Answer| shelf.keep(&question.stem, answer.body, fetched_at, relative);
+                    let keep =
+                        |answer: DataResponse| shelf.store(&question.stem, answer.body, fetched_at, relative);
                     return Ok(Asking::Page(page, answer.map(keep).transpose()?));
                 }
-                Verdict::Unknown(said) => return Ok(Asking::Symbol(State::Unknown, told(&said))),
-                Verdict::Refused(said) => return Ok(Asking::Symbol(State::Refused, told(&said))),
-                Verdict::Denied(said) => return Ok(Asking::End(Ended::Denied(told(&said)))),
-                Verdict::Quota(said) => return Ok(Asking::End(Ended::Quota(told(&said)))),
-                Verdict::Busy { pause, said } => {
+                ResponseClass::Unknown(said) => return Ok(Asking::Symbol(State::Unknown, told(&said))),
+                ResponseClass::Refused(said) => return Ok(Asking::Symbol(State::Refused, told(&said))),
+                ResponseClass::Denied(said) => return Ok(Asking::End(Ended::Denied(told(&said)))),
+                ResponseClass::Quota(said) => return Ok(Asking::End(Ended::Quota(told(&said)))),
+                ResponseClass::Busy { pause, said } => {
                     let said = told(&said);
                     let pause = pause.unwrap_or_default().max(backoff(attempt));
                     if attempt >= ATTEMPTS || pause > self.max_wait {
@@ -281,10 +286,10 @@ impl Downloader {
                     }
                     (pause, said)
                 }
-                Verdict::Broken(said) if attempt >= ATTEMPTS => {
+                ResponseClass::Broken(said) if attempt >= ATTEMPTS => {
                     return Ok(Asking::Symbol(State::Failed, told(&said)));
                 }
-                Verdict::Broken(said) => (backoff(attempt), told(&said)),
+                ResponseClass::Broken(said) => (backoff(attempt), told(&said)),
             };
             self.pacer.hold(pause);
             if pause >= TOLD_PAUSE {
@@ -301,8 +306,8 @@ impl Downloader {
         }
     }
 
-    fn shelf(&self, order: &Order, symbol: &Symbol) -> Shelf {
+    fn shelf(&self, order: &DownloadRequest, symbol: &Symbol) -> ResponseCache {
         let (_, extension) = self.source.format(order.what);
-        Shelf::new(&self.root, self.name.as_str(), &self.source.kind(order), symbol, extension)
+        ResponseCache::new(&self.root, self.name.as_str(), &self.source.kind(order), symbol, extension)
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The result of a download.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct DownloadReport {
     /// The source.
     pub source: SourceName,
     /// The kind of data, as in the folder's name: `1d`, `news`.
@@ -102,7 +102,7 @@ impl fmt::Display for Ended {
     }
 }
 
-impl Report {
+impl DownloadReport {
     pub(super) fn new(source: SourceName, kind: String, format: &'static str) -> Self {
         Self { source, kind, format, symbols: Vec::new(), asked: 0, kept: 0, bytes: 0, ended: None }
     }
@@ -148,7 +148,7 @@ pub struct Planned {
 }
 
 /// Observes the progress of a download.
-pub trait Watch: Send + Sync {
+pub trait ProgressSink: Send + Sync {
     /// Called for every event.
     fn see(&self, event: &Event<'_>);
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// The metadata of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct About {
+pub(crate) struct CacheMeta {
     /// When it was requested.
     pub(crate) fetched_at: Timestamp,
     /// The request: path and query, without a key.
@@ -25,7 +25,7 @@ pub(crate) struct About {
 
 /// A stored response.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct CachedResponse {
     pub(super) path: PathBuf,
     pub(super) body: Vec<u8>,
     pub(super) fetched_at: Timestamp,
@@ -33,13 +33,13 @@ pub(super) struct Kept {
 
 /// The directory of one symbol's responses of one kind.
 #[derive(Clone, Debug)]
-pub(super) struct Shelf {
+pub(super) struct ResponseCache {
     dir: PathBuf,
     prefix: String,
     extension: &'static str,
 }
 
-impl Shelf {
+impl ResponseCache {
     /// The directory `ROOT/SOURCE/KIND/SYMBOL`.
     pub(super) fn new(
         root: &Path,
@@ -57,14 +57,14 @@ impl Shelf {
     }
 
     /// The response of this name; `None` if it is missing or incomplete.
-    pub(super) fn find(&self, stem: &str) -> Result<Option<Kept>, DownloadError> {
+    pub(super) fn find(&self, stem: &str) -> Result<Option<CachedResponse>, DownloadError> {
         let path = self.path(stem);
-        let Some(about) = About::of(&path).map_err(|error| DownloadError::disk(&path, error))? else {
+        let Some(about) = CacheMeta::of(&path).map_err(|error| DownloadError::disk(&path, error))? else {
             return Ok(None);
         };
         match fs::read(&path) {
             Ok(body) if ContentHash::of(&body) == about.blake3 => {
-                Ok(Some(Kept { path, body, fetched_at: about.fetched_at }))
+                Ok(Some(CachedResponse { path, body, fetched_at: about.fetched_at }))
             }
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -73,26 +73,26 @@ impl Shelf {
     }
 
     /// Stores a response.
-    pub(super) fn keep(
+    pub(super) fn store(
         &self,
         stem: &str,
         body: Vec<u8>,
         fetched_at: Timestamp,
         asked: String,
-    ) -> Result<Kept, DownloadError> {
+    ) -> Result<CachedResponse, DownloadError> {
         let path = self.path(stem);
-        let about = About { fetched_at, asked, blake3: ContentHash::of(&body) };
+        let about = CacheMeta { fetched_at, asked, blake3: ContentHash::of(&body) };
         let write = || -> io::Result<()> {
             fs::create_dir_all(&self.dir)?;
             replace(&path, &body)?;
             replace(&hidden(&path, "about"), &serde_json::to_vec(&about)?)
         };
         write().map_err(|error| DownloadError::disk(&path, error))?;
-        Ok(Kept { path, body, fetched_at })
+        Ok(CachedResponse { path, body, fetched_at })
     }
 }
 
-impl About {
+impl CacheMeta {
     /// The metadata of the response in this file; `None` if there is none.
     pub(crate) fn of(answer: &Path) -> io::Result<Option<Self>> {
         match fs::read(hidden(answer, "about")) {

@@ -1,8 +1,8 @@
 //! What the sources have in common.
 
-use super::client::{Answer, Question};
+use super::client::{DataQuery, DataResponse};
 use super::config::SourceName;
-use super::order::{Order, What};
+use super::request::{DataKind, DownloadRequest};
 use papertape_core::id::Symbol;
 use papertape_core::time::{Date, Timestamp};
 use serde_json::Value;
@@ -14,33 +14,33 @@ pub(super) trait Source: Send + Sync {
     ///
     /// # Errors
     /// A message with what it offers instead.
-    fn check(&self, order: &Order) -> Result<(), String>;
+    fn check(&self, order: &DownloadRequest) -> Result<(), String>;
 
     /// The folder name for this kind of data, such as `1d`.
-    fn kind(&self, order: &Order) -> String;
+    fn kind(&self, order: &DownloadRequest) -> String;
 
     /// The importer's name of its response format, and the file extension.
-    fn format(&self, what: What) -> (&'static str, &'static str);
+    fn format(&self, what: DataKind) -> (&'static str, &'static str);
 
     /// The first request for a symbol.
-    fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question;
+    fn first(&self, order: &DownloadRequest, symbol: &Symbol, now: Timestamp) -> DataQuery;
 
     /// Interprets a response to one of its requests, sent at `fetched_at`. Stored responses are read again
     /// when a download is resumed.
-    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict;
+    fn read(&self, asked: &FetchRequest<'_>, answer: &DataResponse) -> ResponseClass;
 }
 
 /// The context of a response.
-pub(super) struct Asked<'a> {
-    pub(super) order: &'a Order,
+pub(super) struct FetchRequest<'a> {
+    pub(super) order: &'a DownloadRequest,
     pub(super) symbol: &'a Symbol,
-    pub(super) question: &'a Question,
+    pub(super) question: &'a DataQuery,
     pub(super) fetched_at: Timestamp,
 }
 
 /// The meaning of a response.
 #[derive(Debug)]
-pub(super) enum Verdict {
+pub(super) enum ResponseClass {
     /// Data.
     Page(Page),
     /// The source does not know the symbol. The other symbols continue.
@@ -70,7 +70,7 @@ pub(super) struct Page {
     /// Whether a later request would return the same data up to the end of the requested days.
     pub(super) settled: bool,
     /// The next request.
-    pub(super) next: Option<Question>,
+    pub(super) next: Option<DataQuery>,
     /// Notes for the user.
     pub(super) notes: Vec<String>,
     /// A pause before the next request.
@@ -88,23 +88,25 @@ pub(super) fn source(name: SourceName) -> Box<dyn Source> {
 }
 
 /// Interprets a status other than 200 for which the source has no message of its own.
-pub(super) fn by_status(answer: &Answer, said: Option<&str>) -> Verdict {
+pub(super) fn by_status(answer: &DataResponse, said: Option<&str>) -> ResponseClass {
     let status = answer.status;
     let text = match said {
-        Some(said) => format!("it answered {status}: {}", shown(said)),
+        Some(said) => format!("it answered {status}: {}", quote(said)),
         None => format!("it answered {status}"),
     };
     match status {
-        429 | 503 => Verdict::Busy { pause: answer.retry_after, said: text },
-        401 | 402 | 403 | 407 | 451 => Verdict::Denied(text),
-        500..=599 if answer.retry_after.is_some() => Verdict::Busy { pause: answer.retry_after, said: text },
-        408 | 500..=599 => Verdict::Broken(text),
-        _ => Verdict::Refused(text),
+        429 | 503 => ResponseClass::Busy { pause: answer.retry_after, said: text },
+        401 | 402 | 403 | 407 | 451 => ResponseClass::Denied(text),
+        500..=599 if answer.retry_after.is_some() => {
+            ResponseClass::Busy { pause: answer.retry_after, said: text }
+        }
+        408 | 500..=599 => ResponseClass::Broken(text),
+        _ => ResponseClass::Refused(text),
     }
 }
 
 /// Parses a JSON response, or says why it is broken.
-pub(super) fn json(answer: &Answer) -> Result<Value, String> {
+pub(super) fn json(answer: &DataResponse) -> Result<Value, String> {
     serde_json::from_slice(&answer.body).map_err(|error| {
         let html = answer.body.trim_ascii_start().starts_with(b"<");
         let what = match () {
@@ -118,7 +120,7 @@ pub(super) fn json(answer: &Answer) -> Result<Value, String> {
 }
 
 /// A source's message as one line, truncated if it is long.
-pub(super) fn shown(said: &str) -> String {
+pub(super) fn quote(said: &str) -> String {
     const LONGEST: usize = 300;
     let mut text = String::new();
     for word in said.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {

@@ -3,9 +3,9 @@
 //! Its prices are divided by every split up to now, so a request always extends to now: only then does the
 //! response contain all splits, with which the importer restores the traded prices.
 
-use super::client::{Answer, Question};
-use super::order::{Order, Span, What};
-use super::source::{Asked, Page, Source, Verdict, by_status, compact, json, shown};
+use super::client::{DataQuery, DataResponse};
+use super::request::{BarInterval, DataKind, DownloadRequest};
+use super::source::{FetchRequest, Page, ResponseClass, Source, by_status, compact, json, quote};
 use crate::import::yahoo_chart::Chart;
 use papertape_core::id::Symbol;
 use papertape_core::time::Timestamp;
@@ -18,29 +18,29 @@ const DAY_SECS: i64 = 86_400;
 pub(super) struct Yahoo;
 
 impl Source for Yahoo {
-    fn check(&self, order: &Order) -> Result<(), String> {
+    fn check(&self, order: &DownloadRequest) -> Result<(), String> {
         match order.what {
-            What::News => Err("yahoo has no news for download; alpha-vantage does".to_owned()),
-            What::Bars { span: Span::Minutes(minutes), .. } if !MINUTES.contains(&minutes) => {
+            DataKind::News => Err("yahoo has no news for download; alpha-vantage does".to_owned()),
+            DataKind::Bars { span: BarInterval::Minutes(minutes), .. } if !MINUTES.contains(&minutes) => {
                 Err(format!("yahoo has no bars of {minutes} minutes; it has 1m, 2m, 5m, 15m, 30m, 1h and 1d"))
             }
-            What::Bars { .. } => Ok(()),
+            DataKind::Bars { .. } => Ok(()),
         }
     }
 
-    fn kind(&self, order: &Order) -> String {
+    fn kind(&self, order: &DownloadRequest) -> String {
         interval(order.what)
     }
 
-    fn format(&self, _what: What) -> (&'static str, &'static str) {
+    fn format(&self, _what: DataKind) -> (&'static str, &'static str) {
         ("yahoo-chart", "json")
     }
 
-    fn first(&self, order: &Order, symbol: &Symbol, now: Timestamp) -> Question {
+    fn first(&self, order: &DownloadRequest, symbol: &Symbol, now: Timestamp) -> DataQuery {
         // A day starts up to 14 hours before it does in UTC: rows that are too early are dropped later.
         let from = order.begin().as_second() - DAY_SECS;
         let until = now.as_second().max(from + DAY_SECS);
-        Question {
+        DataQuery {
             stem: compact(order.from),
             path: ["v8", "finance", "chart", symbol.as_str()].map(str::to_owned).to_vec(),
             query: vec![
@@ -52,7 +52,7 @@ impl Source for Yahoo {
         }
     }
 
-    fn read(&self, asked: &Asked<'_>, answer: &Answer) -> Verdict {
+    fn read(&self, asked: &FetchRequest<'_>, answer: &DataResponse) -> ResponseClass {
         let body = match json(answer) {
             Ok(body) => body,
             // Some errors are plain text: `Too Many Requests`.
@@ -62,7 +62,7 @@ impl Source for Yahoo {
                     Some(&*said).filter(|said| !said.trim_start().starts_with('<') && !said.is_empty());
                 return by_status(answer, said);
             }
-            Err(reason) => return Verdict::Broken(reason),
+            Err(reason) => return ResponseClass::Broken(reason),
         };
         let error = ["/chart/error", "/finance/error"].into_iter().find_map(|at| body.pointer(at));
         if let Some(error) = error.filter(|error| !error.is_null()) {
@@ -72,27 +72,27 @@ impl Source for Yahoo {
             return by_status(answer, None);
         }
         match Chart::read(&body) {
-            Ok(chart) => Verdict::Page(page(asked, &chart)),
-            Err(reason) => Verdict::Broken(format!("its answer is none of its charts: {reason}")),
+            Ok(chart) => ResponseClass::Page(page(asked, &chart)),
+            Err(reason) => ResponseClass::Broken(format!("its answer is none of its charts: {reason}")),
         }
     }
 }
 
-fn refused(answer: &Answer, error: &Value) -> Verdict {
+fn refused(answer: &DataResponse, error: &Value) -> ResponseClass {
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
-    let said = shown(&format!("{}: {}", text("code"), text("description")));
+    let said = quote(&format!("{}: {}", text("code"), text("description")));
     match answer.status {
-        404 => Verdict::Unknown(said),
+        404 => ResponseClass::Unknown(said),
         // The requested days precede the symbol's first.
         400 if said.contains("Data doesn't exist") => {
-            Verdict::Page(Page { settled: true, notes: vec![said], ..Page::default() })
+            ResponseClass::Page(Page { settled: true, notes: vec![said], ..Page::default() })
         }
-        200 => Verdict::Refused(said),
+        200 => ResponseClass::Refused(said),
         _ => by_status(answer, Some(&said)),
     }
 }
 
-fn page(asked: &Asked<'_>, chart: &Chart) -> Page {
+fn page(asked: &FetchRequest<'_>, chart: &Chart) -> Page {
     let today = asked.fetched_at.to_zoned(chart.zone.clone()).date();
     let newest = chart.times.last().map(|at| chart.date(*at));
     let is_unfinished = chart.is_unfinished_at_its_end(Some(asked.fetched_at));
@@ -109,10 +109,10 @@ fn page(asked: &Asked<'_>, chart: &Chart) -> Page {
     Page { rows, settled: reached || today > asked.order.to, notes, ..Page::default() }
 }
 
-fn interval(what: What) -> String {
+fn interval(what: DataKind) -> String {
     match what {
-        What::Bars { span: Span::Minutes(60), .. } => "60m".to_owned(),
-        What::Bars { span, .. } => span.to_string(),
-        What::News => "news".to_owned(),
+        DataKind::Bars { span: BarInterval::Minutes(60), .. } => "60m".to_owned(),
+        DataKind::Bars { span, .. } => span.to_string(),
+        DataKind::News => "news".to_owned(),
     }
 }

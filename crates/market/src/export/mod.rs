@@ -8,7 +8,7 @@ mod text;
 
 use crate::error::MarketError;
 use papertape_core::ledger::CorporateActionKind;
-use papertape_core::market::{BarRest, Dataset};
+use papertape_core::market::{BarAfterOpen, Dataset};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
@@ -103,7 +103,7 @@ pub fn export(dataset: &Dataset, dir: &Path, format: ExportFormat) -> Result<Vec
     files.write("bars", BARS, daily)?;
     for interval in dataset.intervals() {
         let within = dataset.all_symbols().flat_map(|symbol| {
-            let of_length = contents.bars_within_days(symbol).filter(move |(other, _)| *other == interval);
+            let of_length = contents.intraday_bars(symbol).filter(move |(other, _)| *other == interval);
             of_length.flat_map(|(_, bars)| bars).map(move |bar| {
                 let mut cells =
                     vec![text(symbol.as_str()), Cell::Instant(bar.opens_at), text(&interval.to_string())];
@@ -260,9 +260,9 @@ fn text(text: &str) -> Cell {
     Cell::Text(text.to_owned())
 }
 
-fn prices(open: Price, rest: Option<BarRest>) -> [Cell; 5] {
+fn prices(open: Price, rest: Option<BarAfterOpen>) -> [Cell; 5] {
     let open = Cell::Number(open.0);
-    let Some(BarRest { high, low, close, volume }) = rest else {
+    let Some(BarAfterOpen { high, low, close, volume }) = rest else {
         return [open, Cell::None, Cell::None, Cell::None, Cell::None];
     };
     [open, Cell::Number(high.0), Cell::Number(low.0), Cell::Number(close.0), Cell::Number(volume.0)]

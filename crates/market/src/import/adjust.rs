@@ -3,7 +3,7 @@
 use super::collect::AdjustedCloses;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::BarRest;
+use papertape_core::market::BarAfterOpen;
 use papertape_core::money::{Price, Quantity};
 use papertape_core::time::Date;
 use rust_decimal::prelude::ToPrimitive as _;
@@ -31,11 +31,11 @@ impl Splits {
         &self,
         date: Date,
         open: Price,
-        rest: Option<BarRest>,
-    ) -> (Price, Option<BarRest>) {
+        rest: Option<BarAfterOpen>,
+    ) -> (Price, Option<BarAfterOpen>) {
         let factor = self.factor(date);
         let price = |price: Price| Price(rounded(price.0.checked_mul(factor).unwrap_or(Decimal::MAX)));
-        let rest = rest.map(|rest| BarRest {
+        let rest = rest.map(|rest| BarAfterOpen {
             high: price(rest.high),
             low: price(rest.low),
             close: price(rest.close),

@@ -1,8 +1,8 @@
 //! Alpha Vantage's news: the `feed` of `NEWS_SENTIMENT`.
 
 use super::fields;
-use super::format::{At, Format, Halt, Hints, Sink};
-use super::row::Row;
+use super::format::{Format, Hints, Location, ReadAbort, Sink};
+use super::row::ImportedRow;
 use super::source::Source;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -31,13 +31,13 @@ impl Format for AlphaVantageNews {
                 || first.contains("\"overall_sentiment_score\""))
     }
 
-    fn read(&self, source: &Source, _hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, _hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let body: Value = serde_json::from_slice(&source.all()?)
-            .map_err(|error| Halt::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
-        let feed = Feed::read(&body).map_err(|reason| Halt::file(1, reason))?;
+            .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
+        let feed = Feed::read(&body).map_err(|reason| ReadAbort::file(1, reason))?;
         for (at, item) in feed.items.iter().enumerate() {
             let path = format!("$.feed[{at}]");
-            sink.row(At { line: 1, path: Some(&path) }, row(item), item)?;
+            sink.row(Location { line: 1, path: Some(&path) }, row(item), item)?;
         }
         Ok(())
     }
@@ -63,13 +63,13 @@ impl<'a> Feed<'a> {
             13 => DateTime::strptime("%Y%m%dT%H%M", text),
             _ => DateTime::strptime("%Y%m%dT%H%M%S", text),
         };
-        let at = at.map_err(|_| format!("time_published: {} is no time", fields::shown(text)))?;
+        let at = at.map_err(|_| format!("time_published: {} is no time", fields::quote(text)))?;
         let at = at.to_zoned(TimeZone::UTC).map_err(|_| "time_published: it is out of range".to_owned())?;
         Ok(at.timestamp())
     }
 }
 
-fn row(item: &Value) -> Result<Row, String> {
+fn row(item: &Value) -> Result<ImportedRow, String> {
     let text =
         |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let headline = text("title").ok_or("it has no `title`")?.to_owned();
@@ -89,5 +89,5 @@ fn row(item: &Value) -> Result<Row, String> {
     let source = text("source").unwrap_or("unknown").to_owned();
     let body = text("summary").map(str::to_owned);
     let item = News { id, symbols: symbols as Vec<Symbol>, source, headline, body, url };
-    Ok(Row::News { published_at, item })
+    Ok(ImportedRow::News { published_at, item })
 }

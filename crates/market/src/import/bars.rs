@@ -1,25 +1,25 @@
 //! Bars as records: the time of a record, and the share units of its prices.
 
 use super::fields;
-use super::format::{Halt, Hints};
-use super::records::{Records, Slot};
-use super::row::{BarRow, BarTime, Basis, Row};
+use super::format::{Hints, ReadAbort};
+use super::records::{ColumnNames, Records};
+use super::row::{BarRow, BarTime, Basis, ImportedRow};
 use super::source::Source;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
-use papertape_core::market::{BarRest, Interval};
+use papertape_core::market::{BarAfterOpen, Interval};
 use papertape_core::money::Quantity;
 use papertape_core::time::{Date, Timestamp};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-pub(super) const OPEN: Slot = &["open"];
-pub(super) const TIME: Slot =
+pub(super) const OPEN: ColumnNames = &["open"];
+pub(super) const TIME: ColumnNames =
     &["date", "datetime", "timestamp", "opensat", "opentime", "indexlevel0", "time"];
 
 /// The fields of a bar. Stooq's `<DATE>` and `<TIME>` are one time.
-pub(super) const SLOTS: &[Slot] = &[
+pub(super) const SLOTS: &[ColumnNames] = &[
     &["symbol", "ticker", "code", "instrument"],
     TIME,
     &["time"],
@@ -58,18 +58,18 @@ enum Moment {
 }
 
 impl BarReader {
-    pub(super) fn new(records: &dyn Records, source: &Source, hints: &Hints) -> Result<Self, Halt> {
+    pub(super) fn new(records: &dyn Records, source: &Source, hints: &Hints) -> Result<Self, ReadAbort> {
         let columns = records.columns()?;
-        let has = |slot: Slot| slot.iter().any(|name| columns.iter().any(|column| column == name));
+        let has = |slot: ColumnNames| slot.iter().any(|name| columns.iter().any(|column| column == name));
         for slot in [SLOTS[4], SLOTS[5], SLOTS[6]] {
             if !has(slot) {
-                let shown = fields::shown(&columns.join(", "));
-                return Err(Halt::file(1, format!("there is no column `{}` among: {shown}", slot[0])));
+                let shown = fields::quote(&columns.join(", "));
+                return Err(ReadAbort::file(1, format!("there is no column `{}` among: {shown}", slot[0])));
             }
         }
         let symbol = hints.symbol_of(source);
         if !has(SLOTS[0]) && symbol.is_none() {
-            return Err(Halt::file(1, "no column, option or file name gives a symbol"));
+            return Err(ReadAbort::file(1, "no column, option or file name gives a symbol"));
         }
         // Yahoo's files have both closes, of which the plain one is adjusted for splits; Stooq's bulk files,
         // recognized by their column names, are adjusted as well.
@@ -91,7 +91,7 @@ impl BarReader {
     }
 
     /// The length of bars, inferred from the shortest distance between two bars of a symbol; `None` for daily bars.
-    fn shortest(&self, records: &dyn Records) -> Result<Option<Interval>, Halt> {
+    fn shortest(&self, records: &dyn Records) -> Result<Option<Interval>, ReadAbort> {
         let mut times: BTreeMap<String, Vec<i64>> = BTreeMap::new();
         let (mut count, mut timed) = (0, None);
         let ended = records.each(SLOTS, &mut |line, fields, _| {
@@ -112,10 +112,10 @@ impl BarReader {
                 }
             }
             count += 1;
-            if count < LOOKED_AT { Ok(()) } else { Err(Halt::Enough) }
+            if count < LOOKED_AT { Ok(()) } else { Err(ReadAbort::Enough) }
         });
         match ended {
-            Ok(()) | Err(Halt::Enough) => {}
+            Ok(()) | Err(ReadAbort::Enough) => {}
             Err(halt) => return Err(halt),
         }
         let mut shortest: Option<i64> = None;
@@ -131,17 +131,17 @@ impl BarReader {
             (Some(seconds), _) => {
                 let minutes = (seconds % 60 == 0).then(|| u16::try_from(seconds / 60).ok()).flatten();
                 minutes.and_then(Interval::of_minutes).map(Some).ok_or_else(|| {
-                    Halt::file(1, format!("bars are {seconds} seconds apart: give their interval"))
+                    ReadAbort::file(1, format!("bars are {seconds} seconds apart: give their interval"))
                 })
             }
             (None, Some(line)) => {
-                Err(Halt::file(line, "a time of day, but no second bar: give the interval"))
+                Err(ReadAbort::file(line, "a time of day, but no second bar: give the interval"))
             }
             (None, None) => Ok(None),
         }
     }
 
-    pub(super) fn row(&self, fields: &[&str]) -> Result<Row, String> {
+    pub(super) fn row(&self, fields: &[&str]) -> Result<ImportedRow, String> {
         let [symbol, time, clock, open, high, low, close, volume, adjusted, interval] = *fields else {
             return Err("fields are missing".to_owned());
         };
@@ -159,7 +159,7 @@ impl BarReader {
         let open = fields::price("open", open)?;
         let rest = match [high, low, close] {
             ["", "", ""] => None,
-            _ => Some(BarRest {
+            _ => Some(BarAfterOpen {
                 high: fields::price("high", high)?,
                 low: fields::price("low", low)?,
                 close: fields::price("close", close)?,
@@ -173,7 +173,7 @@ impl BarReader {
             "" => None,
             text => Some(fields::price("adjusted close", text)?),
         };
-        Ok(Row::Bar(BarRow { symbol, at, open, rest, basis: self.basis, adjusted_close }))
+        Ok(ImportedRow::Bar(BarRow { symbol, at, open, rest, basis: self.basis, adjusted_close }))
     }
 
     fn time(&self, moment: Moment, interval: Option<Interval>) -> Result<BarTime, String> {
@@ -233,5 +233,5 @@ fn wall_clock(text: &str) -> Result<Time, String> {
         }
         _ => text.to_owned(),
     };
-    spelt.parse().map_err(|_| format!("{} is no time of day", fields::shown(text)))
+    spelt.parse().map_err(|_| format!("{} is no time of day", fields::quote(text)))
 }

@@ -1,11 +1,11 @@
 //! Binance's klines: a list of lists, as in responses of `/api/v3/klines`.
 
-use super::BarRest;
+use super::BarAfterOpen;
 use super::fields;
-use super::format::{At, Format, Halt, Hints, Sink};
-use super::row::{BarRow, BarTime, Basis, Row};
+use super::format::{Format, Hints, Location, ReadAbort, Sink};
+use super::row::{BarRow, BarTime, Basis, ImportedRow};
 use super::source::Source;
-use crate::download::About;
+use crate::download::CacheMeta;
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::market::Interval;
@@ -37,13 +37,13 @@ impl Format for BinanceKlines {
         digits >= 12 && rest[digits..].starts_with(b",\"")
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let body: Value = serde_json::from_slice(&source.all()?)
-            .map_err(|error| Halt::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
-        let rows = body.as_array().ok_or_else(|| Halt::file(1, "it is no list of klines"))?;
-        let symbol = symbol(source, hints).map_err(|reason| Halt::file(1, reason))?;
+            .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
+        let rows = body.as_array().ok_or_else(|| ReadAbort::file(1, "it is no list of klines"))?;
+        let symbol = symbol(source, hints).map_err(|reason| ReadAbort::file(1, reason))?;
         let taken_at = match source.plain_path()? {
-            Some(path) => About::of(path)?.map(|about| about.fetched_at),
+            Some(path) => CacheMeta::of(path)?.map(|about| about.fetched_at),
             None => None,
         };
         for (at, row) in rows.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Format for BinanceKlines {
             };
             let bar = kline.and_then(|kline| kline.bar(&symbol, is_open_only, hints));
             let path = format!("$[{at}]");
-            sink.row(At { line: 1, path: Some(&path) }, bar.map(Row::Bar), row)?;
+            sink.row(Location { line: 1, path: Some(&path) }, bar.map(ImportedRow::Bar), row)?;
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Kline {
             let interval = interval.ok_or_else(|| format!("bars of {minutes} minutes cannot be kept"))?;
             BarTime::Within { opens_at: self.opens_at, interval }
         };
-        let rest = BarRest { high: self.high, low: self.low, close: self.close, volume: self.volume };
+        let rest = BarAfterOpen { high: self.high, low: self.low, close: self.close, volume: self.volume };
         Ok(BarRow {
             symbol: symbol.clone(),
             at,

@@ -1,9 +1,9 @@
 //! Takes rows from files, refuses those that are impossible by themselves, and keeps the others with their
 //! places until they can be checked beside one another.
 
-use super::format::{At, Halt, Sink};
+use super::format::{Location, ReadAbort, Sink};
 use super::problem::Problems;
-use super::row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
+use super::row::{BarRow, BarTime, Basis, DayRow, ImportedRow, InstrumentRow, Refusal};
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
@@ -21,9 +21,9 @@ pub(super) const TOLD: usize = 20;
 
 /// Which row of which file: the file in the upper 24 bits, the row, counted from 1 as they come, below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(u64);
+pub(super) struct RowLocation(u64);
 
-impl Place {
+impl RowLocation {
     const ROW_BITS: u32 = 40;
 
     fn new(file: usize, row: u64) -> Self {
@@ -44,14 +44,14 @@ impl Place {
 pub(super) struct Bars {
     /// Keyed by the day (since the Unix epoch) or by the opening in microseconds.
     pub(super) rows: BarRows,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<RowLocation>,
 }
 
 /// Which bars belong together. `None`: daily.
 pub(super) type SeriesKey = (Symbol, Option<Interval>, Basis);
 
 /// Rows that may stand once under their key.
-pub(super) type Keyed<K, V> = BTreeMap<K, Vec<(V, Place)>>;
+pub(super) type Keyed<K, V> = BTreeMap<K, Vec<(V, RowLocation)>>;
 
 /// The key of an action: on one day a split, or a dividend of an amount.
 pub(super) type ActionKey = (Symbol, Date, (u8, Option<Decimal>));
@@ -86,7 +86,7 @@ pub(super) struct Refused<'q> {
 }
 
 impl Refused<'_> {
-    pub(super) fn add(&mut self, refusal: Refusal) -> Result<(), Halt> {
+    pub(super) fn add(&mut self, refusal: Refusal) -> Result<(), ReadAbort> {
         self.count += 1;
         self.problems.add(refusal.at(), &refusal.reason);
         if let Some(file) = &mut self.quarantine {
@@ -114,8 +114,8 @@ pub(super) struct Collector<'a, 'q> {
 }
 
 impl Collector<'_, '_> {
-    fn wants(&self, row: &Row) -> bool {
-        let (Some(((first, last), zone)), Row::Bar(bar)) = (self.days, row) else { return true };
+    fn wants(&self, row: &ImportedRow) -> bool {
+        let (Some(((first, last), zone)), ImportedRow::Bar(bar)) = (self.days, row) else { return true };
         let date = match bar.at {
             BarTime::Day(date) => date,
             BarTime::Within { opens_at, .. } => opens_at.to_zoned(zone.clone()).date(),
@@ -128,7 +128,12 @@ impl Collector<'_, '_> {
 const ROWS_A_SIGN: u64 = 50_000;
 
 impl Sink for Collector<'_, '_> {
-    fn row(&mut self, at: At<'_>, row: Result<Row, String>, raw: &dyn Display) -> Result<(), Halt> {
+    fn row(
+        &mut self,
+        at: Location<'_>,
+        row: Result<ImportedRow, String>,
+        raw: &dyn Display,
+    ) -> Result<(), ReadAbort> {
         self.rows += 1;
         if self.rows.is_multiple_of(ROWS_A_SIGN) {
             (self.progress)(self.rows);
@@ -136,7 +141,7 @@ impl Sink for Collector<'_, '_> {
         if row.as_ref().is_ok_and(|row| !self.wants(row)) {
             return Ok(());
         }
-        let place = Place::new(self.file, self.rows);
+        let place = RowLocation::new(self.file, self.rows);
         let Err(reason) = row.and_then(|row| self.collected.take(row, place)) else { return Ok(()) };
         self.refused.add(Refusal {
             file: self.name.to_owned(),
@@ -149,10 +154,10 @@ impl Sink for Collector<'_, '_> {
 }
 
 impl Collected {
-    fn take(&mut self, row: Row, place: Place) -> Result<(), String> {
+    fn take(&mut self, row: ImportedRow, place: RowLocation) -> Result<(), String> {
         match row {
-            Row::Bar(bar) => return self.bar(bar, place),
-            Row::Action(action) => {
+            ImportedRow::Bar(bar) => return self.bar(bar, place),
+            ImportedRow::Action(action) => {
                 let key = match action.kind {
                     CorporateActionKind::Split { ratio }
                         if ratio <= Decimal::ZERO || ratio == Decimal::ONE =>
@@ -172,39 +177,39 @@ impl Collected {
                 let key = (action.symbol.clone(), action.ex_date, key);
                 self.actions.entry(key).or_default().push((action, place));
             }
-            Row::Instrument(row) => {
+            ImportedRow::Instrument(row) => {
                 self.instruments.entry(row.symbol.clone()).or_default().push((row, place));
             }
-            Row::News { published_at, item } => {
+            ImportedRow::News { published_at, item } => {
                 let published_at = dated(published_at)?;
                 self.news.entry(item.id.clone()).or_default().push((Published { published_at, item }, place));
             }
-            Row::Fundamental { published_at, item } => {
+            ImportedRow::Fundamental { published_at, item } => {
                 let published_at = dated(published_at)?;
                 let key = (item.symbol.clone(), item.metric.clone(), item.period_end, published_at);
                 self.fundamentals.entry(key).or_default().push((Published { published_at, item }, place));
             }
-            Row::Macro { published_at, item } => {
+            ImportedRow::Macro { published_at, item } => {
                 let published_at = dated(published_at)?;
                 let key = (item.series.clone(), item.period, published_at);
                 self.macros.entry(key).or_default().push((Published { published_at, item }, place));
             }
-            Row::Membership(row) => {
+            ImportedRow::Membership(row) => {
                 if let Some(until) = row.until.filter(|until| *until <= row.from) {
                     return Err(format!("until {until} is not after from {}", row.from));
                 }
                 let key = (row.index.clone(), row.symbol.clone(), row.from);
                 self.memberships.entry(key).or_default().push((row, place));
             }
-            Row::Day(row) => self.days.entry(row.date).or_default().push((row, place)),
-            Row::SplitsComplete { symbol } => {
+            ImportedRow::Day(row) => self.days.entry(row.date).or_default().push((row, place)),
+            ImportedRow::SplitsComplete { symbol } => {
                 self.splits_complete.insert(symbol);
             }
         }
         Ok(())
     }
 
-    fn bar(&mut self, bar: BarRow, place: Place) -> Result<(), String> {
+    fn bar(&mut self, bar: BarRow, place: RowLocation) -> Result<(), String> {
         if let Some(reason) = impossible_bar(bar.open, bar.rest.as_ref()) {
             return Err(reason);
         }

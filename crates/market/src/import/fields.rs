@@ -12,7 +12,7 @@ use rust_decimal::Decimal;
 const SHOWN_CHARS: usize = 60;
 
 /// A text for a reason, cut where it is long.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("`{}…`", &text[..end]),
         None => format!("`{text}`"),
@@ -29,7 +29,7 @@ pub(super) fn decimal(text: &str) -> Result<Decimal, String> {
     };
     parsed.map_err(|_| match text {
         "" | "null" | "NaN" | "nan" | "N/A" | "N/D" | "-" => "it is missing".to_owned(),
-        other => format!("{} is no number", shown(other)),
+        other => format!("{} is no number", quote(other)),
     })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn symbol(text: &str) -> Result<Symbol, String> {
     let text = text.trim();
     let fits = |c: char| !c.is_whitespace() && !c.is_control();
     if text.is_empty() || text.chars().count() > 32 || !text.chars().all(fits) {
-        return Err(format!("{} is no symbol", shown(text)));
+        return Err(format!("{} is no symbol", quote(text)));
     }
     Ok(Symbol::new(text))
 }
@@ -57,7 +57,7 @@ pub(super) fn symbol(text: &str) -> Result<Symbol, String> {
 pub(super) fn index(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() || text.chars().count() > 64 || text.chars().any(char::is_control) {
-        return Err(format!("{} is not the name of an index", shown(text)));
+        return Err(format!("{} is not the name of an index", quote(text)));
     }
     Ok(text.to_owned())
 }
@@ -67,9 +67,9 @@ pub(super) fn date(text: &str) -> Result<Date, String> {
     let text = text.trim();
     if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return parse_date(&format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]))
-            .map_err(|_| format!("{} is no date", shown(text)));
+            .map_err(|_| format!("{} is no date", quote(text)));
     }
-    parse_date(text).map_err(|_| format!("{} is no date of the form YYYY-MM-DD", shown(text)))
+    parse_date(text).map_err(|_| format!("{} is no date of the form YYYY-MM-DD", quote(text)))
 }
 
 /// The day of a date, or of an instant since the Unix epoch: its day in UTC, by which such files count days.
@@ -89,7 +89,7 @@ pub(super) fn epoch(text: &str) -> Option<Result<Timestamp, String>> {
     if whole.len() < 9 || !is_digits(whole) || !is_digits(part) {
         return None;
     }
-    let refuse = || format!("{} is no time", shown(text));
+    let refuse = || format!("{} is no time", quote(text));
     let read = || {
         let count: i64 = whole.parse().map_err(|_| refuse())?;
         let millis =
@@ -124,9 +124,9 @@ pub(super) fn moment(text: &str) -> Result<(DateTime, Option<Timestamp>), String
         let at = at?;
         return Ok((TimeZone::UTC.to_datetime(at), Some(at)));
     }
-    let refuse = || format!("{} is no time", shown(text));
+    let refuse = || format!("{} is no time", quote(text));
     let pieces = Pieces::parse(text).map_err(|_| refuse())?;
-    let time = pieces.time().ok_or_else(|| format!("{} has no time of day", shown(text)))?;
+    let time = pieces.time().ok_or_else(|| format!("{} has no time of day", quote(text)))?;
     let wall = pieces.date().to_datetime(time);
     let Some(offset) = pieces.to_numeric_offset() else { return Ok((wall, None)) };
     let at = offset.to_timestamp(wall).map_err(|_| refuse())?;

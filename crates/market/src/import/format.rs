@@ -1,6 +1,6 @@
 //! The formats, one file each, in one table.
 
-use super::row::{Basis, Row};
+use super::row::{Basis, ImportedRow};
 use super::source::Source;
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
@@ -26,7 +26,7 @@ pub trait Format: Sync {
     ///
     /// # Errors
     /// A problem that makes the whole file unusable, or the sink's request to stop.
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt>;
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort>;
 }
 
 /// Defaults for what a file does not say.
@@ -64,29 +64,34 @@ pub trait Sink {
     ///
     /// # Errors
     /// [`Halt::Enough`]: stop reading.
-    fn row(&mut self, at: At<'_>, row: Result<Row, String>, raw: &dyn Display) -> Result<(), Halt>;
+    fn row(
+        &mut self,
+        at: Location<'_>,
+        row: Result<ImportedRow, String>,
+        raw: &dyn Display,
+    ) -> Result<(), ReadAbort>;
 }
 
 /// The location of a row in a file.
 #[derive(Clone, Copy, Debug)]
-pub struct At<'a> {
+pub struct Location<'a> {
     /// The line, from 1; in a columnar file the row, from 1.
     pub line: u64,
     /// The path in the line's JSON, if it is JSON: `$."Time Series (Daily)"."2025-10-30"`.
     pub path: Option<&'a str>,
 }
 
-impl At<'_> {
+impl Location<'_> {
     /// A whole line.
     #[must_use]
     pub fn line(line: u64) -> Self {
-        At { line, path: None }
+        Location { line, path: None }
     }
 }
 
 /// Why the rest of a file was not read.
 #[derive(Debug, thiserror::Error)]
-pub enum Halt {
+pub enum ReadAbort {
     /// The sink needs no more rows.
     #[error("enough was read")]
     Enough,
@@ -103,7 +108,7 @@ pub enum Halt {
     Io(#[from] std::io::Error),
 }
 
-impl Halt {
+impl ReadAbort {
     /// The whole file is unusable.
     pub fn file(line: u64, reason: impl Into<String>) -> Self {
         Self::File { line, reason: reason.into() }
@@ -139,7 +144,7 @@ pub fn format_named(name: &str) -> Result<&'static dyn Format, String> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn recognise(source: &Source) -> std::io::Result<Option<&'static dyn Format>> {
+pub fn detect(source: &Source) -> std::io::Result<Option<&'static dyn Format>> {
     let head = source.head()?;
     Ok(FORMATS.iter().copied().find(|format| format.recognises(source.file_name(), &head)))
 }

@@ -1,9 +1,9 @@
 //! Any kind of rows as JSON Lines: one object per line.
 
-use super::fields::shown;
-use super::format::{Format, Halt, Hints, Sink};
+use super::fields::quote;
+use super::format::{Format, Hints, ReadAbort, Sink};
 use super::kind::{self, Kind};
-use super::records::{Records, Slot, Take, normal};
+use super::records::{ColumnNames, Records, RowReader, normal};
 use super::source::Source;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Format for Jsonl {
         }
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         kind::read(&Lines { source }, source, hints, sink)
     }
 }
@@ -49,27 +49,27 @@ struct Lines<'s> {
 
 impl Records for Lines<'_> {
     /// The keys of the first object.
-    fn columns(&self) -> Result<Vec<String>, Halt> {
+    fn columns(&self) -> Result<Vec<String>, ReadAbort> {
         let mut found = None;
         let ended = each_line(self.source, &mut |number, line| {
-            let object = line.and_then(object).map_err(|reason| Halt::file(number, reason))?;
+            let object = line.and_then(object).map_err(|reason| ReadAbort::file(number, reason))?;
             found = Some(columns(&object));
-            Err(Halt::Enough)
+            Err(ReadAbort::Enough)
         });
         match (ended, found) {
             (_, Some(columns)) => Ok(columns),
-            (Ok(()) | Err(Halt::Enough), None) => Err(Halt::file(1, "the file is empty")),
+            (Ok(()) | Err(ReadAbort::Enough), None) => Err(ReadAbort::file(1, "the file is empty")),
             (Err(halt), None) => Err(halt),
         }
     }
 
-    fn each(&self, slots: &[Slot], take: Take<'_>) -> Result<(), Halt> {
+    fn each(&self, slots: &[ColumnNames], take: RowReader<'_>) -> Result<(), ReadAbort> {
         each_line(self.source, &mut |number, line| {
             let raw = *line.as_ref().unwrap_or(&"");
             let fields = line.and_then(object).map(|object| {
                 let named: BTreeMap<String, String> =
                     object.into_iter().map(|(key, value)| (normal(&key), text(value))).collect();
-                let field = |slot: &Slot| {
+                let field = |slot: &ColumnNames| {
                     let values = slot.iter().filter_map(|name| named.get(*name));
                     values.into_iter().find(|value| !value.is_empty()).cloned().unwrap_or_default()
                 };
@@ -101,14 +101,14 @@ fn text(value: Value) -> String {
 }
 
 /// Receives a line with its number from 1, or why it is unreadable.
-pub type LineTaker<'a> = &'a mut dyn FnMut(u64, Result<&str, String>) -> Result<(), Halt>;
+pub type LineHandler<'a> = &'a mut dyn FnMut(u64, Result<&str, String>) -> Result<(), ReadAbort>;
 
 /// Passes on every line that is not blank, with its number from 1, or why it is unreadable. A line that is
 /// too long is skipped.
 ///
 /// # Errors
 /// An I/O error, or the error that `take` returns.
-pub fn each_line(source: &Source, take: LineTaker<'_>) -> Result<(), Halt> {
+pub fn each_line(source: &Source, take: LineHandler<'_>) -> Result<(), ReadAbort> {
     let mut reader = source.open()?;
     let mut bytes = Vec::new();
     let mut number = 0;
@@ -130,7 +130,7 @@ pub fn each_line(source: &Source, take: LineTaker<'_>) -> Result<(), Halt> {
             Ok(line) => take(number, Ok(line))?,
             Err(_) => {
                 let text = String::from_utf8_lossy(&bytes);
-                take(number, Err(format!("{} is no UTF-8", shown(&text))))?;
+                take(number, Err(format!("{} is no UTF-8", quote(&text))))?;
             }
         }
     }

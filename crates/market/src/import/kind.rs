@@ -2,9 +2,9 @@
 
 use super::bars::BarReader;
 use super::fields;
-use super::format::{At, Halt, Hints, Sink};
-use super::records::{Records, Slot, kind_of};
-use super::row::{DayRow, InstrumentRow, Row};
+use super::format::{Hints, Location, ReadAbort, Sink};
+use super::records::{ColumnNames, Records, kind_of};
+use super::row::{DayRow, ImportedRow, InstrumentRow};
 use super::source::Source;
 use jiff::tz::TimeZone;
 use papertape_core::id::{ContentHash, Symbol};
@@ -14,8 +14,8 @@ use papertape_core::money::Price;
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
-const SYMBOL: Slot = &["symbol", "ticker", "code", "instrument"];
-const PUBLISHED: Slot =
+const SYMBOL: ColumnNames = &["symbol", "ticker", "code", "instrument"];
+const PUBLISHED: ColumnNames =
     &["publishedat", "published", "publicationdate", "timepublished", "releasedate", "filed"];
 
 /// What a record is about.
@@ -35,7 +35,7 @@ impl Kind {
     /// By the columns that only this kind has.
     pub(super) fn of(columns: &[String]) -> Option<Self> {
         let has = |name: &str| columns.iter().any(|column| column == name);
-        let any = |slot: Slot| slot.iter().any(|name| has(name));
+        let any = |slot: ColumnNames| slot.iter().any(|name| has(name));
         Some(if has("exdate") && has("kind") {
             Self::Actions
         } else if any(HEADLINE) {
@@ -57,7 +57,7 @@ impl Kind {
         })
     }
 
-    fn slots(self) -> &'static [Slot] {
+    fn slots(self) -> &'static [ColumnNames] {
         match self {
             Self::Bars => super::bars::SLOTS,
             Self::Actions => &[SYMBOL, &["exdate"], &["kind"], &["value"]],
@@ -93,10 +93,10 @@ fn is_symbol_or_type(column: &String) -> bool {
     SYMBOL.iter().chain(TYPE).any(|name| name == column)
 }
 
-const ANNOUNCED: Slot = &["announcedat", "announced", "publishedat", "published"];
-const TYPE: Slot = &["type"];
-const HEADLINE: Slot = &["headline", "title"];
-const PUBLISHED_NEWS: Slot =
+const ANNOUNCED: ColumnNames = &["announcedat", "announced", "publishedat", "published"];
+const TYPE: ColumnNames = &["type"];
+const HEADLINE: ColumnNames = &["headline", "title"];
+const PUBLISHED_NEWS: ColumnNames =
     &["publishedat", "published", "timepublished", "publicationdate", "datetime", "pubdate", "time", "date"];
 
 /// Reads all records of a file, of whatever kind they are.
@@ -105,7 +105,7 @@ pub(super) fn read(
     source: &Source,
     hints: &Hints,
     sink: &mut dyn Sink,
-) -> Result<(), Halt> {
+) -> Result<(), ReadAbort> {
     let kind = kind_of(records)?;
     let bars = match kind {
         Kind::Bars => Some(BarReader::new(records, source, hints)?),
@@ -122,22 +122,22 @@ pub(super) fn read(
             (None, Kind::Memberships) => membership(fields, &hints.zone),
             (None, _) => calendar_day(fields, &hints.zone),
         });
-        sink.row(At::line(line), row, raw)
+        sink.row(Location::line(line), row, raw)
     })
 }
 
-fn action(fields: &[&str]) -> Result<Row, String> {
+fn action(fields: &[&str]) -> Result<ImportedRow, String> {
     let [symbol, ex_date, kind, value] = *fields else { return Err(short()) };
     let symbol = fields::symbol(symbol)?;
     let kind = match kind {
         "split" => CorporateActionKind::Split { ratio: ratio(value)? },
         "dividend" => CorporateActionKind::Dividend { amount: Price(fields::decimal(value)?) },
         "delisting" => CorporateActionKind::Delisting { pays: pays(value)? },
-        "splits_complete" => return Ok(Row::SplitsComplete { symbol }),
-        other => return Err(format!("{} is no kind of action", fields::shown(other))),
+        "splits_complete" => return Ok(ImportedRow::SplitsComplete { symbol }),
+        other => return Err(format!("{} is no kind of action", fields::quote(other))),
     };
     let ex_date = fields::day(ex_date)?;
-    Ok(Row::Action(CorporateAction { symbol, ex_date, kind }))
+    Ok(ImportedRow::Action(CorporateAction { symbol, ex_date, kind }))
 }
 
 /// What a delisting pays for one share: an amount, `nothing`, or `last_price`.
@@ -153,29 +153,29 @@ fn pays(text: &str) -> Result<Option<Price>, String> {
 fn ratio(text: &str) -> Result<Decimal, String> {
     let Some((new, old)) = text.split_once([':', '/']) else { return fields::decimal(text) };
     let (new, old) = (fields::decimal(new)?, fields::decimal(old)?);
-    new.checked_div(old).ok_or_else(|| format!("{} is no ratio", fields::shown(text)))
+    new.checked_div(old).ok_or_else(|| format!("{} is no ratio", fields::quote(text)))
 }
 
-fn instrument(fields: &[&str]) -> Result<Row, String> {
+fn instrument(fields: &[&str]) -> Result<ImportedRow, String> {
     let [symbol, name, currency, instrument_type] = *fields else { return Err(short()) };
     let symbol = fields::symbol(symbol)?;
     if currency.len() > 10 {
-        return Err(format!("{} is no currency", fields::shown(currency)));
+        return Err(format!("{} is no currency", fields::quote(currency)));
     }
     let instrument_type = match instrument_type {
         "" => None,
         "stock" => Some(InstrumentType::Stock),
         "index" => Some(InstrumentType::Index),
         other => {
-            let other = fields::shown(other);
+            let other = fields::quote(other);
             return Err(format!("{other} is not a type of instrument; expected `stock` or `index`"));
         }
     };
     let (name, currency) = (some(name), some(currency));
-    Ok(Row::Instrument(InstrumentRow { symbol, name, currency, instrument_type }))
+    Ok(ImportedRow::Instrument(InstrumentRow { symbol, name, currency, instrument_type }))
 }
 
-fn news(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+fn news(fields: &[&str], zone: &TimeZone) -> Result<ImportedRow, String> {
     let [published_at, headline, id, symbols, source, body, url] = *fields else { return Err(short()) };
     let published_at = published(published_at, zone)?;
     if headline.is_empty() {
@@ -198,10 +198,10 @@ fn news(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
         body: some(body),
         url: some(url),
     };
-    Ok(Row::News { published_at, item })
+    Ok(ImportedRow::News { published_at, item })
 }
 
-fn fundamental(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+fn fundamental(fields: &[&str], zone: &TimeZone) -> Result<ImportedRow, String> {
     let [symbol, metric, period_end, value, unit, published_at] = *fields else { return Err(short()) };
     let item = Fundamental {
         symbol: fields::symbol(symbol)?,
@@ -210,10 +210,10 @@ fn fundamental(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
         value: fields::decimal(value)?,
         unit: unit.to_owned(),
     };
-    Ok(Row::Fundamental { published_at: published(published_at, zone)?, item })
+    Ok(ImportedRow::Fundamental { published_at: published(published_at, zone)?, item })
 }
 
-fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<ImportedRow, String> {
     let [series, period, value, unit, published_at] = *fields else { return Err(short()) };
     let item = MacroPoint {
         series: name("series", series)?,
@@ -221,17 +221,17 @@ fn macro_point(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
         value: fields::decimal(value)?,
         unit: unit.to_owned(),
     };
-    Ok(Row::Macro { published_at: published(published_at, zone)?, item })
+    Ok(ImportedRow::Macro { published_at: published(published_at, zone)?, item })
 }
 
-fn membership(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+fn membership(fields: &[&str], zone: &TimeZone) -> Result<ImportedRow, String> {
     let [index, symbol, from, until, announced_at, until_announced_at] = *fields else { return Err(short()) };
     if from.is_empty() {
         return Err("from: it is missing".to_owned());
     }
     let day = |name: &str, text: &str| fields::day(text).map_err(|reason| format!("{name}: {reason}"));
     let until = some(until).map(|until| day("until", &until)).transpose()?;
-    Ok(Row::Membership(Membership {
+    Ok(ImportedRow::Membership(Membership {
         index: fields::index(index)?,
         symbol: fields::symbol(symbol)?,
         from: day("from", from)?,
@@ -241,7 +241,7 @@ fn membership(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
     }))
 }
 
-fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
+fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<ImportedRow, String> {
     let [date, opens_at, closes_at] = *fields else { return Err(short()) };
     let date = fields::day(date)?;
     let at = |text: &str| -> Result<Option<Timestamp>, String> {
@@ -253,7 +253,7 @@ fn calendar_day(fields: &[&str], zone: &TimeZone) -> Result<Row, String> {
         }
         fields::instant(text, zone).map(Some)
     };
-    Ok(Row::Day(DayRow { date, open: at(opens_at)?, close: at(closes_at)? }))
+    Ok(ImportedRow::Day(DayRow { date, open: at(opens_at)?, close: at(closes_at)? }))
 }
 
 /// When something was published; `None` where it is undated. A date alone means that it was known when

@@ -1,7 +1,7 @@
 //! Members of indexes: periods that overlap are refused, and symbols without bars are left out with a note.
 
-use super::collect::{Keyed, MembershipKey, Place};
-use super::settle::Settling;
+use super::collect::{Keyed, MembershipKey, RowLocation};
+use super::reconcile::Reconciler;
 use papertape_core::id::Symbol;
 use papertape_core::market::Membership;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const NAMED: usize = 5;
 
 /// Takes the periods over that do not contradict one another. It needs the symbols that have bars.
-pub(super) fn settle(settling: &mut Settling<'_>, rows: Keyed<MembershipKey, Membership>) {
-    let rows = settling.once(rows, "the membership is given");
+pub(super) fn settle(settling: &mut Reconciler<'_>, rows: Keyed<MembershipKey, Membership>) {
+    let rows = settling.dedupe(rows, "the membership is given");
     let overlapping = overlapping(&rows);
     let mut without: BTreeMap<String, BTreeSet<Symbol>> = BTreeMap::new();
     let mut late = 0;
@@ -45,7 +45,7 @@ pub(super) fn settle(settling: &mut Settling<'_>, rows: Keyed<MembershipKey, Mem
 }
 
 /// Was a change announced after the day on which it takes effect?
-fn is_late(settling: &Settling<'_>, period: &Membership) -> bool {
+fn is_late(settling: &Reconciler<'_>, period: &Membership) -> bool {
     let zone = settling.options.hours.zone();
     let after = |at: Option<papertape_core::time::Timestamp>, date| {
         at.is_some_and(|at| at.to_zoned(zone.clone()).date() > date)
@@ -55,10 +55,10 @@ fn is_late(settling: &Settling<'_>, period: &Membership) -> bool {
 }
 
 /// The places of periods that overlap another of the same index and symbol, each with the other's days.
-fn overlapping(rows: &BTreeMap<MembershipKey, (Membership, Place)>) -> BTreeMap<Place, String> {
+fn overlapping(rows: &BTreeMap<MembershipKey, (Membership, RowLocation)>) -> BTreeMap<RowLocation, String> {
     let mut found = BTreeMap::new();
     // The period that reaches furthest, of those before.
-    let mut furthest: Option<&(Membership, Place)> = None;
+    let mut furthest: Option<&(Membership, RowLocation)> = None;
     for row in rows.values() {
         let same =
             furthest.filter(|(before, _)| (&before.index, &before.symbol) == (&row.0.index, &row.0.symbol));

@@ -16,11 +16,11 @@ mod kind;
 mod membership;
 mod parquet;
 mod problem;
+mod reconcile;
 mod records;
 mod row;
 mod run;
 mod series;
-mod settle;
 mod shifted;
 mod source;
 mod stooq_csv;
@@ -28,10 +28,12 @@ mod table;
 mod vendor;
 pub(crate) mod yahoo_chart;
 
-pub use format::{At, FORMATS, Format, Halt, Hints, Sink, format_named, recognise};
-pub use jsonl::{LineTaker, each_line};
-pub use papertape_core::market::BarRest;
+pub use format::{FORMATS, Format, Hints, Location, ReadAbort, Sink, detect, format_named};
+pub use jsonl::{LineHandler, each_line};
+pub use papertape_core::market::BarAfterOpen;
 pub use problem::{Problem, Problems};
-pub use row::{BarRow, BarTime, Basis, DayRow, InstrumentRow, Refusal, Row};
-pub use run::{ImportError, ImportOptions, Imported, Progress, Report, SkippedFile, import, import_days};
+pub use row::{BarRow, BarTime, Basis, DayRow, ImportedRow, InstrumentRow, Refusal};
+pub use run::{
+    ImportError, ImportOptions, ImportReport, Imported, Progress, SkippedFile, import, import_days,
+};
 pub use source::Source;

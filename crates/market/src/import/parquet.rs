@@ -1,9 +1,9 @@
 //! Any kind of rows as a Parquet file, as pandas and polars write them.
 
-use super::fields::shown;
-use super::format::{Format, Halt, Hints, Sink};
+use super::fields::quote;
+use super::format::{Format, Hints, ReadAbort, Sink};
 use super::kind;
-use super::records::{Records, Slot, Take, normal};
+use super::records::{ColumnNames, Records, RowReader, normal};
 use super::source::Source;
 use bytes::Bytes;
 use jiff::civil::{Date, DateTime};
@@ -35,7 +35,7 @@ impl Format for Parquet {
         head.starts_with(b"PAR1")
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         kind::read(&Columns::open(source)?, source, hints, sink)
     }
 }
@@ -54,7 +54,7 @@ struct Column {
 }
 
 impl Columns {
-    fn open(source: &Source) -> Result<Self, Halt> {
+    fn open(source: &Source) -> Result<Self, ReadAbort> {
         let reader: Box<dyn FileReader> = match source.plain_path()? {
             Some(path) => Box::new(SerializedFileReader::new(File::open(path)?).map_err(|e| broken(&e))?),
             None => {
@@ -77,11 +77,11 @@ impl Columns {
 }
 
 impl Records for Columns {
-    fn columns(&self) -> Result<Vec<String>, Halt> {
+    fn columns(&self) -> Result<Vec<String>, ReadAbort> {
         Ok(self.columns.iter().map(|column| column.normal.clone()).collect())
     }
 
-    fn each(&self, slots: &[Slot], take: Take<'_>) -> Result<(), Halt> {
+    fn each(&self, slots: &[ColumnNames], take: RowReader<'_>) -> Result<(), ReadAbort> {
         let places: Vec<Option<usize>> = slots
             .iter()
             .map(|slot| slot.iter().find_map(|name| self.columns.iter().position(|c| c.normal == *name)))
@@ -101,7 +101,7 @@ impl Records for Columns {
         let places: Vec<Option<usize>> = places.iter().map(|one| one.as_ref().and_then(place)).collect();
         let mut texts: Vec<String> = vec![String::new(); wanted.len()];
         for (row, number) in rows.zip(1..) {
-            let row = row.map_err(|error| Halt::file(number, error.to_string()))?;
+            let row = row.map_err(|error| ReadAbort::file(number, error.to_string()))?;
             let mut wrong = None;
             for ((at, text), (_, field)) in wanted.iter().zip(&mut texts).zip(row.get_column_iter()) {
                 text.clear();
@@ -158,7 +158,7 @@ fn write(text: &mut String, field: &Field, time: Option<(TimeUnit, bool)>) -> Re
             text.push_str(value.trim());
             Ok(())
         }
-        other => return Err(format!("{} is no plain value", shown(&other.to_string()))),
+        other => return Err(format!("{} is no plain value", quote(&other.to_string()))),
     };
     done.map_err(|_| "it cannot be written".to_owned())
 }
@@ -196,8 +196,8 @@ fn decimal(value: &parquet::data_type::Decimal) -> Result<Decimal, String> {
     Decimal::try_from_i128_with_scale(i128::from_be_bytes(wide), scale).map_err(|_| refuse())
 }
 
-fn broken(error: &ParquetError) -> Halt {
-    Halt::file(1, format!("it is no Parquet file that can be read: {error}"))
+fn broken(error: &ParquetError) -> ReadAbort {
+    ReadAbort::file(1, format!("it is no Parquet file that can be read: {error}"))
 }
 
 /// A row as a JSON object.

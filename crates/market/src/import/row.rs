@@ -2,14 +2,16 @@
 
 use papertape_core::id::Symbol;
 use papertape_core::ledger::CorporateAction;
-use papertape_core::market::{BarRest, Fundamental, InstrumentType, Interval, MacroPoint, Membership, News};
+use papertape_core::market::{
+    BarAfterOpen, Fundamental, InstrumentType, Interval, MacroPoint, Membership, News,
+};
 use papertape_core::money::Price;
 use papertape_core::time::{Date, Timestamp};
 use serde::Serialize;
 
 /// One row of a file, in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Row {
+pub enum ImportedRow {
     /// A daily or intraday bar.
     Bar(BarRow),
     /// A split or a dividend, in the share units of its ex-date.
@@ -59,7 +61,7 @@ pub struct BarRow {
     /// The open price.
     pub open: Price,
     /// The rest; `None` if only the open is known, as for the newest bar.
-    pub rest: Option<BarRest>,
+    pub rest: Option<BarAfterOpen>,
     /// The share units of its prices and its volume.
     pub basis: Basis,
     /// The close adjusted for splits and dividends, if the file has one. It adjusts nothing; it only serves

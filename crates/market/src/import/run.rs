@@ -1,10 +1,10 @@
 //! An import, from the first file to the dataset.
 
-use super::collect::{Collected, Collector, Place, Refused};
-use super::format::{At, Format, Halt, Hints, Sink, format_named, recognise};
+use super::collect::{Collected, Collector, Refused, RowLocation};
+use super::format::{Format, Hints, Location, ReadAbort, Sink, detect, format_named};
 use super::problem::{Problem, Problems};
-use super::row::{Basis, Refusal, Row};
-use super::settle::settle;
+use super::reconcile::settle;
+use super::row::{Basis, ImportedRow, Refusal};
 use super::source::Source;
 use papertape_core::id::Symbol;
 use papertape_core::market::{BuildError, Dataset, Interval, TradingHours};
@@ -40,12 +40,12 @@ pub struct Imported {
     /// The dataset.
     pub dataset: Dataset,
     /// What was read and left out.
-    pub report: Report,
+    pub report: ImportReport,
 }
 
 /// What was read and left out.
 #[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// The number of files read.
     pub files: usize,
     /// The number of rows in them.
@@ -90,10 +90,10 @@ pub struct Progress<'a> {
 pub enum ImportError {
     /// Rows or files were rejected. Their supplier must act, or use quarantine.
     #[error("{} of {} rows refused; the first: {}", .0.refused, .0.rows, first(.0))]
-    Refused(Box<Report>),
+    Refused(Box<ImportReport>),
     /// No rows were left for a dataset.
     #[error("there is no bar to make a dataset of")]
-    Nothing(Box<Report>),
+    Nothing(Box<ImportReport>),
     /// An unknown format was requested.
     #[error("{0}")]
     Format(String),
@@ -110,7 +110,7 @@ pub enum ImportError {
     },
 }
 
-fn first(report: &Report) -> String {
+fn first(report: &ImportReport) -> String {
     report.refusals.first().map(Refusal::to_string).unwrap_or_default()
 }
 
@@ -164,7 +164,7 @@ pub fn import_days(
     }
     let settled = settle(std::mem::take(&mut import.collected), options, is_strict);
     import.refuse(&settled.refused)?;
-    let report = Report {
+    let report = ImportReport {
         files: sources.len() - import.skipped.len(),
         rows: import.rows,
         refused: import.refused.count,
@@ -194,15 +194,18 @@ struct Import<'a, 'q> {
 }
 
 impl Import<'_, '_> {
-    fn format(&self, source: &Source) -> Result<&'static dyn Format, Halt> {
+    fn format(&self, source: &Source) -> Result<&'static dyn Format, ReadAbort> {
         if let Some(format) = self.named {
             return Ok(format);
         }
         if source.head()?.trim_ascii().is_empty() {
-            return Err(Halt::file(1, "the file is empty"));
+            return Err(ReadAbort::file(1, "the file is empty"));
         }
-        recognise(source)?.ok_or_else(|| {
-            Halt::file(1, "no format is known by such a beginning; name one with --format, if there is one")
+        detect(source)?.ok_or_else(|| {
+            ReadAbort::file(
+                1,
+                "no format is known by such a beginning; name one with --format, if there is one",
+            )
         })
     }
 
@@ -227,23 +230,23 @@ impl Import<'_, '_> {
         let mut ended = format.and_then(|format| format.read(source, &self.hints, &mut collector));
         let rows = collector.rows;
         if ended.is_ok() && rows == 0 {
-            ended = Err(Halt::file(1, "it holds no row"));
+            ended = Err(ReadAbort::file(1, "it holds no row"));
         }
         self.rows += rows;
         let (line, reason) = match ended {
-            Ok(()) | Err(Halt::Enough) => return Ok(()),
-            Err(Halt::File { reason, .. }) if rows == 0 && is_other(source)? => {
+            Ok(()) | Err(ReadAbort::Enough) => return Ok(()),
+            Err(ReadAbort::File { reason, .. }) if rows == 0 && is_other(source)? => {
                 self.skipped.push(SkippedFile { file: source.name().to_owned(), reason });
                 return Ok(());
             }
-            Err(Halt::Io(error)) if rows == 0 && is_content(&error) && is_other(source)? => {
+            Err(ReadAbort::Io(error)) if rows == 0 && is_content(&error) && is_other(source)? => {
                 self.skipped.push(SkippedFile { file: source.name().to_owned(), reason: error.to_string() });
                 return Ok(());
             }
-            Err(Halt::File { line, reason }) => (line, reason),
+            Err(ReadAbort::File { line, reason }) => (line, reason),
             // Compressed content may be corrupt; like a wrong row, that is the file's fault.
-            Err(Halt::Io(error)) if is_content(&error) => (1, error.to_string()),
-            Err(Halt::Io(error)) => return Err(self.io(at, error)),
+            Err(ReadAbort::Io(error)) if is_content(&error) => (1, error.to_string()),
+            Err(ReadAbort::Io(error)) => return Err(self.io(at, error)),
         };
         let refusal =
             Refusal { file: source.name().to_owned(), line, path: None, reason, raw: String::new() };
@@ -251,7 +254,7 @@ impl Import<'_, '_> {
     }
 
     /// Reads the files again to find these rows, for their lines and texts.
-    fn refuse(&mut self, refused: &BTreeMap<Place, String>) -> Result<(), ImportError> {
+    fn refuse(&mut self, refused: &BTreeMap<RowLocation, String>) -> Result<(), ImportError> {
         let mut by_file: BTreeMap<usize, BTreeMap<u64, &str>> = BTreeMap::new();
         for (place, reason) in refused {
             by_file.entry(place.file()).or_default().insert(place.row(), reason);
@@ -262,17 +265,17 @@ impl Import<'_, '_> {
             let mut finder = Finder { refused: &mut self.refused, reasons, name: source.name(), rows: 0 };
             match format.read(source, &self.hints, &mut finder) {
                 // The file's own problem was reported when it was first read.
-                Ok(()) | Err(Halt::Enough | Halt::File { .. }) => {}
-                Err(Halt::Io(error)) if is_content(&error) => {}
-                Err(Halt::Io(error)) => return Err(self.io(at, error)),
+                Ok(()) | Err(ReadAbort::Enough | ReadAbort::File { .. }) => {}
+                Err(ReadAbort::Io(error)) if is_content(&error) => {}
+                Err(ReadAbort::Io(error)) => return Err(self.io(at, error)),
             }
         }
         Ok(())
     }
 
-    fn halted(&self, at: usize, halt: Halt) -> ImportError {
+    fn halted(&self, at: usize, halt: ReadAbort) -> ImportError {
         match halt {
-            Halt::Io(error) => self.io(at, error),
+            ReadAbort::Io(error) => self.io(at, error),
             other => self.io(at, io::Error::other(other.to_string())),
         }
     }
@@ -309,7 +312,12 @@ struct Finder<'a, 'q> {
 }
 
 impl Sink for Finder<'_, '_> {
-    fn row(&mut self, at: At<'_>, _row: Result<Row, String>, raw: &dyn Display) -> Result<(), Halt> {
+    fn row(
+        &mut self,
+        at: Location<'_>,
+        _row: Result<ImportedRow, String>,
+        raw: &dyn Display,
+    ) -> Result<(), ReadAbort> {
         self.rows += 1;
         if let Some(reason) = self.reasons.remove(&self.rows) {
             self.refused.add(Refusal {
@@ -320,6 +328,6 @@ impl Sink for Finder<'_, '_> {
                 raw: raw.to_string(),
             })?;
         }
-        if self.reasons.is_empty() { Err(Halt::Enough) } else { Ok(()) }
+        if self.reasons.is_empty() { Err(ReadAbort::Enough) } else { Ok(()) }
     }
 }

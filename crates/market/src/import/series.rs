@@ -1,11 +1,11 @@
 //! Sorts the bars of one symbol and one length and passes them to the builder.
 
 use super::adjust::Splits;
-use super::collect::{Bars, Place, day_of};
+use super::collect::{Bars, RowLocation, day_of};
+use super::reconcile::{OpenOnlyBar, Outside, Reconciler};
 use super::row::Basis;
-use super::settle::{Alone, Outside, Settling};
 use papertape_core::id::Symbol;
-use papertape_core::market::{BarRest, DailyBar, Interval, IntradayBar, TradingDay, impossible_bar};
+use papertape_core::market::{BarAfterOpen, DailyBar, Interval, IntradayBar, TradingDay, impossible_bar};
 use papertape_core::money::Price;
 use papertape_core::time::from_micros;
 
@@ -17,11 +17,11 @@ const NO_SPLITS: &str = "its prices are adjusted for splits, and no split of the
 #[derive(Clone, Copy, PartialEq)]
 struct Bar {
     open: Price,
-    rest: Option<BarRest>,
+    rest: Option<BarAfterOpen>,
 }
 
 pub(super) fn settle_series(
-    settling: &mut Settling<'_>,
+    settling: &mut Reconciler<'_>,
     (symbol, interval): &(Symbol, Option<Interval>),
     mut bars: Vec<(Basis, Bars)>,
     splits: Option<&Splits>,
@@ -64,7 +64,7 @@ pub(super) fn settle_series(
 }
 
 struct Series<'s, 'o, 'i> {
-    settling: &'s mut Settling<'o>,
+    settling: &'s mut Reconciler<'o>,
     splits: &'i Splits,
     symbol: &'i Symbol,
     interval: Option<Interval>,
@@ -116,7 +116,7 @@ impl Series<'_, '_, '_> {
         if let Some(reason) = impossible_bar(bar.open, bar.rest.as_ref()) {
             self.settling.refuse(place, format!("turned back into what was traded: {reason}"));
         } else {
-            self.keep(key, &day, bar, place);
+            self.store_bar(key, &day, bar, place);
         }
     }
 
@@ -137,7 +137,7 @@ impl Series<'_, '_, '_> {
         Ok(day)
     }
 
-    fn keep(&mut self, key: i64, day: &TradingDay, bar: Bar, place: Place) {
+    fn store_bar(&mut self, key: i64, day: &TradingDay, bar: Bar, place: RowLocation) {
         if let Some(interval) = self.interval {
             if key < self.free_from {
                 self.settling.refuse(place, "it opens before the bar before it ends");
@@ -153,12 +153,12 @@ impl Series<'_, '_, '_> {
                 return;
             }
             let (symbol, interval) = (symbol.clone(), self.interval);
-            self.settling.alone.push(Alone { symbol, interval, date, key, open, place });
+            self.settling.alone.push(OpenOnlyBar { symbol, interval, date, key, open, place });
             return;
         };
         let added = match self.interval {
             None => {
-                let BarRest { high, low, close, volume } = rest;
+                let BarAfterOpen { high, low, close, volume } = rest;
                 self.settling.builder.bar(symbol, DailyBar { date, open, high, low, close, volume })
             }
             Some(interval) => {

@@ -1,11 +1,11 @@
 //! Stooq's history: a table of daily rows, sometimes preceded by warnings.
 
-use super::BarRest;
+use super::BarAfterOpen;
 use super::fields;
-use super::format::{At, Format, Halt, Hints, Sink};
-use super::row::{BarRow, BarTime, Basis, Row};
+use super::format::{Format, Hints, Location, ReadAbort, Sink};
+use super::row::{BarRow, BarTime, Basis, ImportedRow};
 use super::source::Source;
-use crate::download::About;
+use crate::download::CacheMeta;
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::money::Quantity;
@@ -14,7 +14,7 @@ use std::io::BufRead as _;
 
 const HEADER: &str = "Date,Open,High,Low,Close";
 /// The maximum number of warning lines that are skipped.
-const MOST_WARNINGS: u64 = 100;
+const MAX_WARNINGS: u64 = 100;
 
 /// Reads the table. It does not contain the symbol: that is the file's name up to the dates.
 pub(super) struct StooqCsv;
@@ -33,12 +33,13 @@ impl Format for StooqCsv {
             && String::from_utf8_lossy(head).lines().any(|line| line.starts_with(HEADER))
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let symbol =
             hints.symbol.clone().or_else(|| named(source.file_name())).or_else(|| hints.symbol_of(source));
-        let symbol = symbol.ok_or_else(|| Halt::file(1, "neither the file nor its name names a symbol"))?;
+        let symbol =
+            symbol.ok_or_else(|| ReadAbort::file(1, "neither the file nor its name names a symbol"))?;
         let taken_on = match source.plain_path()? {
-            Some(path) => About::of(path)?.map(|about| about.fetched_at.to_zoned(TimeZone::UTC).date()),
+            Some(path) => CacheMeta::of(path)?.map(|about| about.fetched_at.to_zoned(TimeZone::UTC).date()),
             None => None,
         };
         let basis = hints.basis.unwrap_or(Basis::AsTraded);
@@ -48,20 +49,20 @@ impl Format for StooqCsv {
             let line = line.trim();
             match columns {
                 None if line.starts_with(HEADER) => columns = Some(line.split(',').count()),
-                None if number > MOST_WARNINGS => {
-                    return Err(Halt::file(number, format!("no line begins with `{HEADER}`")));
+                None if number > MAX_WARNINGS => {
+                    return Err(ReadAbort::file(number, format!("no line begins with `{HEADER}`")));
                 }
                 None => {}
                 Some(_) if line.is_empty() => {}
                 Some(columns) => {
                     let row = bar(&symbol, line, columns, taken_on, basis);
-                    sink.row(At::line(number), row.map(Row::Bar), &line)?;
+                    sink.row(Location::line(number), row.map(ImportedRow::Bar), &line)?;
                 }
             }
         }
         match columns {
             Some(_) => Ok(()),
-            None => Err(Halt::file(1, format!("no line begins with `{HEADER}`"))),
+            None => Err(ReadAbort::file(1, format!("no line begins with `{HEADER}`"))),
         }
     }
 }
@@ -94,7 +95,7 @@ fn bar(
         None | Some(&"") => Quantity::default(),
         Some(text) => fields::quantity("volume", text)?,
     };
-    let rest = BarRest {
+    let rest = BarAfterOpen {
         high: fields::price("high", high)?,
         low: fields::price("low", low)?,
         close: fields::price("close", close)?,

@@ -1,9 +1,9 @@
 //! Text tables: a header and records, separated by commas, semicolons or tabs.
 
-use super::fields::shown;
-use super::format::{Format, Halt, Hints, Sink};
+use super::fields::quote;
+use super::format::{Format, Hints, ReadAbort, Sink};
 use super::kind::{self, Kind};
-use super::records::{Records, Slot, Take, normal};
+use super::records::{ColumnNames, Records, RowReader, normal};
 use super::source::Source;
 use csv::{ByteRecord, Reader, ReaderBuilder, Trim};
 use std::fmt;
@@ -28,7 +28,7 @@ impl Format for Csv {
         Kind::of(&header(head)).is_some()
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         kind::read(&Table { source }, source, hints, sink)
     }
 }
@@ -39,7 +39,7 @@ struct Table<'s> {
 }
 
 impl<'s> Table<'s> {
-    fn open(&self) -> Result<Reader<Limited<'s>>, Halt> {
+    fn open(&self) -> Result<Reader<Limited<'s>>, ReadAbort> {
         let reader = ReaderBuilder::new()
             .delimiter(delimiter(&self.source.head()?))
             .flexible(true)
@@ -52,20 +52,21 @@ impl<'s> Table<'s> {
 }
 
 impl Records for Table<'_> {
-    fn columns(&self) -> Result<Vec<String>, Halt> {
+    fn columns(&self) -> Result<Vec<String>, ReadAbort> {
         let mut reader = self.open()?;
         let header = reader.byte_headers().map_err(|error| broken(&error))?;
         let columns: Vec<String> = header.iter().map(|name| normal(&String::from_utf8_lossy(name))).collect();
         if columns.is_empty() {
-            return Err(Halt::file(1, "the file is empty"));
+            return Err(ReadAbort::file(1, "the file is empty"));
         }
         Ok(columns)
     }
 
-    fn each(&self, slots: &[Slot], take: Take<'_>) -> Result<(), Halt> {
+    fn each(&self, slots: &[ColumnNames], take: RowReader<'_>) -> Result<(), ReadAbort> {
         let columns = self.columns()?;
-        let place =
-            |slot: &Slot| slot.iter().find_map(|name| columns.iter().position(|column| column == name));
+        let place = |slot: &ColumnNames| {
+            slot.iter().find_map(|name| columns.iter().position(|column| column == name))
+        };
         let places: Vec<Option<usize>> = slots.iter().map(place).collect();
         let mut reader = self.open()?;
         let mut record = ByteRecord::new();
@@ -99,7 +100,7 @@ fn check(record: &ByteRecord, columns: usize) -> Result<(), String> {
         return Err(format!("{} fields instead of {columns}", record.len()));
     }
     match record.iter().find(|field| std::str::from_utf8(field).is_err()) {
-        Some(field) => Err(format!("{} is no UTF-8", shown(&String::from_utf8_lossy(field)))),
+        Some(field) => Err(format!("{} is no UTF-8", quote(&String::from_utf8_lossy(field)))),
         None => Ok(()),
     }
 }
@@ -153,12 +154,12 @@ fn delimiter(head: &[u8]) -> u8 {
     [b',', b';', b'\t'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }
 
-fn broken(error: &csv::Error) -> Halt {
+fn broken(error: &csv::Error) -> ReadAbort {
     let line = error.position().map_or(1, csv::Position::line);
     match error.kind() {
         csv::ErrorKind::Io(error) if error.kind() != std::io::ErrorKind::InvalidData => {
-            Halt::Io(std::io::Error::new(error.kind(), error.to_string()))
+            ReadAbort::Io(std::io::Error::new(error.kind(), error.to_string()))
         }
-        _ => Halt::file(line, error.to_string()),
+        _ => ReadAbort::file(line, error.to_string()),
     }
 }

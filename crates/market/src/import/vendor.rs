@@ -9,14 +9,14 @@
 //! for the close, and only the open of the newest bar.
 
 use super::fields;
-use super::format::{At, Format, Halt, Hints, Sink};
+use super::format::{Format, Hints, Location, ReadAbort, Sink};
 use super::jsonl::each_line;
-use super::row::{BarRow, BarTime, Basis, Row};
+use super::row::{BarRow, BarTime, Basis, ImportedRow};
 use super::source::Source;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{BarRest, Interval};
+use papertape_core::market::{BarAfterOpen, Interval};
 use papertape_core::money::{Price, Quantity};
 use rust_decimal::Decimal;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -43,12 +43,12 @@ impl Format for AlphaVantage {
         is_series(head)
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let bytes = source.all()?;
         let text = std::str::from_utf8(&bytes)
-            .map_err(|error| Halt::file(line_of(&bytes[..error.valid_up_to()]), "it is no UTF-8"))?;
+            .map_err(|error| ReadAbort::file(line_of(&bytes[..error.valid_up_to()]), "it is no UTF-8"))?;
         let document = serde_json::from_str(text.trim_end())
-            .map_err(|error| Halt::file(error.line() as u64, format!("it is no JSON: {error}")))?;
+            .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is no JSON: {error}")))?;
         let mut lines = Lines { text, line: 1, until: 0 };
         Document { hints, at: &mut |raw| lines.of(raw) }.read(&document, source, sink)
     }
@@ -67,7 +67,7 @@ impl Format for MergedJsonl {
         file_name.ends_with(".jsonl") && is_series(head)
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         each_line(source, &mut |number, line| {
             let raw = *line.as_ref().unwrap_or(&"");
             let parsed = line.and_then(|line| {
@@ -76,7 +76,7 @@ impl Format for MergedJsonl {
             });
             match parsed {
                 Ok(document) => Document { hints, at: &mut |_| number }.read(&document, source, sink),
-                Err(reason) => sink.row(At::line(number), Err(reason), &raw),
+                Err(reason) => sink.row(Location::line(number), Err(reason), &raw),
             }
         })
     }
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut entries = Vec::new();
-                while let Some(Key(key)) = map.next_key()? {
+                while let Some(SeriesKey(key)) = map.next_key()? {
                     entries.push((key, map.next_value()?));
                 }
                 Ok(Object(entries))
@@ -131,7 +131,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
 /// A key, borrowed if it contains no escapes.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct SeriesKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Strips the number: `1. open` becomes `open`.
 fn unnumbered(key: &str) -> &str {
@@ -143,8 +143,8 @@ fn unnumbered(key: &str) -> &str {
 
 /// A string, or a number as written.
 fn text(raw: &RawValue) -> Cow<'_, str> {
-    match serde_json::from_str::<Key<'_>>(raw.get()) {
-        Ok(Key(text)) => text,
+    match serde_json::from_str::<SeriesKey<'_>>(raw.get()) {
+        Ok(SeriesKey(text)) => text,
         Err(_) => Cow::Borrowed(raw.get()),
     }
 }
@@ -165,23 +165,23 @@ struct Series {
 }
 
 impl Document<'_> {
-    fn read(&mut self, document: &Object<'_>, source: &Source, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&mut self, document: &Object<'_>, source: &Source, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let Some((name, series)) = document.find(|key| key.starts_with("Time Series")) else {
             let keys: Vec<&str> = document.0.iter().map(|(key, _)| &**key).collect();
             let said = document.field(&["Note", "Information", "Error Message"]);
             let reason = match said {
-                Some(said) => format!("it holds no series, but says {}", fields::shown(&said)),
-                None => format!("it has no `Time Series`, but {}", fields::shown(&keys.join(", "))),
+                Some(said) => format!("it holds no series, but says {}", fields::quote(&said)),
+                None => format!("it has no `Time Series`, but {}", fields::quote(&keys.join(", "))),
             };
-            return Err(Halt::file(1, reason));
+            return Err(ReadAbort::file(1, reason));
         };
         let line = (self.at)(series);
-        let refuse = |reason| Halt::file(line, reason);
+        let refuse = |reason| ReadAbort::file(line, reason);
         let about = self.about(document, name, source).map_err(refuse)?;
         for (time, raw) in &Object::of(series).map_err(refuse)?.0 {
             let line = (self.at)(raw);
             let path = format!("$.{name:?}.{time:?}");
-            let at = At { line, path: Some(&path) };
+            let at = Location { line, path: Some(&path) };
             let shown = format!("{time:?}: {}", raw.get());
             match about.rows(time, raw) {
                 Ok(rows) => rows.into_iter().try_for_each(|row| sink.row(at, Ok(row), &shown))?,
@@ -209,7 +209,7 @@ impl Document<'_> {
         let zone = match meta.field(&["Time Zone"]).filter(|_| interval.is_some()) {
             Some(zone) => TimeZoneDatabase::bundled()
                 .get(&zone)
-                .map_err(|_| format!("{} is no time zone", fields::shown(&zone)))?,
+                .map_err(|_| format!("{} is no time zone", fields::quote(&zone)))?,
             None => self.hints.zone.clone(),
         };
         let basis = match (self.hints.basis, interval) {
@@ -229,7 +229,7 @@ impl Document<'_> {
 
 impl Series {
     /// A bar, and the split and the dividend on the same row.
-    fn rows(&self, time: &str, raw: &RawValue) -> Result<Vec<Row>, String> {
+    fn rows(&self, time: &str, raw: &RawValue) -> Result<Vec<ImportedRow>, String> {
         let object = Object::of(raw)?;
         let at = match self.interval {
             None => BarTime::Day(fields::date(time)?),
@@ -247,7 +247,7 @@ impl Series {
         let rest = if high.is_none() && low.is_none() && close.is_none() {
             None
         } else {
-            Some(BarRest {
+            Some(BarAfterOpen {
                 high: high.ok_or_else(|| missing("high"))?,
                 low: low.ok_or_else(|| missing("low"))?,
                 close: close.ok_or_else(|| missing("close"))?,
@@ -257,11 +257,15 @@ impl Series {
         let adjusted_close = price("adjusted close", &["adjusted close"])?;
         let symbol = self.symbol.clone();
         let bar = BarRow { symbol, at, open, rest, basis: self.basis, adjusted_close };
-        let mut rows = vec![Row::Bar(bar)];
+        let mut rows = vec![ImportedRow::Bar(bar)];
         if let BarTime::Day(ex_date) = at {
             let number = |names: &[&str]| object.field(names).map(|text| fields::decimal(&text)).transpose();
             let mut action = |kind| {
-                rows.push(Row::Action(CorporateAction { symbol: self.symbol.clone(), ex_date, kind }));
+                rows.push(ImportedRow::Action(CorporateAction {
+                    symbol: self.symbol.clone(),
+                    ex_date,
+                    kind,
+                }));
             };
             if let Some(ratio) = number(&["split coefficient"])?.filter(|ratio| *ratio != Decimal::ONE) {
                 action(CorporateActionKind::Split { ratio });

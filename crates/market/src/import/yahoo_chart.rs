@@ -1,12 +1,12 @@
 //! Yahoo's chart responses: prices divided by every split up to the day of the request, and the splits
 //! themselves, with which the traded prices are restored.
 
-use super::BarRest;
+use super::BarAfterOpen;
 use super::fields;
-use super::format::{At, Format, Halt, Hints, Sink};
-use super::row::{BarRow, BarTime, Basis, InstrumentRow, Row};
+use super::format::{Format, Hints, Location, ReadAbort, Sink};
+use super::row::{BarRow, BarTime, Basis, ImportedRow, InstrumentRow};
 use super::source::Source;
-use crate::download::About;
+use crate::download::CacheMeta;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
@@ -39,19 +39,19 @@ impl Format for YahooChart {
         head.starts_with(br#"{"chart":{"#)
     }
 
-    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn read(&self, source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let body: Value = serde_json::from_slice(&source.all()?)
-            .map_err(|error| Halt::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
+            .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is no whole JSON: {error}")))?;
         if let Some(error) = body.pointer("/chart/error").filter(|error| !error.is_null()) {
             let said = error.get("description").and_then(Value::as_str).unwrap_or("an error");
-            return Err(Halt::file(
+            return Err(ReadAbort::file(
                 1,
-                format!("it holds an error instead of a chart: {}", fields::shown(said)),
+                format!("it holds an error instead of a chart: {}", fields::quote(said)),
             ));
         }
-        let chart = Chart::read(&body).map_err(|reason| Halt::file(1, reason))?;
+        let chart = Chart::read(&body).map_err(|reason| ReadAbort::file(1, reason))?;
         let taken_at = match source.plain_path()? {
-            Some(path) => About::of(path)?.map(|about| about.fetched_at),
+            Some(path) => CacheMeta::of(path)?.map(|about| about.fetched_at),
             None => None,
         };
         chart.give(taken_at, hints, sink)
@@ -94,7 +94,7 @@ impl Chart {
         let zone = text("exchangeTimezoneName").unwrap_or("America/New_York");
         let zone = TimeZoneDatabase::bundled()
             .get(zone)
-            .map_err(|_| format!("its zone {} is unknown", fields::shown(zone)))?;
+            .map_err(|_| format!("its zone {} is unknown", fields::quote(zone)))?;
         let (currency, unit) = currency(text("currency"));
         let interval = match text("dataGranularity").unwrap_or("1d") {
             "1d" => None,
@@ -195,13 +195,13 @@ impl Chart {
         taken_at.is_some() || last.zip(traded).is_none_or(|(last, traded)| last >= traded)
     }
 
-    fn give(&self, taken_at: Option<Timestamp>, hints: &Hints, sink: &mut dyn Sink) -> Result<(), Halt> {
+    fn give(&self, taken_at: Option<Timestamp>, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
         let symbol = hints.symbol.as_ref().unwrap_or(&self.symbol);
         let turns_back = hints.basis.is_none() && self.knows_all_splits(taken_at);
         let basis = hints.basis.unwrap_or(if turns_back { Basis::AsTraded } else { Basis::SplitAdjusted });
         let place = |path: String| {
-            move |sink: &mut dyn Sink, row: Result<Row, String>, raw: &str| {
-                sink.row(At { line: 1, path: Some(&path) }, row, &raw)
+            move |sink: &mut dyn Sink, row: Result<ImportedRow, String>, raw: &str| {
+                sink.row(Location { line: 1, path: Some(&path) }, row, &raw)
             }
         };
         let instrument = InstrumentRow {
@@ -210,18 +210,18 @@ impl Chart {
             currency: self.currency.clone(),
             instrument_type: self.is_index.then_some(InstrumentType::Index),
         };
-        place("$.chart.result[0].meta".to_owned())(sink, Ok(Row::Instrument(instrument)), "meta")?;
+        place("$.chart.result[0].meta".to_owned())(sink, Ok(ImportedRow::Instrument(instrument)), "meta")?;
         for (date, ratio) in &self.splits {
             let kind = CorporateActionKind::Split { ratio: *ratio };
             let action = CorporateAction { symbol: symbol.clone(), ex_date: *date, kind };
             let raw = format!("split of {ratio} on {date}");
-            place("$.chart.result[0].events.splits".to_owned())(sink, Ok(Row::Action(action)), &raw)?;
+            place("$.chart.result[0].events.splits".to_owned())(sink, Ok(ImportedRow::Action(action)), &raw)?;
         }
         for (date, amount) in &self.dividends {
             let raw = format!("dividend of {amount} on {date}");
             let amount = self.dividend(*date, *amount).map(|amount| {
                 let kind = CorporateActionKind::Dividend { amount: Price(amount) };
-                Row::Action(CorporateAction { symbol: symbol.clone(), ex_date: *date, kind })
+                ImportedRow::Action(CorporateAction { symbol: symbol.clone(), ex_date: *date, kind })
             });
             place("$.chart.result[0].events.dividends".to_owned())(sink, amount, &raw)?;
         }
@@ -234,7 +234,7 @@ impl Chart {
             let row = if self.interval.is_none() && last_day.replace(date) == Some(date) {
                 Err("a second bar of the day; the first one is taken".to_owned())
             } else {
-                self.bar(at, symbol, turns_back, basis, is_open_only).map(Row::Bar)
+                self.bar(at, symbol, turns_back, basis, is_open_only).map(ImportedRow::Bar)
             };
             let raw = self.raw(at);
             place(format!("$.chart.result[0].timestamp[{at}]"))(sink, row, &raw)?;
@@ -264,7 +264,7 @@ impl Chart {
         } else {
             let volume = self.columns[4][at].unwrap_or_default().checked_div(ratio).unwrap_or_default();
             let volume = volume.round_dp_with_strategy(0, RoundingStrategy::MidpointNearestEven);
-            Some(BarRest { high: price(1)?, low: price(2)?, close: price(3)?, volume: Quantity(volume) })
+            Some(BarAfterOpen { high: price(1)?, low: price(2)?, close: price(3)?, volume: Quantity(volume) })
         };
         let bar_time = match self.interval {
             None => BarTime::Day(date),

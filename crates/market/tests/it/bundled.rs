@@ -141,7 +141,7 @@ fn a_cut_changes_no_answer() {
     let special = special.map(|date| *day(&dataset, date));
     for day in dataset.days().iter().step_by(701).chain(&special) {
         for instant in [around(day.open)[0], day.open, around(day.close)[0], day.close] {
-            let cut = dataset.cut(instant);
+            let cut = dataset.truncate_at(instant);
             let (view, cut) = (dataset.view(instant), cut.view(instant));
             assert_eq!(answers(&view, &symbols, &dates), answers(&cut, &symbols, &dates), "at {instant}");
         }

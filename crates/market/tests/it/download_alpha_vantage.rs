@@ -1,8 +1,8 @@
 //! Alpha Vantage: requests, its messages, the key, news.
 
 use crate::download_support::{KEY, Stage, bars, json, order, read, rows};
-use papertape_market::download::{Ended, Order, SourceName, Span, State, What};
-use papertape_market::import::{Row, Source};
+use papertape_market::download::{BarInterval, DataKind, DownloadRequest, Ended, SourceName, State};
+use papertape_market::import::{ImportedRow, Source};
 use papertape_testkit::model_server::ScriptedAnswer;
 use serde_json::{Value, json as value};
 
@@ -23,8 +23,8 @@ async fn stage(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Stage {
     Stage::new(SourceName::AlphaVantage, NOW, answers).await
 }
 
-fn news_order(symbols: &[&str], from: &str, to: &str) -> Order {
-    order(symbols, from, to, What::News)
+fn news_order(symbols: &[&str], from: &str, to: &str) -> DownloadRequest {
+    order(symbols, from, to, DataKind::News)
 }
 
 fn item(time: &str, number: usize, tickers: &[&str]) -> Value {
@@ -56,7 +56,7 @@ async fn questions_have_their_forms() {
     let stage = stage(answers).await;
     stage.run(&bars(&["IBM"], "2024-06-01", "2024-06-13", "1d")).await;
     stage.run(&bars(&["IBM"], "2012-06-01", "2012-06-13", "1d")).await;
-    let adjusted = What::Bars { span: Span::Day, actions: true };
+    let adjusted = DataKind::Bars { span: BarInterval::Day, actions: true };
     stage.run(&order(&["IBM"], "2012-06-01", "2012-06-13", adjusted)).await;
     let report = stage.run(&bars(&["IBM"], "2024-04-10", "2024-05-20", "1h")).await;
     assert!(report.is_complete(), "{report:?}");
@@ -169,7 +169,7 @@ async fn news_come_page_by_page() {
     assert_eq!((asked.len(), report.symbols[1].files.len()), (3, 0));
     assert_eq!(stage.run(&order).await.asked, 0);
     let rows = rows("alpha-vantage-news", &report.symbols[0].files[1]);
-    let Ok(Row::News { published_at: Some(at), item }) = &rows[1] else { panic!("{rows:?}") };
+    let Ok(ImportedRow::News { published_at: Some(at), item }) = &rows[1] else { panic!("{rows:?}") };
     assert_eq!(at.to_string(), "2024-06-02T09:00:00Z");
     let symbols: Vec<&str> = item.symbols.iter().map(|symbol| symbol.as_str()).collect();
     assert_eq!((symbols, item.headline.as_str()), (vec!["AAPL", "MSFT"], "Headline 1000"));
@@ -194,7 +194,7 @@ fn news_are_read_as_they_stand() {
     undated["url"] = Value::Null;
     let body = feed(&[item("20240601T0130", 1, &["MSFT", "AAPL", "MSFT"]), undated, untitled]);
     let rows = read("alpha-vantage-news", &Source::bytes("x.json", body.to_string())).expect("is of use");
-    let Ok(Row::News { item, .. }) = &rows[0] else { panic!("{rows:?}") };
+    let Ok(ImportedRow::News { item, .. }) = &rows[0] else { panic!("{rows:?}") };
     assert!(item.id.starts_with("av-") && item.symbols.len() == 2, "{item:?}");
     assert!(!format!("{item:?}").contains("0.3"));
     let refused: Vec<&String> = rows.iter().filter_map(|row| row.as_ref().err()).collect();
@@ -206,9 +206,10 @@ fn news_are_read_as_they_stand() {
 #[tokio::test]
 async fn what_cannot_be_had_is_said_at_once() {
     let stage = stage([]).await;
-    let refused = |order: &Order| stage.downloader().plan(order).expect_err("is refused").to_string();
+    let refused =
+        |order: &DownloadRequest| stage.downloader().plan(order).expect_err("is refused").to_string();
     assert!(refused(&bars(&["A"], "2024-06-01", "2024-06-02", "4h")).contains("1m, 5m, 15m, 30m, 1h"));
-    let minutes = What::Bars { span: Span::Minutes(60), actions: true };
+    let minutes = DataKind::Bars { span: BarInterval::Minutes(60), actions: true };
     assert!(refused(&order(&["A"], "2024-06-01", "2024-06-02", minutes)).contains("daily bars alone"));
     let clock = std::sync::Arc::new(stage.clock.clone());
     let without = papertape_market::download::Downloader::new(

@@ -2,7 +2,7 @@
 
 use crate::download_support::{Nobody, Stage, bars, json, plain, read, rows};
 use papertape_market::download::{Ended, SourceName, State};
-use papertape_market::import::{BarTime, Row, Source};
+use papertape_market::import::{BarTime, ImportedRow, Source};
 use papertape_testkit::model_server::{Broken, ScriptedAnswer};
 use serde_json::{Value, json as value};
 
@@ -184,8 +184,8 @@ async fn a_bar_that_is_not_over_gives_its_open_alone() {
     let report = stage.run(&order).await;
     assert!(report.symbols[0].notes[0].contains("only its open"), "{report:?}");
     let open_alone = |path: &std::path::Path| -> Vec<bool> {
-        let is_open = |row: Result<Row, String>| match row.expect("is a row") {
-            Row::Bar(bar) => bar.rest.is_none(),
+        let is_open = |row: Result<ImportedRow, String>| match row.expect("is a row") {
+            ImportedRow::Bar(bar) => bar.rest.is_none(),
             other => panic!("{other:?}"),
         };
         rows("binance-klines", path).into_iter().map(is_open).collect()
@@ -216,16 +216,16 @@ fn klines_are_read_as_they_stand() {
     let text = klines(JUNE, 2, DAY).to_string();
     let source = Source::bytes("saved/ETHUSDT-2024.json", text.clone());
     let rows = read("binance-klines", &source).expect("is of use");
-    let Ok(Row::Bar(bar)) = &rows[0] else { panic!("{rows:?}") };
+    let Ok(ImportedRow::Bar(bar)) = &rows[0] else { panic!("{rows:?}") };
     assert_eq!((bar.symbol.as_str(), bar.at), ("ETHUSDT", BarTime::Day("2024-06-01".parse().expect("date"))));
     assert_eq!(bar.open.0.to_string(), "67540.01000000");
     assert_eq!(bar.rest.expect("was over").volume.0.to_string(), "123.45600000");
     // Nothing says whether the newest bar of a file from elsewhere was complete.
-    assert!(matches!(&rows[1], Ok(Row::Bar(bar)) if bar.rest.is_none()));
+    assert!(matches!(&rows[1], Ok(ImportedRow::Bar(bar)) if bar.rest.is_none()));
     let mut broken = klines(JUNE, 3, MINUTE);
     broken[1][4] = value!("n/a");
     let rows = read("binance-klines", &Source::bytes("X-1.json", broken.to_string())).expect("is of use");
-    assert!(matches!(&rows[0], Ok(Row::Bar(bar)) if matches!(bar.at, BarTime::Within { .. })));
+    assert!(matches!(&rows[0], Ok(ImportedRow::Bar(bar)) if matches!(bar.at, BarTime::Within { .. })));
     assert_eq!(rows[1].as_ref().expect_err("is broken"), "$[1]: close: `n/a` is no number");
     let cut = read("binance-klines", &Source::bytes("X-1.json", &text.as_bytes()[..200]));
     assert!(cut.expect_err("is cut").to_string().contains("no whole JSON"));

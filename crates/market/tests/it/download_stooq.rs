@@ -2,7 +2,7 @@
 
 use crate::download_support::{Stage, bars, plain, read, rows};
 use papertape_market::download::{Ended, SourceName, State};
-use papertape_market::import::{Row, Source};
+use papertape_market::import::{ImportedRow, Source};
 use papertape_testkit::model_server::ScriptedAnswer;
 
 const NOW: &str = "2024-06-14T15:00:00Z";
@@ -26,7 +26,7 @@ async fn tables_are_asked_for_and_read() {
     assert!(asked[1].contains("s=bmw.de&"), "{asked:?}");
     for symbol in &report.symbols {
         let rows = rows("stooq-csv", &symbol.files[0]);
-        let Ok(Row::Bar(bar)) = &rows[1] else { panic!("{rows:?}") };
+        let Ok(ImportedRow::Bar(bar)) = &rows[1] else { panic!("{rows:?}") };
         assert_eq!((&bar.symbol, rows.len()), (&symbol.symbol, 2));
         assert_eq!(bar.rest.expect("is over").close.to_string(), "214.24");
     }
@@ -41,7 +41,7 @@ async fn todays_row_gives_its_open_alone() {
     let report = stage.run(&bars(&["AAPL"], "2024-06-12", "2024-06-14", "1d")).await;
     let rows = rows("stooq-csv", &report.symbols[0].files[0]);
     let open_alone: Vec<bool> =
-        rows.iter().map(|row| matches!(row, Ok(Row::Bar(bar)) if bar.rest.is_none())).collect();
+        rows.iter().map(|row| matches!(row, Ok(ImportedRow::Bar(bar)) if bar.rest.is_none())).collect();
     assert_eq!(open_alone, [false, false, true]);
     assert!(report.symbols[0].notes.iter().any(|note| note.contains("only its open")), "{report:?}");
 }
@@ -78,6 +78,6 @@ fn rows_that_cannot_be_read_have_their_line() {
     let rows = read("stooq-csv", &Source::bytes("^SPX-20240612-20240614.csv", text)).expect("is of use");
     assert_eq!(rows[0].as_ref().expect_err("is refused"), "2: close: it is missing");
     assert_eq!(rows[1].as_ref().expect_err("is refused"), "3: 4 values instead of 5");
-    assert!(matches!(&rows[2], Ok(Row::Bar(bar)) if bar.symbol.as_str() == "^SPX"));
+    assert!(matches!(&rows[2], Ok(ImportedRow::Bar(bar)) if bar.symbol.as_str() == "^SPX"));
     assert!(read("stooq-csv", &Source::bytes("A.csv", "No data")).is_err());
 }

@@ -4,9 +4,10 @@
 use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::{Timestamp, parse_date};
 use papertape_market::download::{
-    DownloadConfig, Downloader, Event, Order, Report, SourceName, Span, Watch, What,
+    BarInterval, DataKind, DownloadConfig, DownloadReport, DownloadRequest, Downloader, Event, ProgressSink,
+    SourceName,
 };
-use papertape_market::import::{At, Halt, Hints, Row, Sink, Source, format_named};
+use papertape_market::import::{Hints, ImportedRow, Location, ReadAbort, Sink, Source, format_named};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use std::fmt::Display;
@@ -105,7 +106,7 @@ impl Stage {
         Downloader::new(self.name, &self.config, key, self.dir.path(), clock).expect("can be asked")
     }
 
-    pub(crate) async fn run(&self, order: &Order) -> Report {
+    pub(crate) async fn run(&self, order: &DownloadRequest) -> DownloadReport {
         self.downloader().run(order, &Nobody).await.expect("files can be written")
     }
 
@@ -138,7 +139,7 @@ impl Stage {
 /// A sink that ignores all events.
 pub(crate) struct Nobody;
 
-impl Watch for Nobody {
+impl ProgressSink for Nobody {
     fn see(&self, _event: &Event<'_>) {}
 }
 
@@ -150,25 +151,30 @@ pub(crate) fn plain(text: &str) -> ScriptedAnswer {
     ScriptedAnswer::raw("text/plain", text)
 }
 
-pub(crate) fn bars(symbols: &[&str], from: &str, to: &str, span: &str) -> Order {
-    let span: Span = span.parse().expect("is an interval");
-    order(symbols, from, to, What::Bars { span, actions: false })
+pub(crate) fn bars(symbols: &[&str], from: &str, to: &str, span: &str) -> DownloadRequest {
+    let span: BarInterval = span.parse().expect("is an interval");
+    order(symbols, from, to, DataKind::Bars { span, actions: false })
 }
 
-pub(crate) fn order(symbols: &[&str], from: &str, to: &str, what: What) -> Order {
+pub(crate) fn order(symbols: &[&str], from: &str, to: &str, what: DataKind) -> DownloadRequest {
     let date = |text| parse_date(text).expect("is a date");
-    Order::new(symbols, date(from), date(to), what).expect("is an order")
+    DownloadRequest::new(symbols, date(from), date(to), what).expect("is an order")
 }
 
 /// The rows of a file, or why they are unreadable, each with its location.
-pub(crate) fn rows(format: &str, path: &Path) -> Vec<Result<Row, String>> {
+pub(crate) fn rows(format: &str, path: &Path) -> Vec<Result<ImportedRow, String>> {
     read(format, &Source::file(path)).expect("is of use")
 }
 
-pub(crate) fn read(format: &str, source: &Source) -> Result<Vec<Result<Row, String>>, Halt> {
-    struct Rows(Vec<Result<Row, String>>);
+pub(crate) fn read(format: &str, source: &Source) -> Result<Vec<Result<ImportedRow, String>>, ReadAbort> {
+    struct Rows(Vec<Result<ImportedRow, String>>);
     impl Sink for Rows {
-        fn row(&mut self, at: At<'_>, row: Result<Row, String>, _raw: &dyn Display) -> Result<(), Halt> {
+        fn row(
+            &mut self,
+            at: Location<'_>,
+            row: Result<ImportedRow, String>,
+            _raw: &dyn Display,
+        ) -> Result<(), ReadAbort> {
             let place = at.path.map_or_else(|| at.line.to_string(), str::to_owned);
             self.0.push(row.map_err(|reason| format!("{place}: {reason}")));
             Ok(())

@@ -4,14 +4,14 @@ use crate::download_support::{KEY, Nobody, Stage, TIMEOUT, bars, json, plain};
 use axum::http::header::CONTENT_ENCODING;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use papertape_market::download::{DownloadConfig, Downloader, Ended, Order, SourceName, State};
+use papertape_market::download::{DownloadConfig, DownloadRequest, Downloader, Ended, SourceName, State};
 use std::io::Write as _;
 use std::sync::Arc;
 
 const NOW: &str = "2024-06-14T15:00:00Z";
 const TABLE: &str = "Date,Open,High,Low,Close,Volume\n2024-06-13,214.74,216.75,211.6,214.24,97862729\n";
 
-fn order() -> Order {
+fn order() -> DownloadRequest {
     bars(&["AAPL", "IBM"], "2024-06-13", "2024-06-13", "1d")
 }
 
@@ -123,9 +123,9 @@ fn addresses_that_cannot_be_one_are_refused() {
 #[tokio::test]
 async fn symbols_are_names_and_no_paths() {
     let from = "2024-06-13".parse().expect("is a date");
-    let what = papertape_market::download::What::News;
+    let what = papertape_market::download::DataKind::News;
     for symbol in ["", "..", "../x", "a/b", "a b", "a,b", "a?b=c", "a%2f", "\u{e9}", &"x".repeat(33)] {
-        assert!(Order::new([symbol], from, from, what).is_err(), "{symbol}");
+        assert!(DownloadRequest::new([symbol], from, from, what).is_err(), "{symbol}");
     }
     let chart = serde_json::json!({ "chart": { "error": null, "result": [{ "meta": { "symbol": "X" } }] } });
     let answers = std::iter::repeat_with(|| json(&chart)).take(4);

@@ -4,7 +4,7 @@ use crate::download_support::{Stage, bars, json, plain, read, rows};
 use papertape_core::ledger::CorporateActionKind;
 use papertape_core::market::InstrumentType;
 use papertape_market::download::{Ended, SourceName, State};
-use papertape_market::import::{BarRow, BarTime, Basis, Row, Source};
+use papertape_market::import::{BarRow, BarTime, Basis, ImportedRow, Source};
 use serde_json::{Value, json as value};
 
 const NOW: &str = "2024-06-14T15:00:00Z";
@@ -49,10 +49,10 @@ fn splits() -> Value {
     })
 }
 
-fn bars_of(rows: &[Result<Row, String>]) -> Vec<&BarRow> {
+fn bars_of(rows: &[Result<ImportedRow, String>]) -> Vec<&BarRow> {
     rows.iter()
         .filter_map(|row| match row {
-            Ok(Row::Bar(bar)) => Some(bar),
+            Ok(ImportedRow::Bar(bar)) => Some(bar),
             _ => None,
         })
         .collect()
@@ -88,7 +88,7 @@ async fn prices_are_turned_back_into_those_that_were_traded() {
     let actions: Vec<String> = rows
         .iter()
         .filter_map(|row| match row {
-            Ok(Row::Action(action)) => Some(match action.kind {
+            Ok(ImportedRow::Action(action)) => Some(match action.kind {
                 CorporateActionKind::Split { ratio } => {
                     format!("{} split {}", action.ex_date, ratio.normalize())
                 }
@@ -186,7 +186,7 @@ fn pence_become_pounds() {
     let mut body = chart(&[("2024-06-13", value!(712.6))], value!({}), "2024-06-13T20:00:01Z");
     body["chart"]["result"][0]["meta"]["currency"] = value!("GBp");
     let rows = read("yahoo-chart", &Source::bytes("VOD.L.json", body.to_string())).expect("is of use");
-    assert!(matches!(&rows[0], Ok(Row::Instrument(one)) if one.currency.as_deref() == Some("GBP")));
+    assert!(matches!(&rows[0], Ok(ImportedRow::Instrument(one)) if one.currency.as_deref() == Some("GBP")));
     assert_eq!(bars_of(&rows)[0].open.to_string(), "7.126");
     assert!(matches!(bars_of(&rows)[0].at, BarTime::Day(_)));
 }
@@ -198,7 +198,7 @@ fn an_index_is_told_by_its_chart() {
     let mut type_of = |kind: &str| {
         body["chart"]["result"][0]["meta"]["instrumentType"] = kind.into();
         let rows = read("yahoo-chart", &Source::bytes("x.json", body.to_string())).expect("is of use");
-        let Ok(Row::Instrument(one)) = &rows[0] else { panic!("{rows:?}") };
+        let Ok(ImportedRow::Instrument(one)) = &rows[0] else { panic!("{rows:?}") };
         one.instrument_type
     };
     assert_eq!((type_of("INDEX"), type_of("EQUITY")), (Some(InstrumentType::Index), None));

@@ -78,7 +78,7 @@ fn stooq_and_spellings_of_tables() {
     let minutes = "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\n\
         IBM.US,5,20240102,093000,160,162,159,161,1000,0\nIBM.US,5,20240102,093500,161,163,160,162,1100,0\n";
     let three = strict(&files(&[("ibm.us.txt", minutes)]), &as_traded).expect("it").dataset;
-    assert_eq!((three.bar_count(), three.bars_within_days()), (1, 2));
+    assert_eq!((three.bar_count(), three.intraday_bars()), (1, 2));
     let view = three.view(three.days()[0].close);
     let day = view.today_bar(&"IBM".into()).expect("made of the bars within").value;
     assert_eq!([day.open, day.high, day.low, day.close].map(|p| p.to_string()), ["160", "163", "159", "162"]);
@@ -220,7 +220,7 @@ fn alpha_vantage_intraday() {
     let ibm = Symbol::new("IBM");
     let hour = dataset.intervals()[0];
     let view = dataset.view(dataset.days()[1].close);
-    let seen = view.bars_within_days(&ibm, hour, BarRange::default()).expect("bars").value;
+    let seen = view.intraday_bars(&ibm, hour, BarRange::default()).expect("bars").value;
     let times: Vec<String> = seen.iter().map(|bar| format!("{} {}", bar.opens_at, bar.closes_at)).collect();
     assert_eq!(
         times,

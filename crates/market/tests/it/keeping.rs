@@ -21,7 +21,7 @@ fn what_is_kept_is_found_by_others() {
     let (one, two) = (Catalogue::at(dir.path()), Catalogue::at(dir.path()));
     assert_eq!(names(&two), [BUNDLED_NAME], "an empty directory is no error");
     let made = dataset("mine", "2");
-    assert!(one.keep(&made, Some("us_equity"), false).expect("keeps"));
+    assert!(one.store(&made, Some("us_equity"), false).expect("keeps"));
     let entry = two.find("mine").expect("finds");
     assert_eq!((entry.hash, entry.market.as_deref(), entry.bars), (made.hash(), Some("us_equity"), 2));
     assert!(entry.bytes > 0);
@@ -37,21 +37,21 @@ fn a_name_is_replaced_only_on_request_and_nothing_is_lost() {
     let dir = tempfile::tempdir().expect("a directory");
     let catalogue = Catalogue::at(dir.path());
     let (old, new) = (dataset("mine", "2"), dataset("mine", "4"));
-    catalogue.keep(&old, None, false).expect("keeps");
-    assert!(!catalogue.keep(&old, None, false).expect("the same"), "there was nothing to write");
-    assert!(matches!(catalogue.keep(&new, None, false), Err(MarketError::NameTaken { .. })));
+    catalogue.store(&old, None, false).expect("keeps");
+    assert!(!catalogue.store(&old, None, false).expect("the same"), "there was nothing to write");
+    assert!(matches!(catalogue.store(&new, None, false), Err(MarketError::NameTaken { .. })));
     assert_eq!(catalogue.find("mine").expect("finds").hash, old.hash());
-    assert!(catalogue.keep(&new, None, true).expect("replaces"));
+    assert!(catalogue.store(&new, None, true).expect("replaces"));
     assert_eq!(catalogue.open("mine").expect("opens").hash(), new.hash());
     assert_eq!(catalogue.open(&old.hash().to_hex()).expect("opens").hash(), old.hash());
     let list = catalogue.list().expect("lists");
     let of_name: Vec<bool> = list.iter().filter(|one| one.name == "mine").map(|one| one.replaced).collect();
     assert_eq!(of_name, [false, true]);
     assert!(matches!(
-        catalogue.keep(&dataset(BUNDLED_NAME, "2"), None, true),
+        catalogue.store(&dataset(BUNDLED_NAME, "2"), None, true),
         Err(MarketError::NameTaken { .. })
     ));
-    assert!(!catalogue.keep(&bundled(), None, false).expect("the same"));
+    assert!(!catalogue.store(&bundled(), None, false).expect("the same"));
 }
 
 // Goal: a name, and content without a name, can be removed; a dataset that is part of the program cannot.
@@ -60,8 +60,8 @@ fn what_is_removed_is_gone() {
     let dir = tempfile::tempdir().expect("a directory");
     let catalogue = Catalogue::at(dir.path());
     let (old, new) = (dataset("mine", "2"), dataset("mine", "4"));
-    catalogue.keep(&old, None, false).expect("keeps");
-    catalogue.keep(&new, None, true).expect("replaces");
+    catalogue.store(&old, None, false).expect("keeps");
+    catalogue.store(&new, None, true).expect("replaces");
     assert!(catalogue.remove(&old.hash().to_hex()).expect("removes").replaced);
     assert!(matches!(catalogue.open(&old.hash().to_hex()), Err(MarketError::NotFound { .. })));
     catalogue.remove("mine").expect("removes");
@@ -83,7 +83,7 @@ fn leftovers_are_cleared_away() {
     std::fs::write(half.join("data"), b"half").expect("writes");
     std::fs::write(dir.path().join("names/.mine.json"), b"{").expect("writes");
     assert_eq!(names(&catalogue), [BUNDLED_NAME]);
-    catalogue.keep(&made, None, false).expect("keeps");
+    catalogue.store(&made, None, false).expect("keeps");
     assert!(!half.exists());
     assert_eq!(catalogue.verify("mine").expect("whole").hash, made.hash());
 }
@@ -93,7 +93,7 @@ fn leftovers_are_cleared_away() {
 fn damage_is_told() {
     let dir = tempfile::tempdir().expect("a directory");
     let made = dataset("mine", "2");
-    Catalogue::at(dir.path()).keep(&made, None, false).expect("keeps");
+    Catalogue::at(dir.path()).store(&made, None, false).expect("keeps");
     let path = dir.path().join("content").join(made.hash().to_hex()).join("data");
     let whole = std::fs::read(&path).expect("reads");
     let damaged = |bytes: &[u8]| {

@@ -52,7 +52,7 @@ fn members_are_read_and_come_back() {
     }
     let dir = tempfile::tempdir().expect("a directory");
     let catalogue = Catalogue::at(dir.path());
-    catalogue.keep(&dataset, None, false).expect("is kept");
+    catalogue.store(&dataset, None, false).expect("is kept");
     let entry = catalogue.verify("x").expect("its hash holds");
     let indexes: Vec<_> =
         entry.universes.iter().map(|one| (one.name.as_str(), one.symbols, one.memberships)).collect();

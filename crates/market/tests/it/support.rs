@@ -1,7 +1,7 @@
 //! Shared helpers of the import tests.
 
 use papertape_core::market::{Dataset, TradingHours};
-use papertape_market::import::{ImportError, ImportOptions, Imported, Report, Source, import};
+use papertape_market::import::{ImportError, ImportOptions, ImportReport, Imported, Source, import};
 
 /// Options of an import of US equities under this name.
 pub(crate) fn options(name: &str) -> ImportOptions {
@@ -31,7 +31,7 @@ pub(crate) fn strict(sources: &[Source], options: &ImportOptions) -> Result<Impo
 pub(crate) fn lenient(
     sources: &[Source],
     options: &ImportOptions,
-) -> (Dataset, Report, Vec<serde_json::Value>) {
+) -> (Dataset, ImportReport, Vec<serde_json::Value>) {
     let mut quarantine = Vec::new();
     let imported =
         import(sources, options, Some(&mut quarantine), &mut |_| {}).expect("the rest is imported");

@@ -5,7 +5,7 @@ use crate::product::{self, Talk};
 use papertape_core::time::Date;
 use papertape_testkit::bench::server::{MODEL_CALLS, ServerProcess};
 use papertape_testkit::bench::{
-    Aim, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, reset_peak,
+    BenchTarget, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, reset_peak,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,17 +54,17 @@ pub(crate) fn run() {
     );
     let ideal: Series = [ideal; ROUNDS].into_iter().collect();
     let mut table = Table::default();
-    table.add("wall time", Unit::Millis, &wall[0], Some(("ideal", &ideal)), Aim::RatioTo(1.15));
+    table.add("wall time", Unit::Millis, &wall[0], Some(("ideal", &ideal)), BenchTarget::RatioTo(1.15));
     table.add(
         "wall time of the bare calls, nothing kept",
         Unit::Millis,
         &wall[1],
         Some(("ideal", &ideal)),
-        Aim::Shown,
+        BenchTarget::Shown,
     );
-    table.add("wall time, again", Unit::Millis, &wall[0], Some(("bare calls", &wall[1])), Aim::Shown);
-    table.add("peak memory", Unit::Megabytes, &memory, None, Aim::To(500e6));
-    table.add("processor time of a model-day", Unit::Millis, &cpu, None, Aim::Shown);
+    table.add("wall time, again", Unit::Millis, &wall[0], Some(("bare calls", &wall[1])), BenchTarget::Shown);
+    table.add("peak memory", Unit::Megabytes, &memory, None, BenchTarget::To(500e6));
+    table.add("processor time of a model-day", Unit::Millis, &cpu, None, BenchTarget::Shown);
     table.print();
 }
 

@@ -4,7 +4,7 @@
 use crate::product::{self, Talk};
 use papertape_core::time::Date;
 use papertape_testkit::bench::server::{MODEL_CALLS, ServerProcess, TOOL_CALLS};
-use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Timed, Unit, median_fsync};
+use papertape_testkit::bench::{BenchTarget, ROUNDS, Series, Table, Timed, Unit, median_fsync};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 use std::path::Path;
@@ -58,11 +58,11 @@ pub(crate) fn run() {
     let with = |series| Some(("bare loop, a FULL transaction a message", series));
     for (which, how) in ["streamed answers (the default)", "whole answers"].into_iter().enumerate() {
         let what = format!("processor time of a model-day, {how}");
-        table.add(what, Unit::Millis, &cpu[which], with(&cpu[2]), Aim::To(AIM));
+        table.add(what, Unit::Millis, &cpu[which], with(&cpu[2]), BenchTarget::To(AIM));
     }
     for (which, how) in ["streamed answers", "whole answers"].into_iter().enumerate() {
         let what = format!("wall time of a model-day, {how}");
-        table.add(what, Unit::Millis, &wall[which], with(&wall[2]), Aim::Shown);
+        table.add(what, Unit::Millis, &wall[which], with(&wall[2]), BenchTarget::Shown);
     }
     table.print();
 }

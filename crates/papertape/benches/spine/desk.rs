@@ -10,7 +10,7 @@ use papertape_core::time::Date;
 use papertape_llm::house;
 use papertape_testkit::bench::server::{Roles, ServerProcess};
 use papertape_testkit::bench::{
-    Aim, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, percentile, reset_peak,
+    BenchTarget, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, percentile, reset_peak,
 };
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer, read_request};
 use rusqlite::{Connection, OpenFlags, params};
@@ -75,8 +75,8 @@ fn at_once(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut
         }
     }
     let with = |series| Some(("bare loop, a FULL transaction an answer", series));
-    table.add("processor time of a ticker-day", Unit::Millis, &cpu[0], with(&cpu[1]), Aim::To(AIM));
-    table.add("wall time of a ticker-day", Unit::Millis, &wall[0], with(&wall[1]), Aim::Shown);
+    table.add("processor time of a ticker-day", Unit::Millis, &cpu[0], with(&cpu[1]), BenchTarget::To(AIM));
+    table.add("wall time of a ticker-day", Unit::Millis, &wall[0], with(&wall[1]), BenchTarget::Shown);
 }
 
 /// A week of one desk against a slow model.
@@ -94,7 +94,7 @@ fn one(runtime: &tokio::runtime::Runtime, dir: &Path, day: &Day, table: &mut Tab
         check(dir, job.as_str(), days, day.requests.len());
     }
     let with = Some(("longest chain of calls", &ideal));
-    table.add("wall time of a ticker-day at 200 ms", Unit::Millis, &wall, with, Aim::RatioTo(1.1));
+    table.add("wall time of a ticker-day at 200 ms", Unit::Millis, &wall, with, BenchTarget::RatioTo(1.1));
 }
 
 /// A day of many concurrent desks against a slow model.
@@ -119,9 +119,9 @@ fn many(runtime: &tokio::runtime::Runtime, day: &Day, table: &mut Table) {
     }
     let with = Some(("longest chain of calls", &ideal));
     let what = |part: &str| format!("wall time of a ticker-day at 200 ms, {DESKS} desks, {part}");
-    table.add(what("p50"), Unit::Millis, &median, with, Aim::RatioTo(1.15));
-    table.add(what("p99"), Unit::Millis, &slowest, with, Aim::Shown);
-    table.add("peak memory of a desk beside 255", Unit::Bytes, &memory, None, Aim::To(MEMORY));
+    table.add(what("p50"), Unit::Millis, &median, with, BenchTarget::RatioTo(1.15));
+    table.add(what("p99"), Unit::Millis, &slowest, with, BenchTarget::Shown);
+    table.add("peak memory of a desk beside 255", Unit::Bytes, &memory, None, BenchTarget::To(MEMORY));
 }
 
 /// A simulation of these desks.
@@ -172,7 +172,7 @@ impl Day {
                 reply.tool_calls.into_iter().map(|call| (call.name, call.arguments)).collect();
             let body = serde_json::to_vec(body).expect("is JSON");
             let mut roles = writing.lock().unwrap_or_else(PoisonError::into_inner);
-            roles.keep(&body, &reply.text, &calls);
+            roles.record(&body, &reply.text, &calls);
             let turns = body.windows(18).filter(|window| window == br#""role":"assistant""#).count();
             let answer = roles.answer(&body, u32::try_from(turns).expect("few"));
             ScriptedAnswer::raw("application/json", answer.to_string())

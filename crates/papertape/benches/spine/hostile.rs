@@ -2,7 +2,7 @@
 //! runs in its own process, with one provider that streams and one that does not.
 
 use crate::product;
-use papertape_testkit::bench::{Aim, Series, Table, Unit};
+use papertape_testkit::bench::{BenchTarget, Series, Table, Unit};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn measure() {
         serve.day(if stream { "streamed" } else { "whole" }, name).await;
         let peak: Series = [serve.peak()].into_iter().collect();
         let against = Some(("a usual day", &reference));
-        table.add(format!("peak memory, {name}"), Unit::Megabytes, &peak, against, Aim::To(AIM));
+        table.add(format!("peak memory, {name}"), Unit::Megabytes, &peak, against, BenchTarget::To(AIM));
     }
     *answer.lock().expect("is whole") = ScriptedAnswer::text("<FINISH_SIGNAL>");
     serve.day("whole", "afterwards").await;

@@ -10,15 +10,15 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::message::{Role, Usage};
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    AttemptEnd, CloseSession, Commit, DayStatus, Implied, JobStatus, Lease, MessageRow, NewJob, NewSession,
-    PositionRow, SessionId, StartingPosition, StepEnd, Write,
+    AttemptEnd, CloseSession, Commit, DayStatus, DerivedRow, JobStatus, Lease, MessageRow, NewJob,
+    NewSession, PositionRow, SessionId, StartingPosition, StepEnd, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath, text};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
 use papertape_core::time::{Date, Timestamp};
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ pub(crate) fn open(runtime: &tokio::runtime::Runtime) -> App {
 fn stamp(runtime: &tokio::runtime::Runtime) -> String {
     let dir = crate::product::directory();
     let path = dir.path().join("empty.db");
-    drop(runtime.block_on(Store::open(Target::Sqlite(path.clone()))).expect("opens"));
+    drop(runtime.block_on(Store::open(DatabaseTarget::Sqlite(path.clone()))).expect("opens"));
     let connection = rusqlite::Connection::open(path).expect("opens");
     let mut statement = connection.prepare("SELECT coalesce(sql, '') FROM sqlite_schema").expect("reads");
     let sql = statement.query_map([], |row| row.get::<_, String>(0)).expect("reads");
@@ -94,7 +94,7 @@ fn stamp(runtime: &tokio::runtime::Runtime) -> String {
 }
 
 async fn write(dir: &Path) {
-    let store = Store::open(Target::Sqlite(dir.join("papertape.db"))).await.expect("opens");
+    let store = Store::open(DatabaseTarget::Sqlite(dir.join("papertape.db"))).await.expect("opens");
     let places = Arc::new(Semaphore::new(SIDE_BY_SIDE));
     let mut number = 0;
     for job in 0..JOBS {
@@ -201,19 +201,20 @@ fn session_commit(lease: &Lease, session: SessionId, nth: u64) -> Commit {
 fn step(writes: &mut Vec<Write>, kind: &str, n: u64, (role, said): (Role, String)) {
     let path = StepPath::of("solo#1", kind, u32::try_from(n).expect("is small"));
     let is_model = role == Role::Assistant;
-    let request = Doc::of(&json!({ "asked": path.as_str(), "of": kind }));
-    let outcome = Doc::of(&if is_model { json!({ "text": said, "tool_calls": [] }) } else { json!(said) });
+    let request = ContentDoc::of(&json!({ "asked": path.as_str(), "of": kind }));
+    let outcome =
+        ContentDoc::of(&if is_model { json!({ "text": said, "tool_calls": [] }) } else { json!(said) });
     let tool = (role == Role::Tool).then(|| ("get_bars".to_owned(), json!({ "symbol": "AAPL", "limit": 4 })));
     let (tool_name, tool_input) = tool.unzip();
     let content = text(said);
     let mut implied =
-        vec![Implied::Message(MessageRow { role, content: content.hash, tool_name, tool_input })];
+        vec![DerivedRow::Message(MessageRow { role, content: content.hash, tool_name, tool_input })];
     if is_model && n == THOUGHTS {
-        implied.push(Implied::Position(position()));
+        implied.push(DerivedRow::Position(position()));
     }
     let end = StepEnd {
         path,
-        class: if is_model { Class::External } else { Class::Local },
+        class: if is_model { StepClass::External } else { StepClass::Local },
         digest: request.hash,
         request_ref: request.hash,
         outcome_kind: OutcomeKind::Ok,
@@ -251,7 +252,7 @@ fn close() -> CloseSession {
         status: DayStatus::Completed,
         error: None,
         metadata: json!({ "agent_kind": "solo", "model": "bench::scripted", "is_llm": true }),
-        state: Doc::of(&json!({ "books": "none" })).into_parts().0,
+        state: ContentDoc::of(&json!({ "books": "none" })).into_parts().0,
         holdings: Vec::new(),
         starting: StartingPosition { holdings: Vec::new(), cash: hundred, portfolio_value: hundred },
         cash: Money(Decimal::from(99_500)),

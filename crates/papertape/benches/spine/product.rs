@@ -9,8 +9,8 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::JobStatus;
 use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::simulate::NoopObserver;
 use papertape_testkit::bench::server::{MODEL_CALLS, TOOL_CALLS, answer_to};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -72,8 +72,8 @@ pub(crate) async fn queue(app: &App, request: Request) -> (JobId, usize) {
 
 /// Runs a queued simulation to its end.
 pub(crate) async fn work(app: &App, job: &JobId) {
-    let stopper = Stopper::default();
-    let ended = app.worker.run_job(job, &stopper.signal(), &Unobserved).await;
+    let stopper = CancelSource::default();
+    let ended = app.worker.run_job(job, &stopper.signal(), &NoopObserver).await;
     let ended = ended.expect("the record holds").expect("the job was free");
     assert_eq!((ended.status, ended.error), (JobStatus::Completed, None));
 }

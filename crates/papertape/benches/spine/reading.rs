@@ -4,8 +4,8 @@
 use crate::million::{self, AGENTS, JOBS, OF_A_SESSION};
 use crate::{product, search};
 use papertape::app::App;
-use papertape_runtime::stopping::{StopReason, Stopper};
-use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Unit};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_testkit::bench::{BenchTarget, ROUNDS, Series, Table, Unit};
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -20,7 +20,7 @@ pub(crate) struct Served {
     pub(crate) client: reqwest::Client,
     pub(crate) url: String,
     pub(crate) bare: Connection,
-    stopper: Stopper,
+    stopper: CancelSource,
     serving: Option<tokio::task::JoinHandle<()>>,
 }
 
@@ -31,7 +31,7 @@ impl Served {
         let path = papertape::app::database_file(&app.config.data_dir, app.config.mode);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(path, flags).expect("opens");
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("binds");
         let url = format!("http://{}", listener.local_addr().expect("has an address"));
         let signal = stopper.signal();
@@ -92,7 +92,8 @@ pub(crate) fn run() {
                 figures[1][which].push(times.quantile(0.99));
             }
         }
-        let parts = [("p50", &figures[0], Aim::Shown), ("p99", &figures[1], Aim::RatioTo(3.0))];
+        let parts =
+            [("p50", &figures[0], BenchTarget::Shown), ("p99", &figures[1], BenchTarget::RatioTo(3.0))];
         for (name, [ours, bare], aim) in parts {
             let against = Some(("bare SQL and JSON", bare));
             table.add(format!("{what}, {name}"), Unit::Millis, ours, against, aim);

@@ -4,7 +4,7 @@
 use crate::million::{self, JOBS, THOUGHTS};
 use crate::million_texts::{MARKED, Marked};
 use crate::reading::Served;
-use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Unit};
+use papertape_testkit::bench::{BenchTarget, ROUNDS, Series, Table, Unit};
 use rusqlite::params;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
@@ -53,7 +53,7 @@ pub(crate) fn run() {
             let place = if of_a_job { "in a job" } else { "in all" };
             for (name, [ours, bare]) in [("p50", &figures[0]), ("p99", &figures[1])] {
                 let what = format!("word of {count} messages, {place}, {name}");
-                table.add(what, Unit::Millis, ours, Some(("bare FTS5", bare)), Aim::Shown);
+                table.add(what, Unit::Millis, ours, Some(("bare FTS5", bare)), BenchTarget::Shown);
             }
         }
     }

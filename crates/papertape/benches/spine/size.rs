@@ -3,7 +3,7 @@
 use crate::product;
 use papertape_core::time::Date;
 use papertape_testkit::bench::server::ServerProcess;
-use papertape_testkit::bench::{Aim, Series, Table, Unit};
+use papertape_testkit::bench::{BenchTarget, Series, Table, Unit};
 use rusqlite::Connection;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) fn run() {
     let mut table = Table::default();
     let against = one(said);
     let against = Some(("its text", &against));
-    table.add("database and indexes, a message", Unit::Bytes, &one(bytes), against, Aim::Shown);
+    table.add("database and indexes, a message", Unit::Bytes, &one(bytes), against, BenchTarget::Shown);
     table.print();
     println!("\n| table or index | share | bytes a message |\n|---|---|---|");
     let sql = "SELECT name, CAST(sum(pgsize) AS REAL) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 14";

@@ -2,7 +2,7 @@
 //! polled until `GET /health` responds.
 
 use crate::product;
-use papertape_testkit::bench::{Aim, ROUNDS, Series, Table, Unit};
+use papertape_testkit::bench::{BenchTarget, ROUNDS, Series, Table, Unit};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -31,7 +31,7 @@ pub(crate) fn run() {
     }
     let mut table = Table::default();
     let against = Some(("the program's start alone (--version)", &figures[1]));
-    table.add("first answer of `serve`", Unit::Millis, &figures[0], against, Aim::To(AIM));
+    table.add("first answer of `serve`", Unit::Millis, &figures[0], against, BenchTarget::To(AIM));
     table.print();
 }
 

@@ -6,9 +6,9 @@ use crate::product;
 use papertape::app::App;
 use papertape_core::id::JobId;
 use papertape_core::time::{Timestamp, to_micros};
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_testkit::bench::server::answer_to;
-use papertape_testkit::bench::{Aim, Series, Table, Unit};
+use papertape_testkit::bench::{BenchTarget, Series, Table, Unit};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
@@ -35,12 +35,24 @@ pub(crate) fn run() {
         let (latencies, live, told) = runtime.block_on(measure(clients));
         let what = |what: &str| format!("{clients} clients, {what}");
         let (p50, p99) = (latencies.quantile(0.5), latencies.quantile(0.99));
-        table.add(what("event to client, p50"), Unit::Millis, &[p50].into_iter().collect(), None, Aim::Shown);
-        table.add(what("event to client, p99"), Unit::Millis, &[p99].into_iter().collect(), None, Aim::Shown);
+        table.add(
+            what("event to client, p50"),
+            Unit::Millis,
+            &[p50].into_iter().collect(),
+            None,
+            BenchTarget::Shown,
+        );
+        table.add(
+            what("event to client, p99"),
+            Unit::Millis,
+            &[p99].into_iter().collect(),
+            None,
+            BenchTarget::Shown,
+        );
         let live: Series = [live].into_iter().collect();
-        table.add(what("deliveries of a running job"), Unit::PerSecond, &live, None, Aim::Shown);
+        table.add(what("deliveries of a running job"), Unit::PerSecond, &live, None, BenchTarget::Shown);
         let told: Series = [told].into_iter().collect();
-        table.add(what("deliveries of a finished job"), Unit::PerSecond, &told, None, Aim::Shown);
+        table.add(what("deliveries of a finished job"), Unit::PerSecond, &told, None, BenchTarget::Shown);
     }
     table.print();
 }
@@ -66,7 +78,7 @@ async fn measure(clients: usize) -> (Series, f64, f64) {
     app.config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("has an address");
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let serving = tokio::spawn(papertape::api::serve(app.clone(), listener, stopper.signal()));
     let (start, end) = (jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 3));
     let (job, _) = product::queue(&app, product::request("whole", &["watched".to_owned()], start, end)).await;

@@ -11,11 +11,11 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Failures older than this are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(900);
 /// The maximum number of clients remembered; beyond it, the client whose failure is oldest is forgotten.
-const MOST_CLIENTS: usize = 10_000;
+const MAX_CLIENTS: usize = 10_000;
 
 /// Failed logins by client.
 #[derive(Debug, Default)]
-pub struct Attempts(Mutex<HashMap<IpAddr, Failed>>);
+pub struct LoginThrottle(Mutex<HashMap<IpAddr, Failed>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Failed {
@@ -23,7 +23,7 @@ struct Failed {
     last: Timestamp,
 }
 
-impl Attempts {
+impl LoginThrottle {
     /// How long a client must still wait before its next login is checked; `None`: no wait.
     #[must_use]
     pub fn wait(&self, client: IpAddr, now: Timestamp) -> Option<Duration> {
@@ -37,10 +37,10 @@ impl Attempts {
     pub fn failed(&self, client: IpAddr, now: Timestamp) {
         let mut clients = self.clients();
         let is_over = |failed: &Failed| is_over(failed, now);
-        if clients.len() >= MOST_CLIENTS {
+        if clients.len() >= MAX_CLIENTS {
             clients.retain(|_, failed| !is_over(failed));
             let oldest = clients.iter().min_by_key(|(_, failed)| failed.last).map(|(client, _)| *client);
-            if let Some(oldest) = oldest.filter(|_| clients.len() >= MOST_CLIENTS) {
+            if let Some(oldest) = oldest.filter(|_| clients.len() >= MAX_CLIENTS) {
                 clients.remove(&oldest);
             }
         }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_a_bound_and_are_forgotten() {
-        let attempts = Attempts::default();
+        let attempts = LoginThrottle::default();
         let client = IpAddr::from([10, 0, 0, 1]);
         let mut pauses = Vec::new();
         let mut now = 0;
@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn a_network_of_addresses_is_one_client_and_clients_are_bounded() {
-        let attempts = Attempts::default();
+        let attempts = LoginThrottle::default();
         let address = |text: &str| text.parse::<IpAddr>().expect("an address");
         attempts.failed(address("2001:db8::1"), at(0));
         assert!(attempts.wait(address("2001:db8::ffff"), at(0)).is_some());
         assert!(attempts.wait(address("2001:db8:0:1::1"), at(0)).is_none());
-        for n in 0..u32::try_from(MOST_CLIENTS).expect("is small") + 10 {
+        for n in 0..u32::try_from(MAX_CLIENTS).expect("is small") + 10 {
             attempts.failed(IpAddr::V4((0x0a00_0000 + n).into()), at(i64::from(n)));
         }
-        assert!(attempts.clients().len() <= MOST_CLIENTS);
+        assert!(attempts.clients().len() <= MAX_CLIENTS);
     }
 }

@@ -6,7 +6,7 @@
 mod attempts;
 mod token;
 
-pub use attempts::Attempts;
+pub use attempts::LoginThrottle;
 pub use token::{HASH_PREFIX, TOKEN_PREFIX, TokenHash, new_token};
 
 use crate::config::AuthConfig;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 
 /// The maximum number of browser sessions at a time; one more ends the session that would expire first.
-pub const MOST_SESSIONS: u32 = 1_000;
+pub const MAX_SESSIONS: u32 = 1_000;
 /// The caller name for the key that a server leaves for commands of its own user.
 const THIS_MACHINE: &str = "this machine";
 
@@ -54,7 +54,7 @@ pub struct Caller {
 
 /// Why a login is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoginRefused {
+pub enum LoginError {
     /// The token is unknown.
     Wrong,
     /// Too many logins from this client have failed; the next one is not checked before this time has passed.
@@ -63,9 +63,9 @@ pub enum LoginRefused {
 
 /// Authenticates callers.
 #[derive(Debug)]
-pub struct Doorkeeper {
+pub struct Authenticator {
     tokens: Vec<(TokenHash, Caller)>,
-    attempts: Attempts,
+    attempts: LoginThrottle,
     lasts: Duration,
     /// The key for commands of the server's own user, which find it in the data directory.
     local: Option<String>,
@@ -86,7 +86,7 @@ pub struct Login {
     pub until: Timestamp,
 }
 
-impl Doorkeeper {
+impl Authenticator {
     /// An authenticator for the configured tokens.
     #[must_use]
     pub fn new(config: &AuthConfig) -> Self {
@@ -101,7 +101,7 @@ impl Doorkeeper {
         }
         Self {
             tokens,
-            attempts: Attempts::default(),
+            attempts: LoginThrottle::default(),
             lasts: Duration::from_secs(u64::from(config.session_hours.max(1)) * 3_600),
             local,
         }
@@ -155,13 +155,13 @@ impl Doorkeeper {
     ///
     /// # Errors
     /// The token is unknown, or the client has failed too often.
-    pub fn log_in(&self, client: IpAddr, token: &str, now: Timestamp) -> Result<Login, LoginRefused> {
+    pub fn log_in(&self, client: IpAddr, token: &str, now: Timestamp) -> Result<Login, LoginError> {
         if let Some(wait) = self.attempts.wait(client, now) {
-            return Err(LoginRefused::Slowed(wait));
+            return Err(LoginError::Slowed(wait));
         }
         let Some((token_hash, caller)) = self.holder(token.trim()) else {
             self.attempts.failed(client, now);
-            return Err(LoginRefused::Wrong);
+            return Err(LoginError::Wrong);
         };
         self.attempts.succeeded(client);
         let cookie = new_token();
@@ -175,9 +175,9 @@ mod tests {
     use super::*;
     use crate::config::AccessToken;
 
-    fn keeper(token: &str, scope: Scope) -> Doorkeeper {
+    fn keeper(token: &str, scope: Scope) -> Authenticator {
         let token = AccessToken { name: "desk".to_owned(), scope, hash: TokenHash::of(token) };
-        Doorkeeper::new(&AuthConfig { tokens: vec![token], session_hours: 2 })
+        Authenticator::new(&AuthConfig { tokens: vec![token], session_hours: 2 })
     }
 
     fn at(secs: i64) -> Timestamp {
@@ -212,22 +212,22 @@ mod tests {
         let keeper = keeper(&token, Scope::Read);
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let wrong = |client, secs| keeper.log_in(client, "guess", at(secs)).expect_err("refused");
-        let a_second = LoginRefused::Slowed(Duration::from_secs(1));
-        assert_eq!((wrong(one, 0), wrong(one, 0)), (LoginRefused::Wrong, a_second));
-        assert_eq!((wrong(one, 1), wrong(one, 1)), (LoginRefused::Wrong, a_second));
-        assert_eq!(wrong(one, 2), LoginRefused::Wrong);
-        assert_eq!(wrong(one, 2), LoginRefused::Slowed(Duration::from_secs(2)));
+        let a_second = LoginError::Slowed(Duration::from_secs(1));
+        assert_eq!((wrong(one, 0), wrong(one, 0)), (LoginError::Wrong, a_second));
+        assert_eq!((wrong(one, 1), wrong(one, 1)), (LoginError::Wrong, a_second));
+        assert_eq!(wrong(one, 2), LoginError::Wrong);
+        assert_eq!(wrong(one, 2), LoginError::Slowed(Duration::from_secs(2)));
         // Even the correct token is not checked before the pause is over.
         assert!(keeper.log_in(one, &token, at(3)).is_err());
         assert!(keeper.log_in(other, &token, at(3)).is_ok());
         assert!(keeper.log_in(one, &token, at(4)).is_ok());
-        assert_eq!((wrong(one, 4), wrong(one, 4)), (LoginRefused::Wrong, a_second), "it began anew");
+        assert_eq!((wrong(one, 4), wrong(one, 4)), (LoginError::Wrong, a_second), "it began anew");
     }
 
     /// Without tokens the server is open, and there is no local key.
     #[test]
     fn without_tokens_nobody_is_asked() {
-        let open = Doorkeeper::new(&AuthConfig::default());
+        let open = Authenticator::new(&AuthConfig::default());
         assert!(open.is_open() && open.local_key().is_none());
         let kept = keeper(&new_token(), Scope::Read);
         let local = kept.by_token(kept.local_key().expect("a key")).expect("let in");

@@ -1,8 +1,8 @@
 //! Checks that a log's books add up: each row must equal the row before it, changed by its own action at the
 //! day's open. Rows that do not are reported one by one; none is corrected.
 
-use super::position::{Doing, Row};
-use super::report::{Place, Report, Told};
+use super::position::{ImportAction, PositionLogRow};
+use super::report::{AiTraderReport, ReportLine, RowPlace};
 use papertape_agents::recorded::{Difference, NOISE, RecordedBooks};
 use papertape_core::ledger::Side;
 use papertape_core::market::Dataset;
@@ -20,7 +20,7 @@ pub struct Disagreement {
     pub date: Date,
     /// The row; `None` if no single row is at fault.
     #[serde(flatten)]
-    pub at: Option<Place>,
+    pub at: Option<RowPlace>,
     /// What is wrong, as text.
     pub what: String,
     /// The amounts, if any.
@@ -28,9 +28,9 @@ pub struct Disagreement {
     pub amounts: Option<Difference>,
 }
 
-impl Told for Disagreement {
+impl ReportLine for Disagreement {
     fn place(&self) -> String {
-        self.at.as_ref().map_or_else(|| format!("{} on {}", self.agent, self.date), Place::to_string)
+        self.at.as_ref().map_or_else(|| format!("{} on {}", self.agent, self.date), RowPlace::to_string)
     }
 
     fn reason(&self) -> String {
@@ -64,7 +64,7 @@ impl fmt::Display for Disagreement {
 
 /// Checks each row against the one before it. A row that follows from an earlier one instead starts a fork:
 /// the run was restarted from there, and the rows in between belong to the abandoned run.
-pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut Report) {
+pub(super) fn check(agent: &str, rows: &[PositionLogRow], dataset: &Dataset, report: &mut AiTraderReport) {
     let mut found = Vec::new();
     let rows = in_file_order(rows);
     for (at, pair) in rows.windows(2).enumerate() {
@@ -84,7 +84,7 @@ pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut R
         };
         match expected(&before.books, row, dataset) {
             Ok((expected, open)) => {
-                if let (Doing::Trade { price: Some(said), .. }, Some(open)) = (&row.doing, open)
+                if let (ImportAction::Trade { price: Some(said), .. }, Some(open)) = (&row.doing, open)
                     && (said.0 - open.0).abs() > NOISE
                 {
                     tell(format!("the row says a price of {said}, and the day opened at {open}"), None);
@@ -100,22 +100,26 @@ pub(super) fn check(agent: &str, rows: &[Row], dataset: &Dataset, report: &mut R
 }
 
 /// The rows in file order if their numbers start again in the middle; else by number.
-fn in_file_order(rows: &[Row]) -> Vec<&Row> {
-    let mut by_line: Vec<&Row> = rows.iter().collect();
+fn in_file_order(rows: &[PositionLogRow]) -> Vec<&PositionLogRow> {
+    let mut by_line: Vec<&PositionLogRow> = rows.iter().collect();
     by_line.sort_by_key(|row| row.at.line);
     let begins_again = rows.windows(2).any(|pair| pair[0].id == pair[1].id);
     if begins_again { by_line } else { rows.iter().collect() }
 }
 
 /// The row that this one follows from, if that is not the last of those `before` it.
-fn fork<'r>(before: &[&'r Row], row: &Row, dataset: &Dataset) -> Option<&'r Row> {
-    let follows = |from: &Row| {
+fn fork<'r>(
+    before: &[&'r PositionLogRow],
+    row: &PositionLogRow,
+    dataset: &Dataset,
+) -> Option<&'r PositionLogRow> {
+    let follows = |from: &PositionLogRow| {
         let expected = expected(&from.books, row, dataset);
         expected.is_ok_and(|(books, _)| row.books.differences(&books).is_empty())
     };
     let (last, earlier) = before.split_last()?;
     // If nothing has changed since, the earlier row cannot be told apart from the last one.
-    let is_elsewhere = |from: &&&Row| !from.books.differences(&last.books).is_empty();
+    let is_elsewhere = |from: &&&PositionLogRow| !from.books.differences(&last.books).is_empty();
     if follows(last) {
         return None;
     }
@@ -125,11 +129,11 @@ fn fork<'r>(before: &[&'r Row], row: &Row, dataset: &Dataset) -> Option<&'r Row>
 /// The books that a row should show, and the open price of its trade.
 fn expected(
     before: &RecordedBooks,
-    row: &Row,
+    row: &PositionLogRow,
     dataset: &Dataset,
 ) -> Result<(RecordedBooks, Option<Price>), String> {
     let mut books = before.clone();
-    let Doing::Trade { symbol, side, quantity, .. } = &row.doing else { return Ok((books, None)) };
+    let ImportAction::Trade { symbol, side, quantity, .. } = &row.doing else { return Ok((books, None)) };
     if quantity.is_zero() {
         return Ok((books, None));
     }

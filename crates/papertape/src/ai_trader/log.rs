@@ -1,7 +1,7 @@
 //! `log.jsonl`: one batch of messages per line.
 
 use super::layout::LogFile;
-use super::report::{AgentReport, Place, Report};
+use super::report::{AgentReport, AiTraderReport, RowPlace};
 use papertape_agents::recorded::{RecordedDay, RecordedMessage};
 use papertape_core::message::Role;
 use papertape_market::import::{Source, each_line};
@@ -16,12 +16,12 @@ pub(super) fn read(
     file: &LogFile,
     agent: &str,
     about: &mut AgentReport,
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) -> io::Result<RecordedDay> {
     let source = Source::file(&file.path);
     let mut day = RecordedDay::default();
     let read = each_line(&source, &mut |line, text| {
-        let at = Place { file: file.name.clone(), line };
+        let at = RowPlace { file: file.name.clone(), line };
         if let Err(reason) = text.and_then(|text| batch(text, agent, &mut day, about, report)) {
             report.unreadable(at, reason);
         }
@@ -36,7 +36,7 @@ fn batch(
     agent: &str,
     day: &mut RecordedDay,
     about: &AgentReport,
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) -> Result<(), String> {
     let line: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;

@@ -5,7 +5,7 @@
 //! `daily_prices_SYMBOL.json`. Reading decides nothing: unreadable rows are reported by file and line, books
 //! that do not add up are reported but not corrected, and [`dry`] runs the days without storing them.
 
-pub mod dry;
+pub mod dry_run;
 pub mod tidy;
 
 mod books;
@@ -16,14 +16,16 @@ mod report;
 
 pub use books::Disagreement;
 pub use layout::{Layout, find};
-pub use report::{AgentReport, DatasetReport, Place, Problem, Report, Skipped, Tally, Told};
+pub use report::{
+    AgentReport, AiTraderReport, CappedList, DatasetReport, Problem, ReportLine, RowPlace, Skipped,
+};
 
 use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedOrder};
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::time::Date;
-use position::{Doing, Row};
+use position::{ImportAction, PositionLogRow};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of these logs in a job's config.
@@ -51,7 +53,7 @@ pub fn read(
     layout: &Layout,
     dataset: &Dataset,
     only: &[String],
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) -> std::io::Result<Vec<RecordedAgent>> {
     let mut agents = Vec::new();
     for folder in &layout.agents {
@@ -70,7 +72,7 @@ pub fn read(
 fn read_agent(
     folder: &layout::AgentFolder,
     dataset: &Dataset,
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) -> std::io::Result<Option<RecordedAgent>> {
     let mut about = AgentReport::of(&folder.name);
     let problems = report.problems.count;
@@ -120,8 +122,8 @@ fn read_agent(
 }
 
 /// Whether the first row can open an account.
-fn begins(start: &Row, report: &mut Report) -> bool {
-    let reason = if matches!(start.doing, Doing::Trade { .. }) {
+fn begins(start: &PositionLogRow, report: &mut AiTraderReport) -> bool {
+    let reason = if matches!(start.doing, ImportAction::Trade { .. }) {
         "the first row trades; it has to say what the agent started with"
     } else if !start.books.holdings.is_empty() {
         "the first row holds positions; only a run that starts with cash alone can be imported"
@@ -136,22 +138,22 @@ fn begins(start: &Row, report: &mut Report) -> bool {
 
 /// Adds an action to its day.
 fn enter(
-    row: &Row,
+    row: &PositionLogRow,
     dataset: &Dataset,
     days: &mut BTreeMap<Date, RecordedDay>,
     about: &mut AgentReport,
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) {
     let is_trading_day = dataset.day(row.date).is_some();
     match &row.doing {
-        Doing::Nothing => {
+        ImportAction::Nothing => {
             about.no_trades += 1;
             if !is_trading_day {
                 report.skip(&row.at.to_string(), "no action, on a day that the prices do not have");
                 return;
             }
         }
-        Doing::Trade { symbol, side, quantity, .. } => {
+        ImportAction::Trade { symbol, side, quantity, .. } => {
             about.trades += u64::from(!quantity.is_zero());
             about.trades_of_nothing += u64::from(quantity.is_zero());
             if !is_trading_day {

@@ -1,7 +1,7 @@
 //! `position.jsonl`: one action per line, with the books after it.
 
 use super::layout::AgentFolder;
-use super::report::{AgentReport, Place, Report};
+use super::report::{AgentReport, AiTraderReport, RowPlace};
 use papertape_agents::recorded::RecordedBooks;
 use papertape_core::broker::{Side, parse_amount};
 use papertape_core::id::{ContentHash, Symbol};
@@ -19,15 +19,15 @@ const CASH: &str = "CASH";
 
 /// A row.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct PositionLogRow {
     /// Its file and line.
-    pub(super) at: Place,
+    pub(super) at: RowPlace,
     /// Its number.
     pub(super) id: i64,
     /// Its day.
     pub(super) date: Date,
     /// What was done.
-    pub(super) doing: Doing,
+    pub(super) doing: ImportAction,
     /// The agent's books after it.
     pub(super) books: RecordedBooks,
     /// Symbols that the row names and no earlier row does.
@@ -36,7 +36,7 @@ pub(super) struct Row {
 
 /// The action of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum ImportAction {
     /// No action.
     Nothing,
     /// A trade.
@@ -56,15 +56,15 @@ pub(super) enum Doing {
 pub(super) fn read(
     folder: &AgentFolder,
     about: &mut AgentReport,
-    report: &mut Report,
-) -> io::Result<Vec<Row>> {
+    report: &mut AiTraderReport,
+) -> io::Result<Vec<PositionLogRow>> {
     let source = Source::file(&folder.positions);
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<PositionLogRow> = Vec::new();
     let mut seen: BTreeMap<ContentHash, u64> = BTreeMap::new();
     let mut known = BTreeSet::new();
     let read = each_line(&source, &mut |line, text| {
         about.rows += 1;
-        let at = Place { file: source.name().to_owned(), line };
+        let at = RowPlace { file: source.name().to_owned(), line };
         let parsed = text.and_then(|text| {
             let hash = ContentHash::of(text.as_bytes());
             match seen.insert(hash, line) {
@@ -85,7 +85,7 @@ pub(super) fn read(
 }
 
 /// Sorts rows by their numbers. A row dated before its predecessor is a problem.
-fn in_order(rows: &mut [Row], agent: &str, report: &mut Report) {
+fn in_order(rows: &mut [PositionLogRow], agent: &str, report: &mut AiTraderReport) {
     if !rows.is_sorted_by_key(|row| row.id) {
         report.note(format!(
             "{agent}: rows do not stand in the order of their ids; they are read in that order"
@@ -108,7 +108,7 @@ fn in_order(rows: &mut [Row], agent: &str, report: &mut Report) {
     }
 }
 
-fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, String> {
+fn row(text: &str, at: RowPlace, known: &mut BTreeSet<Symbol>) -> Result<PositionLogRow, String> {
     let line: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
     let date = text_of(&line, "date").and_then(day)?;
@@ -117,7 +117,7 @@ fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, Strin
     let whole = parse_amount(id).ok().filter(|id| id.is_integer()).and_then(|id| id.to_i64());
     let id = whole.ok_or_else(|| format!("`id`: {id} is no whole number"))?;
     let doing = match line.get("this_action") {
-        None | Some(Value::Null) => Doing::Nothing,
+        None | Some(Value::Null) => ImportAction::Nothing,
         Some(Value::Object(action)) => doing(action).map_err(|reason| format!("`this_action`: {reason}"))?,
         Some(other) => return Err(format!("`this_action`: {other} is no object")),
     };
@@ -141,7 +141,7 @@ fn row(text: &str, at: Place, known: &mut BTreeSet<Symbol>) -> Result<Row, Strin
         }
     }
     let cash = cash.ok_or("`positions` has no `CASH`")?;
-    Ok(Row { at, id, date, doing, books: RecordedBooks { cash, holdings }, told })
+    Ok(PositionLogRow { at, id, date, doing, books: RecordedBooks { cash, holdings }, told })
 }
 
 /// Parses a day; one with a time comes from an hourly run.
@@ -154,9 +154,9 @@ fn day(text: &str) -> Result<Date, String> {
     }
 }
 
-fn doing(action: &Map<String, Value>) -> Result<Doing, String> {
+fn doing(action: &Map<String, Value>) -> Result<ImportAction, String> {
     let side = match text_of(action, "action")? {
-        "no_trade" => return Ok(Doing::Nothing),
+        "no_trade" => return Ok(ImportAction::Nothing),
         "buy" | "buy_crypto" => Side::Buy,
         "sell" | "sell_crypto" => Side::Sell,
         "short" => Side::Short,
@@ -173,7 +173,7 @@ fn doing(action: &Map<String, Value>) -> Result<Doing, String> {
         None | Some(Value::Null) => None,
         Some(price) => Some(Price(parse_amount(price).map_err(|reason| format!("`price`: {reason}"))?)),
     };
-    Ok(Doing::Trade { symbol, side, quantity: Quantity(amount), price })
+    Ok(ImportAction::Trade { symbol, side, quantity: Quantity(amount), price })
 }
 
 fn symbol(name: &str) -> Result<Symbol, String> {

@@ -13,42 +13,42 @@ const TOLD: usize = 10_000;
 
 /// The result of reading an import.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct AiTraderReport {
     /// The prices.
     pub dataset: DatasetReport,
     /// The agents that can be imported.
     pub agents: Vec<AgentReport>,
     /// Unreadable rows: they prevent the whole import.
-    pub problems: Tally<Problem>,
+    pub problems: CappedList<Problem>,
     /// Rows whose books do not add up.
-    pub disagreements: Tally<Disagreement>,
+    pub disagreements: CappedList<Disagreement>,
     /// Unreadable log lines that are left out, if requested.
-    pub unreadable: Tally<Problem>,
+    pub unreadable: CappedList<Problem>,
     /// Whether to leave such lines out.
     #[serde(skip)]
     pub skips_unreadable: bool,
     /// What is left out, and why.
-    pub skipped: Tally<Skipped>,
+    pub skipped: CappedList<Skipped>,
     /// Other notes, with their counts.
     pub notes: BTreeMap<String, u64>,
 }
 
 /// The first items of a kind, and the total count.
 #[derive(Clone, Debug, Serialize)]
-pub struct Tally<T> {
+pub struct CappedList<T> {
     /// The total.
     pub count: u64,
     /// The first items.
     pub first: Vec<T>,
 }
 
-impl<T> Default for Tally<T> {
+impl<T> Default for CappedList<T> {
     fn default() -> Self {
         Self { count: 0, first: Vec::new() }
     }
 }
 
-impl<T: Told> Tally<T> {
+impl<T: ReportLine> CappedList<T> {
     /// Groups the items by kind: one sentence with a count and the first places.
     #[must_use]
     pub fn by_kind(&self) -> Vec<KindOfProblem> {
@@ -61,14 +61,14 @@ impl<T: Told> Tally<T> {
 }
 
 /// An item with a place and a reason.
-pub trait Told {
+pub trait ReportLine {
     /// Its file and line, or its agent and day.
     fn place(&self) -> String;
     /// What is wrong there.
     fn reason(&self) -> String;
 }
 
-impl Told for Problem {
+impl ReportLine for Problem {
     fn place(&self) -> String {
         self.at.to_string()
     }
@@ -78,7 +78,7 @@ impl Told for Problem {
     }
 }
 
-impl Told for Skipped {
+impl ReportLine for Skipped {
     fn place(&self) -> String {
         self.what.clone()
     }
@@ -88,7 +88,7 @@ impl Told for Skipped {
     }
 }
 
-impl<T> Tally<T> {
+impl<T> CappedList<T> {
     /// Adds an item.
     pub fn add(&mut self, one: T) {
         self.count += 1;
@@ -100,14 +100,14 @@ impl<T> Tally<T> {
 
 /// The position of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct RowPlace {
     /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RowPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, line {}", self.file, self.line)
     }
@@ -118,7 +118,7 @@ impl fmt::Display for Place {
 pub struct Problem {
     /// Its file and line.
     #[serde(flatten)]
-    pub at: Place,
+    pub at: RowPlace,
     /// What is wrong with it.
     pub reason: String,
 }
@@ -202,14 +202,14 @@ impl AgentReport {
     }
 }
 
-impl Report {
+impl AiTraderReport {
     /// Adds an unreadable row.
-    pub fn problem(&mut self, at: Place, reason: impl Into<String>) {
+    pub fn problem(&mut self, at: RowPlace, reason: impl Into<String>) {
         self.problems.add(Problem { at, reason: reason.into() });
     }
 
     /// Adds an unreadable log line: it is left out if requested, else it prevents the whole import.
-    pub fn unreadable(&mut self, at: Place, reason: impl Into<String>) {
+    pub fn unreadable(&mut self, at: RowPlace, reason: impl Into<String>) {
         let of = if self.skips_unreadable { &mut self.unreadable } else { &mut self.problems };
         of.add(Problem { at, reason: reason.into() });
     }

@@ -2,7 +2,7 @@
 //! and removes the folders that become empty. The caller checks whether the database has a message.
 
 use super::layout::LogFile;
-use super::report::{AgentReport, Report};
+use super::report::{AgentReport, AiTraderReport};
 use super::{layout, log};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -89,7 +89,7 @@ pub fn read(log: &Log) -> io::Result<Result<Said, String>> {
         return Ok(Err("its folder's name is not a date".to_owned()));
     };
     let file = LogFile { date, path: log.path.clone(), name: log.name.clone() };
-    let (mut about, mut report) = (AgentReport::of(&log.agent), Report::default());
+    let (mut about, mut report) = (AgentReport::of(&log.agent), AiTraderReport::default());
     let day = log::read(&file, &log.agent, &mut about, &mut report)?;
     let left_out = report.notes.keys().find(|note| note.contains("not kept"));
     Ok(match (report.problems.first.first(), left_out) {

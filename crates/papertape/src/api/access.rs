@@ -1,8 +1,8 @@
 //! Who asks: a bearer token, or the cookie of a browser that has logged in. And `GET /access`.
 
 use super::error::ApiError;
-use super::guard::{header, is_own_page, is_read};
-use super::responses::Read;
+use super::layers::{header, is_own_page, is_read};
+use super::responses::ReadErrors;
 use crate::access::{Caller, Scope, TokenHash};
 use crate::app::App;
 use axum::Extension;
@@ -24,7 +24,7 @@ const OPEN: [&str; 3] = ["/login", "/logout", "/login.css"];
 const PROBE: &str = "/health";
 
 /// Lets in who is known, or everybody where no token is configured.
-pub(super) async fn known_caller(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(super) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if app.doorkeeper.is_open() || OPEN.contains(&request.uri().path()) {
         return next.run(request).await;
     }
@@ -94,7 +94,7 @@ fn login_for(uri: &Uri) -> String {
 
 /// Who asks, and what they may do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct AccessAnswer {
+pub(super) struct AccessResponse {
     /// Are tokens configured? If not, whoever reaches the server may do everything.
     required: bool,
     /// The name of the caller's token; `null` where none is needed.
@@ -108,12 +108,12 @@ pub(super) struct AccessAnswer {
     get,
     path = "/access",
     tag = "server",
-    responses((status = 200, body = AccessAnswer, description = "The caller"), Read)
+    responses((status = 200, body = AccessResponse, description = "The caller"), ReadErrors)
 )]
-pub(super) async fn access(caller: Option<Extension<Caller>>) -> Json<AccessAnswer> {
+pub(super) async fn access(caller: Option<Extension<Caller>>) -> Json<AccessResponse> {
     Json(match caller {
-        Some(Extension(Caller { name, scope })) => AccessAnswer { required: true, name: Some(name), scope },
-        None => AccessAnswer { required: false, name: None, scope: Scope::Operate },
+        Some(Extension(Caller { name, scope })) => AccessResponse { required: true, name: Some(name), scope },
+        None => AccessResponse { required: false, name: None, scope: Scope::Operate },
     })
 }
 

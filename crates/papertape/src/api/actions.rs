@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{PageParams, PlanJobPath, PlanPath, Query, log_rows};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, ActionsAnswer, ActionsQuery, PlanJobsAnswer};
+use crate::view::{self, ActionsQuery, ActionsResponse, PlanJobsResponse};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -32,13 +32,13 @@ pub(super) struct Params {
     path = "/plans/{plan_id}/jobs",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan"), PageParams),
-    responses((status = 200, body = PlanJobsAnswer, description = "A page of jobs; it may be empty"), Read)
+    responses((status = 200, body = PlanJobsResponse, description = "A page of jobs; it may be empty"), ReadErrors)
 )]
 pub(super) async fn jobs(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
     Query(params): Query<PageParams>,
-) -> Result<Json<PlanJobsAnswer>, ApiError> {
+) -> Result<Json<PlanJobsResponse>, ApiError> {
     Ok(Json(view::plan_jobs(&app, plan, params.limit, params.cursor).await?))
 }
 
@@ -55,13 +55,13 @@ pub(super) async fn jobs(
         ("job_id" = String, Path, description = "The job"),
         Params
     ),
-    responses((status = 200, body = ActionsAnswer, description = "A page of rows; it may be empty"), Read)
+    responses((status = 200, body = ActionsResponse, description = "A page of rows; it may be empty"), ReadErrors)
 )]
 pub(super) async fn actions(
     State(app): State<App>,
     PlanJobPath(plan, job): PlanJobPath,
     Query(params): Query<Params>,
-) -> Result<Json<ActionsAnswer>, ApiError> {
+) -> Result<Json<ActionsResponse>, ApiError> {
     let Params { cursor, before, limit } = params;
     let query = ActionsQuery { cursor, before, limit };
     Ok(Json(view::actions(&app, Some(plan), &job, query).await?))

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{DatasetPath, Query, maybe_day};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, BarsAnswer, BarsQuery};
+use crate::view::{self, BarsQuery, BarsResponse};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
@@ -44,13 +44,13 @@ pub(super) struct Params {
     path = "/datasets/{name}/bars",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), Params),
-    responses((status = 200, body = BarsAnswer, description = "A page of bars; it may be empty"), Read)
+    responses((status = 200, body = BarsResponse, description = "A page of bars; it may be empty"), ReadErrors)
 )]
 pub(super) async fn bars(
     State(app): State<App>,
     DatasetPath(name): DatasetPath,
     Query(params): Query<Params>,
-) -> Result<Json<BarsAnswer>, ApiError> {
+) -> Result<Json<BarsResponse>, ApiError> {
     let Params { symbol, interval, start_date, end_date, limit, cursor } = params;
     let query = BarsQuery { dataset: name, symbol, interval, start_date, end_date, limit, cursor };
     Ok(Json(view::bars(&app, &query)?))

@@ -1,9 +1,9 @@
 //! `POST /simulate/{job_id}/branch`
 
 use super::error::ApiError;
-use super::extract::{Body, JobPath, Object, day};
-use super::queued::{QueuedAnswer, job_id};
-use super::responses::Send;
+use super::extract::{Body, JobPath, JsonObject, day};
+use super::job_response::{QueuedResponse, job_id};
+use super::responses::BodyErrors;
 use super::trigger::SamplingBody;
 use crate::app::App;
 use crate::trigger::BranchRequest;
@@ -33,7 +33,7 @@ pub(super) struct BranchBody {
     instructions: Option<String>,
     /// Other sampling from the cut on.
     #[schema(value_type = Option<SamplingBody>)]
-    sampling: Option<Object<SamplingBody>>,
+    sampling: Option<JsonObject<SamplingBody>>,
 }
 
 /// Queue a job that shares this one's past up to a cut
@@ -43,13 +43,13 @@ pub(super) struct BranchBody {
     tag = "simulation",
     params(("job_id" = String, Path, description = "The parent")),
     request_body = BranchBody,
-    responses((status = 202, body = QueuedAnswer, description = "The new job"), Send)
+    responses((status = 202, body = QueuedResponse, description = "The new job"), BodyErrors)
 )]
 pub(super) async fn branch(
     State(app): State<App>,
     JobPath(job): JobPath,
     Body(body): Body<BranchBody>,
-) -> Result<(StatusCode, Json<QueuedAnswer>), ApiError> {
+) -> Result<(StatusCode, Json<QueuedResponse>), ApiError> {
     let parent = job_id(&job)?;
     let request = BranchRequest {
         agent: body.agent,
@@ -57,8 +57,8 @@ pub(super) async fn branch(
         at: body.node,
         model: body.model,
         instructions: body.instructions,
-        sampling: body.sampling.map(|Object(sampling)| sampling.into()),
+        sampling: body.sampling.map(|JsonObject(sampling)| sampling.into()),
     };
     let queued = crate::trigger::branch(&app, &parent, request).await?;
-    Ok((StatusCode::ACCEPTED, Json(QueuedAnswer::of(&app, queued, Some(&parent)).await?)))
+    Ok((StatusCode::ACCEPTED, Json(QueuedResponse::of(&app, queued, Some(&parent)).await?)))
 }

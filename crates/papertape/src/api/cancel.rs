@@ -2,14 +2,14 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::queued::{ChangedAnswer, job_id};
-use super::responses::Change;
+use super::job_response::{ChangedResponse, job_id};
+use super::responses::WriteErrors;
 use crate::app::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::record::JobStatus;
-use papertape_runtime::assist;
+use papertape_runtime::assistant_job;
 
 /// Stop a job after the step that is under way; it can be resumed
 #[utoipa::path(
@@ -17,13 +17,13 @@ use papertape_runtime::assist;
     path = "/simulate/{job_id}/cancel",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 202, body = ChangedAnswer, description = "It is cancelled, or will be at once"), Change)
+    responses((status = 202, body = ChangedResponse, description = "It is cancelled, or will be at once"), WriteErrors)
 )]
 pub(super) async fn cancel(
     State(app): State<App>,
     JobPath(job): JobPath,
-) -> Result<(StatusCode, Json<ChangedAnswer>), ApiError> {
-    let status = assist::cancel(&app.services, &job_id(&job)?).await;
+) -> Result<(StatusCode, Json<ChangedResponse>), ApiError> {
+    let status = assistant_job::cancel(&app.services, &job_id(&job)?).await;
     let status = status.map_err(|error| ApiError::Internal(error.into()))?;
     let message = match status {
         None => return Err(ApiError::NotFound(format!("there is no job {job}"))),
@@ -32,5 +32,5 @@ pub(super) async fn cancel(
         Some(status) => return Err(ApiError::Conflict(format!("job {job} is {status}"))),
     };
     let status = status.unwrap_or(JobStatus::Cancelled);
-    Ok((StatusCode::ACCEPTED, Json(ChangedAnswer::of(&app, job, status, message))))
+    Ok((StatusCode::ACCEPTED, Json(ChangedResponse::of(&app, job, status, message))))
 }

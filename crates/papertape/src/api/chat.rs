@@ -1,12 +1,13 @@
 //! `/chat/message`, `/chat/sessions` and `/chat/sessions/{session_id}`
 
 use super::error::ApiError;
-use super::extract::{Body, ChatPath, PageParams, Query, Reader};
-use super::responses::{Read, Send};
+use super::extract::{Body, ChatPath, PageParams, PreferredLanguage, Query};
+use super::responses::{BodyErrors, ReadErrors};
 use crate::app::App;
-use crate::assistant::{self, Asked};
+use crate::assistant::{self, NewMessage};
 use crate::view::{
-    self, ChatMessageAnswer, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer, Deployment,
+    self, ChatMessageResponse, ChatQuery, ChatSessionResponse, ChatSessionSummary, ChatSessionsResponse,
+    Deployment,
 };
 use axum::Json;
 use axum::extract::State;
@@ -37,14 +38,14 @@ pub(super) struct MessageBody {
 
 /// A message that was taken, with the place of its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub(super) struct TurnAnswer {
+pub(super) struct TurnResponse {
     /// The conversation.
     session: ChatSessionSummary,
     /// What was said.
-    user: ChatMessageAnswer,
+    user: ChatMessageResponse,
     /// The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
     /// the job to follow.
-    assistant: ChatMessageAnswer,
+    assistant: ChatMessageResponse,
     /// The job that answers.
     job_id: String,
     /// Whose data it is.
@@ -63,23 +64,23 @@ pub(super) struct TurnAnswer {
     path = "/chat/message",
     tag = "chat",
     request_body = MessageBody,
-    responses((status = 202, body = TurnAnswer, description = "The message is kept, its answer under way"), Send)
+    responses((status = 202, body = TurnResponse, description = "The message is kept, its answer under way"), BodyErrors)
 )]
 pub(super) async fn message(
     State(app): State<App>,
-    Reader(language): Reader,
+    PreferredLanguage(language): PreferredLanguage,
     Body(body): Body<MessageBody>,
-) -> Result<(StatusCode, Json<TurnAnswer>), ApiError> {
-    let asked = Asked {
+) -> Result<(StatusCode, Json<TurnResponse>), ApiError> {
+    let asked = NewMessage {
         message: body.message,
         session: body.session_id,
         plan: body.plan_id,
         context: body.context.unwrap_or_default(),
         language: Some(language),
     };
-    let turn = assistant::ask(&app, asked).await?;
+    let turn = assistant::post_message(&app, asked).await?;
     let assistant = view::chat_message(turn.assistant);
-    let answer = TurnAnswer {
+    let answer = TurnResponse {
         session: turn.session.into(),
         user: view::chat_message(turn.user),
         job_id: assistant.job_id.clone().unwrap_or_default(),
@@ -95,12 +96,12 @@ pub(super) async fn message(
     path = "/chat/sessions",
     tag = "chat",
     params(PageParams),
-    responses((status = 200, body = ChatSessionsAnswer, description = "A page of conversations"), Read)
+    responses((status = 200, body = ChatSessionsResponse, description = "A page of conversations"), ReadErrors)
 )]
 pub(super) async fn sessions(
     State(app): State<App>,
     Query(params): Query<PageParams>,
-) -> Result<Json<ChatSessionsAnswer>, ApiError> {
+) -> Result<Json<ChatSessionsResponse>, ApiError> {
     let query = ChatQuery { limit: params.limit, cursor: params.cursor };
     Ok(Json(view::chat_sessions(&app, query).await?))
 }
@@ -111,13 +112,13 @@ pub(super) async fn sessions(
     path = "/chat/sessions/{session_id}",
     tag = "chat",
     params(("session_id" = String, Path, description = "The conversation"), PageParams),
-    responses((status = 200, body = ChatSessionAnswer, description = "The conversation"), Read)
+    responses((status = 200, body = ChatSessionResponse, description = "The conversation"), ReadErrors)
 )]
 pub(super) async fn session(
     State(app): State<App>,
     ChatPath(session): ChatPath,
     Query(params): Query<PageParams>,
-) -> Result<Json<ChatSessionAnswer>, ApiError> {
+) -> Result<Json<ChatSessionResponse>, ApiError> {
     let query = ChatQuery { limit: params.limit, cursor: params.cursor };
     Ok(Json(view::chat_session(&app, &session, query).await?))
 }

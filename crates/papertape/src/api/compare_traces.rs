@@ -2,7 +2,7 @@
 
 use super::error::ApiError;
 use super::extract::Query;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
 use crate::view::{self, CompareQuery};
 use axum::Json;
@@ -37,7 +37,7 @@ pub(super) struct Params {
     path = "/profiles/compare",
     tag = "record",
     params(Params),
-    responses((status = 200, body = Object, description = "Both cohorts, and which is to be preferred"), Read)
+    responses((status = 200, body = Object, description = "Both cohorts, and which is to be preferred"), ReadErrors)
 )]
 pub(super) async fn compare_traces(
     State(app): State<App>,

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, CurvesAnswer};
+use crate::view::{self, CurvesResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -17,7 +17,7 @@ use axum::extract::State;
     path = "/jobs/{job_id}/curves",
     tag = "record",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 200, body = CurvesAnswer, description = "Its agents, day by day", example = json!({
+    responses((status = 200, body = CurvesResponse, description = "Its agents, day by day", example = json!({
         "job_id": "550e8400-e29b-41d4-a716-446655440000",
         "cancel_requested": false,
         "dates": ["2012-10-01", "2012-10-02"],
@@ -32,11 +32,11 @@ use axum::extract::State;
         "deployment_mode": "prod",
         "is_dev_mode": false,
         "preserve_dev_data": null
-    })), Read)
+    })), ReadErrors)
 )]
 pub(super) async fn curves(
     State(app): State<App>,
     JobPath(job): JobPath,
-) -> Result<Json<CurvesAnswer>, ApiError> {
+) -> Result<Json<CurvesResponse>, ApiError> {
     Ok(Json(view::curves(&app, &job).await?))
 }

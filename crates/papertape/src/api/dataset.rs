@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::DatasetPath;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, DatasetAnswer};
+use crate::view::{self, DatasetResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,11 +14,11 @@ use axum::extract::State;
     path = "/datasets/{name}",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash")),
-    responses((status = 200, body = DatasetAnswer, description = "The dataset"), Read)
+    responses((status = 200, body = DatasetResponse, description = "The dataset"), ReadErrors)
 )]
 pub(super) async fn dataset(
     State(app): State<App>,
     DatasetPath(name): DatasetPath,
-) -> Result<Json<DatasetAnswer>, ApiError> {
+) -> Result<Json<DatasetResponse>, ApiError> {
     Ok(Json(view::dataset(&app, &name)?))
 }

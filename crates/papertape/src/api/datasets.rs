@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, rows};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, DatasetsAnswer, DatasetsQuery};
+use crate::view::{self, DatasetsQuery, DatasetsResponse};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -29,11 +29,11 @@ pub(super) struct Params {
     path = "/datasets",
     tag = "data",
     params(Params),
-    responses((status = 200, body = DatasetsAnswer, description = "A page of datasets"), Read)
+    responses((status = 200, body = DatasetsResponse, description = "A page of datasets"), ReadErrors)
 )]
 pub(super) async fn datasets(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<DatasetsAnswer>, ApiError> {
+) -> Result<Json<DatasetsResponse>, ApiError> {
     Ok(Json(view::datasets(&app, &DatasetsQuery { limit: params.limit, cursor: params.cursor })?))
 }

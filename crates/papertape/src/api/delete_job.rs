@@ -2,8 +2,8 @@
 
 use super::error::ApiError;
 use super::extract::{JobPath, Query};
-use super::queued::job_id;
-use super::responses::Change;
+use super::job_response::job_id;
+use super::responses::WriteErrors;
 use crate::app::App;
 use crate::deletion;
 use crate::view::Deployment;
@@ -25,7 +25,7 @@ pub(super) struct DeleteParams {
 
 /// What was deleted.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct DeletedAnswer {
+pub(super) struct DeletedResponse {
     /// The job.
     job_id: String,
     /// The jobs that are gone: this one, then those that were built on it.
@@ -48,15 +48,15 @@ pub(super) struct DeletedAnswer {
     path = "/jobs/{job_id}",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job"), DeleteParams),
-    responses((status = 200, body = DeletedAnswer, description = "It is gone"), Change)
+    responses((status = 200, body = DeletedResponse, description = "It is gone"), WriteErrors)
 )]
 pub(super) async fn delete_job(
     State(app): State<App>,
     JobPath(job): JobPath,
     Query(params): Query<DeleteParams>,
-) -> Result<Json<DeletedAnswer>, ApiError> {
+) -> Result<Json<DeletedResponse>, ApiError> {
     let deleted = deletion::delete(&app, &job_id(&job)?, params.dependents).await?;
-    Ok(Json(DeletedAnswer {
+    Ok(Json(DeletedResponse {
         job_id: job,
         jobs: deleted.jobs.iter().map(ToString::to_string).collect(),
         texts: deleted.texts,

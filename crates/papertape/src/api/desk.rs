@@ -1,6 +1,6 @@
 //! What a desk is, in a body.
 
-use super::extract::Object;
+use super::extract::JsonObject;
 use super::trigger::whole;
 use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
 use papertape_agents::desk::sizing::{SizingConfig, Weights};
@@ -59,7 +59,7 @@ pub(super) struct DeskBody {
     symbols_at_once: Option<u32>,
     /// From ratings to orders.
     #[schema(value_type = Option<SizingBody>)]
-    sizing: Option<Object<SizingBody>>,
+    sizing: Option<JsonObject<SizingBody>>,
 }
 
 /// Who reads the data.
@@ -94,7 +94,7 @@ enum StyleBody {
 struct SizingBody {
     /// The target of each rating as a share of the cap of one symbol.
     #[schema(value_type = Option<WeightsBody>)]
-    weights: Option<Object<WeightsBody>>,
+    weights: Option<JsonObject<WeightsBody>>,
     /// The cap of one symbol; absent: 0.25.
     #[serde(default, deserialize_with = "share")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 10)]
@@ -181,7 +181,7 @@ impl DeskBody {
                 .portfolio_node_timeout_secs
                 .unwrap_or(usual.portfolio_node_timeout_secs),
             symbols_at_once: self.symbols_at_once.map_or(usual.symbols_at_once, |count| count as usize),
-            sizing: self.sizing.map_or(usual.sizing, |Object(sizing)| sizing.into()),
+            sizing: self.sizing.map_or(usual.sizing, |JsonObject(sizing)| sizing.into()),
         })
     }
 }
@@ -190,7 +190,7 @@ impl From<SizingBody> for SizingConfig {
     fn from(body: SizingBody) -> Self {
         let usual = Self::default();
         Self {
-            weights: body.weights.map_or(usual.weights, |Object(weights)| weights.into()),
+            weights: body.weights.map_or(usual.weights, |JsonObject(weights)| weights.into()),
             symbol_cap: body.symbol_cap.unwrap_or(usual.symbol_cap),
             gross_cap: body.gross_cap.unwrap_or(usual.gross_cap),
             cash_reserve: body.cash_reserve.unwrap_or(usual.cash_reserve),

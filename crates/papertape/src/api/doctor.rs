@@ -1,8 +1,8 @@
 //! `GET /doctor`
 
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, DoctorAnswer};
+use crate::view::{self, DoctorResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,8 +14,8 @@ use axum::extract::State;
     get,
     path = "/doctor",
     tag = "server",
-    responses((status = 200, body = DoctorAnswer, description = "What was found"), Read)
+    responses((status = 200, body = DoctorResponse, description = "What was found"), ReadErrors)
 )]
-pub(super) async fn doctor(State(app): State<App>) -> Json<DoctorAnswer> {
+pub(super) async fn doctor(State(app): State<App>) -> Json<DoctorResponse> {
     Json(view::doctor(&app).await)
 }

@@ -1,6 +1,6 @@
 //! How the API refuses.
 
-use crate::assistant::AskError;
+use crate::assistant::PostMessageError;
 use crate::trigger::TriggerError;
 use crate::view::ViewError;
 use axum::Json;
@@ -174,13 +174,13 @@ impl From<ViewError> for ApiError {
     }
 }
 
-impl From<AskError> for ApiError {
-    fn from(error: AskError) -> Self {
+impl From<PostMessageError> for ApiError {
+    fn from(error: PostMessageError) -> Self {
         match error {
-            AskError::Bad { .. } => Self::Invalid(error.to_string()),
-            AskError::NotFound(what) => Self::NotFound(what),
-            AskError::Conflict(why) => Self::Conflict(why),
-            AskError::Record(cause) => Self::Internal(cause),
+            PostMessageError::Bad { .. } => Self::Invalid(error.to_string()),
+            PostMessageError::NotFound(what) => Self::NotFound(what),
+            PostMessageError::Conflict(why) => Self::Conflict(why),
+            PostMessageError::Record(cause) => Self::Internal(cause),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPageParams, SessionPath};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, ExposuresAnswer, SessionQuery};
+use crate::view::{self, ExposuresResponse, SessionQuery};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,12 +14,12 @@ use axum::extract::State;
     path = "/sessions/{session_id}/exposures",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), SessionPageParams),
-    responses((status = 200, body = ExposuresAnswer, description = "A page of reads; it may be empty"), Read)
+    responses((status = 200, body = ExposuresResponse, description = "A page of reads; it may be empty"), ReadErrors)
 )]
 pub(super) async fn exposures(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
     Query(SessionPageParams { limit, cursor }): Query<SessionPageParams>,
-) -> Result<Json<ExposuresAnswer>, ApiError> {
+) -> Result<Json<ExposuresResponse>, ApiError> {
     Ok(Json(view::exposures(&app, SessionQuery { session_id, limit, cursor }).await?))
 }

@@ -3,14 +3,14 @@
 
 use super::error::ApiError;
 use crate::app::App;
-use crate::view::{MOST_ROWS, MOST_SESSION_ROWS};
+use crate::view::{MAX_ROWS, MAX_SESSION_ROWS};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
-use papertape_core::action::{Language, MOST_ROWS as MOST_LOG_ROWS};
+use papertape_core::action::{Language, MAX_ROWS as MOST_LOG_ROWS};
 use papertape_core::time::{Date, parse_date};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
@@ -65,9 +65,9 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
 /// A JSON body that may be left out.
 #[derive(Debug)]
-pub(super) struct MaybeBody<T>(pub(super) Option<T>);
+pub(super) struct OptionalBody<T>(pub(super) Option<T>);
 
-impl<T: DeserializeOwned> FromRequest<App> for MaybeBody<T> {
+impl<T: DeserializeOwned> FromRequest<App> for OptionalBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
@@ -112,7 +112,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let Object(read) = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let JsonObject(read) = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         // It breaks off, or is wrong as a whole.
         let field = if path.starts_with(['.', '?']) { "body" } else { path.as_str() };
@@ -124,9 +124,9 @@ fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
 
 /// A JSON object. Where it expects a struct, serde alone would also take a list of its fields' values.
 #[derive(Debug)]
-pub(super) struct Object<T>(pub(super) T);
+pub(super) struct JsonObject<T>(pub(super) T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for JsonObject<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct OfMap<T>(PhantomData<T>);
 
@@ -247,9 +247,9 @@ fn number(field: &str, text: &str) -> Result<i64, ApiError> {
 /// The language that the reader wants: the first of `Accept-Language` that there is, Chinese where there is
 /// none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader(pub(super) Language);
+pub(super) struct PreferredLanguage(pub(super) Language);
 
-impl FromRequestParts<App> for Reader {
+impl FromRequestParts<App> for PreferredLanguage {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
@@ -329,12 +329,12 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
 
 /// A count of rows, of a query.
 pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    count(deserializer, MOST_ROWS)
+    count(deserializer, MAX_ROWS)
 }
 
 /// A count of messages, steps or reads of one session, of a query.
 pub(super) fn session_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    count(deserializer, MOST_SESSION_ROWS)
+    count(deserializer, MAX_SESSION_ROWS)
 }
 
 /// A count of rows of the action log, of a query.
@@ -387,7 +387,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Asked {
+    struct QueryFields {
         #[serde(default, deserialize_with = "maybe_day")]
         date: Option<Date>,
         #[serde(default, deserialize_with = "flag")]
@@ -402,10 +402,11 @@ mod tests {
 
     #[test]
     fn a_query_is_read_and_its_wrong_field_named() {
-        let asked: Asked = query(&Uri::from_static("/x?date=2012-10-01&whole=True")).expect("it is right");
+        let asked: QueryFields =
+            query(&Uri::from_static("/x?date=2012-10-01&whole=True")).expect("it is right");
         assert_eq!(asked.date, Some(jiff::civil::date(2012, 10, 1)));
         assert!(asked.whole && asked.list.is_empty());
-        let wrong = |uri| query::<Asked>(&Uri::from_static(uri));
+        let wrong = |uri| query::<QueryFields>(&Uri::from_static(uri));
         check(wrong("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
         check(wrong("/x?date=2012-10-01&date=2012-10-02"), "date: it is given more than once");
         check(wrong("/x?d%61te=2012-10-01&date=2012-10-01"), "date: it is given more than once");
@@ -425,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_body_is_read_and_its_wrong_field_named() {
-        let wrong = |text: &'static str| body::<Asked>(&Bytes::from_static(text.as_bytes()));
+        let wrong = |text: &'static str| body::<QueryFields>(&Bytes::from_static(text.as_bytes()));
         check(wrong("[]"), "body: invalid type: sequence, expected a JSON object at line 1 column 0");
         check(wrong("{"), "body: EOF while parsing an object at line 1 column 1");
         check(wrong(""), "body: EOF while parsing a value at line 1 column 0");

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{DatasetPath, Query};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, FactsQuery, FundamentalsAnswer, MacrosAnswer, NewsAnswer};
+use crate::view::{self, FactsQuery, FundamentalsResponse, MacrosResponse, NewsResponse};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -44,13 +44,13 @@ pub(super) struct BySeries {
     path = "/datasets/{name}/news",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), BySymbol),
-    responses((status = 200, body = NewsAnswer, description = "A page of news; it may be empty"), Read)
+    responses((status = 200, body = NewsResponse, description = "A page of news; it may be empty"), ReadErrors)
 )]
 pub(super) async fn news(
     State(app): State<App>,
     DatasetPath(dataset): DatasetPath,
     Query(BySymbol { symbol, limit, cursor }): Query<BySymbol>,
-) -> Result<Json<NewsAnswer>, ApiError> {
+) -> Result<Json<NewsResponse>, ApiError> {
     Ok(Json(view::news(&app, &FactsQuery { dataset, of: symbol, limit, cursor })?))
 }
 
@@ -60,13 +60,13 @@ pub(super) async fn news(
     path = "/datasets/{name}/fundamentals",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), BySymbol),
-    responses((status = 200, body = FundamentalsAnswer, description = "A page of figures; it may be empty"), Read)
+    responses((status = 200, body = FundamentalsResponse, description = "A page of figures; it may be empty"), ReadErrors)
 )]
 pub(super) async fn fundamentals(
     State(app): State<App>,
     DatasetPath(dataset): DatasetPath,
     Query(BySymbol { symbol, limit, cursor }): Query<BySymbol>,
-) -> Result<Json<FundamentalsAnswer>, ApiError> {
+) -> Result<Json<FundamentalsResponse>, ApiError> {
     Ok(Json(view::fundamentals(&app, &FactsQuery { dataset, of: symbol, limit, cursor })?))
 }
 
@@ -76,12 +76,12 @@ pub(super) async fn fundamentals(
     path = "/datasets/{name}/macros",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), BySeries),
-    responses((status = 200, body = MacrosAnswer, description = "A page of values; it may be empty"), Read)
+    responses((status = 200, body = MacrosResponse, description = "A page of values; it may be empty"), ReadErrors)
 )]
 pub(super) async fn macros(
     State(app): State<App>,
     DatasetPath(dataset): DatasetPath,
     Query(BySeries { series, limit, cursor }): Query<BySeries>,
-) -> Result<Json<MacrosAnswer>, ApiError> {
+) -> Result<Json<MacrosResponse>, ApiError> {
     Ok(Json(view::macros(&app, &FactsQuery { dataset, of: series, limit, cursor })?))
 }

@@ -2,10 +2,10 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::queued::job_id;
-use super::responses::Change;
+use super::job_response::job_id;
+use super::responses::WriteErrors;
 use crate::app::App;
-use crate::view::{HeadAnswer, head_answer};
+use crate::view::{HeadResponse, head_answer};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::record::JobHead;
@@ -17,12 +17,12 @@ use papertape_store::StoreError;
     path = "/jobs/{job_id}/head",
     tag = "record",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 200, body = HeadAnswer, description = "The head"), Change)
+    responses((status = 200, body = HeadResponse, description = "The head"), WriteErrors)
 )]
 pub(super) async fn head(
     State(app): State<App>,
     JobPath(job): JobPath,
-) -> Result<Json<HeadAnswer>, ApiError> {
+) -> Result<Json<HeadResponse>, ApiError> {
     answer(&app, &job, app.store.job_head(&job_id(&job)?).await)
 }
 
@@ -32,12 +32,12 @@ pub(super) async fn head(
     path = "/jobs/{job_id}/head",
     tag = "record",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 200, body = HeadAnswer, description = "The head, stored"), Change)
+    responses((status = 200, body = HeadResponse, description = "The head, stored"), WriteErrors)
 )]
 pub(super) async fn publish(
     State(app): State<App>,
     JobPath(job): JobPath,
-) -> Result<Json<HeadAnswer>, ApiError> {
+) -> Result<Json<HeadResponse>, ApiError> {
     answer(&app, &job, app.store.publish_job_head(&job_id(&job)?).await)
 }
 
@@ -45,7 +45,7 @@ fn answer(
     app: &App,
     job: &str,
     found: Result<Option<JobHead>, StoreError>,
-) -> Result<Json<HeadAnswer>, ApiError> {
+) -> Result<Json<HeadResponse>, ApiError> {
     match found {
         Ok(Some(head)) => Ok(Json(head_answer(app, &head))),
         Ok(None) => Err(ApiError::NotFound(format!("there is no job {job}"))),

@@ -2,7 +2,7 @@
 
 use crate::access::Caller;
 use crate::app::App;
-use crate::view::{self, HealthAnswer, HealthState};
+use crate::view::{self, HealthResponse, HealthState};
 use axum::Extension;
 use axum::Json;
 use axum::extract::State;
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 #[serde(untagged)]
 pub(super) enum HealthBody {
     /// For callers with a token, and for everyone where no token is configured.
-    Full(HealthAnswer),
+    Full(HealthResponse),
     /// For a probe without a token.
     Status(HealthStatus),
 }

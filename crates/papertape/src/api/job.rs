@@ -1,11 +1,11 @@
 //! `GET /jobs/{job_id}`, and the same by a plan and for decompositions.
 
 use super::error::ApiError;
-use super::extract::{JobPath, PlanJobPath, Query, Reader, log_rows};
+use super::extract::{JobPath, PlanJobPath, PreferredLanguage, Query, log_rows};
 use super::metrics::count_retries;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, JobAnswer, LogQuery};
+use crate::view::{self, JobResponse, LogQuery};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::action::Language;
@@ -45,14 +45,14 @@ impl LogParams {
     path = "/jobs/{job_id}",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job"), LogParams),
-    responses((status = 200, body = JobAnswer, description = "The job"), Read)
+    responses((status = 200, body = JobResponse, description = "The job"), ReadErrors)
 )]
 pub(super) async fn job(
     State(app): State<App>,
     JobPath(job): JobPath,
     Query(params): Query<LogParams>,
-    Reader(language): Reader,
-) -> Result<Json<JobAnswer>, ApiError> {
+    PreferredLanguage(language): PreferredLanguage,
+) -> Result<Json<JobResponse>, ApiError> {
     count_retries(&app, params.retries)?;
     Ok(Json(view::job(&app, &job, params.by(language)).await?))
 }
@@ -67,14 +67,14 @@ pub(super) async fn job(
         ("job_id" = String, Path, description = "The job"),
         LogParams
     ),
-    responses((status = 200, body = JobAnswer, description = "The job"), Read)
+    responses((status = 200, body = JobResponse, description = "The job"), ReadErrors)
 )]
 pub(super) async fn plan_job(
     State(app): State<App>,
     PlanJobPath(plan, job): PlanJobPath,
     Query(params): Query<LogParams>,
-    Reader(language): Reader,
-) -> Result<Json<JobAnswer>, ApiError> {
+    PreferredLanguage(language): PreferredLanguage,
+) -> Result<Json<JobResponse>, ApiError> {
     count_retries(&app, params.retries)?;
     Ok(Json(view::plan_job(&app, plan, &job, params.by(language)).await?))
 }
@@ -85,14 +85,14 @@ pub(super) async fn plan_job(
     path = "/tasks/decompose/jobs/{job_id}",
     tag = "plans",
     params(("job_id" = String, Path, description = "The job"), LogParams),
-    responses((status = 200, body = JobAnswer, description = "The job"), Read)
+    responses((status = 200, body = JobResponse, description = "The job"), ReadErrors)
 )]
 pub(super) async fn decompose_job(
     State(app): State<App>,
     JobPath(job): JobPath,
     Query(params): Query<LogParams>,
-    Reader(language): Reader,
-) -> Result<Json<JobAnswer>, ApiError> {
+    PreferredLanguage(language): PreferredLanguage,
+) -> Result<Json<JobResponse>, ApiError> {
     count_retries(&app, params.retries)?;
     Ok(Json(view::decompose_job(&app, &job, params.by(language)).await?))
 }

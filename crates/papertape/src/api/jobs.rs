@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, rows};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, JobsAnswer, JobsQuery};
+use crate::view::{self, JobsQuery, JobsResponse};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::record::JobStatus;
@@ -36,12 +36,12 @@ pub(super) struct Params {
     path = "/jobs",
     tag = "simulation",
     params(Params),
-    responses((status = 200, body = JobsAnswer, description = "A page of jobs; it may be empty"), Read)
+    responses((status = 200, body = JobsResponse, description = "A page of jobs; it may be empty"), ReadErrors)
 )]
 pub(super) async fn jobs(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<JobsAnswer>, ApiError> {
+) -> Result<Json<JobsResponse>, ApiError> {
     let query =
         JobsQuery { kind: params.kind, status: params.status, limit: params.limit, cursor: params.cursor };
     Ok(Json(view::jobs(&app, query).await?))

@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use papertape_runtime::stopping::StopSignal;
+use papertape_runtime::cancellation::CancelToken;
 use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const BUFFER_BYTES: usize = 128 * 1024;
 
 /// Answers requests until shutdown, then lets those under way end. Dropping the future cuts them off.
-pub(super) async fn listen(app: &App, listener: TcpListener, router: Router, mut shutdown: StopSignal) {
+pub(super) async fn listen(app: &App, listener: TcpListener, router: Router, mut shutdown: CancelToken) {
     let server = &app.config.server;
     let places = Arc::new(Semaphore::new(server.connections.max(1)));
     let head = Duration::from_secs(server.header_timeout_secs.max(1));
@@ -83,7 +83,7 @@ async fn serve(
     (stream, client): (impl AsyncRead + AsyncWrite + Unpin, SocketAddr),
     router: Router,
     head: Duration,
-    mut shutdown: StopSignal,
+    mut shutdown: CancelToken,
 ) {
     let (outlet, unread) = Outlet::new(stream);
     let answered = unread.clone();
@@ -135,7 +135,7 @@ mod tests {
     use axum::routing::get;
     use futures::stream::{iter, pending};
     use futures::{StreamExt as _, future::join};
-    use papertape_runtime::stopping::{StopReason, Stopper};
+    use papertape_runtime::cancellation::{CancelSource, StopReason};
     use std::convert::Infallible;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
@@ -144,10 +144,10 @@ mod tests {
     const CHUNKS: usize = 100;
 
     /// A server with one answer, and a client that has asked for it.
-    async fn asked(answer: fn() -> Response) -> (impl Future<Output = ()>, Stopper, DuplexStream) {
+    async fn asked(answer: fn() -> Response) -> (impl Future<Output = ()>, CancelSource, DuplexStream) {
         let (mut client, server) = duplex(1024);
         client.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("writes");
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let router = Router::new().route("/", get(async move || answer()));
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
         (serve((server, address), router, Duration::from_secs(60), stopper.signal()), stopper, client)

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPath, TickerPath, maybe_day};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, LiveAnswer, LiveQuery};
+use crate::view::{self, LiveQuery, LiveResponse};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
@@ -33,16 +33,16 @@ pub(super) struct Params {
     tag = "record",
     params(("ticker" = String, Path, description = "The instrument"), Params),
     responses(
-        (status = 200, body = LiveAnswer, description = "The newest analysis that matches"),
+        (status = 200, body = LiveResponse, description = "The newest analysis that matches"),
         (status = 409, body = super::error::ErrorBody, description = "It is still under way"),
-        Read
+        ReadErrors
     )
 )]
 pub(super) async fn live(
     State(app): State<App>,
     TickerPath(ticker): TickerPath,
     Query(params): Query<Params>,
-) -> Result<Json<LiveAnswer>, ApiError> {
+) -> Result<Json<LiveResponse>, ApiError> {
     let Params { date, job_id, model } = params;
     Ok(Json(view::live(&app, LiveQuery { ticker, date, job_id, model }).await?))
 }
@@ -63,15 +63,15 @@ pub(super) struct Ticker {
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Ticker),
     responses(
-        (status = 200, body = LiveAnswer, description = "The analysis"),
+        (status = 200, body = LiveResponse, description = "The analysis"),
         (status = 409, body = super::error::ErrorBody, description = "It is still under way"),
-        Read
+        ReadErrors
     )
 )]
 pub(super) async fn session_live(
     State(app): State<App>,
     SessionPath(session): SessionPath,
     Query(Ticker { ticker }): Query<Ticker>,
-) -> Result<Json<LiveAnswer>, ApiError> {
+) -> Result<Json<LiveResponse>, ApiError> {
     Ok(Json(view::session_live(&app, session, ticker).await?))
 }

@@ -3,10 +3,10 @@
 use super::access::{COOKIE_NAME, by_cookie, cookie};
 use super::error::ApiError;
 use super::extract::read_within;
-use super::guard::header;
 use super::html::escape;
+use super::layers::header;
 use super::stream::client;
-use crate::access::{Caller, Login, LoginRefused, MOST_SESSIONS, TokenHash};
+use crate::access::{Caller, Login, LoginError, MAX_SESSIONS, TokenHash};
 use crate::app::App;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -45,7 +45,7 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
     let refused = match app.doorkeeper.log_in(client, &token, now) {
         Ok(Login { cookie, cookie_hash, token_hash, caller, until }) => {
             let (hash, of) = (cookie_hash.to_string(), token_hash.to_string());
-            let kept = app.store.add_login(&hash, &of, (now, until), MOST_SESSIONS).await;
+            let kept = app.store.add_login(&hash, &of, (now, until), MAX_SESSIONS).await;
             kept.map_err(|error| ApiError::Internal(error.into()))?;
             tracing::info!(name = %caller.name, scope = caller.scope.as_str(), client = %client, "logged in");
             let cookie = set_cookie(&cookie, app.doorkeeper.session_lasts(), &headers);
@@ -53,10 +53,10 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
         }
         Err(refused) => refused,
     };
-    tracing::warn!(client = %client, slowed = matches!(refused, LoginRefused::Slowed(_)), "a login failed");
+    tracing::warn!(client = %client, slowed = matches!(refused, LoginError::Slowed(_)), "a login failed");
     Ok(match refused {
-        LoginRefused::Wrong => page(StatusCode::UNAUTHORIZED, &texts, &next, None, Some(texts.wrong)),
-        LoginRefused::Slowed(wait) => {
+        LoginError::Wrong => page(StatusCode::UNAUTHORIZED, &texts, &next, None, Some(texts.wrong)),
+        LoginError::Slowed(wait) => {
             let secs = wait.as_secs().max(1).to_string();
             let note = texts.slowed.replace("{secs}", &secs);
             let page = page(StatusCode::TOO_MANY_REQUESTS, &texts, &next, None, Some(&note));

@@ -2,11 +2,11 @@
 
 use super::error::ApiError;
 use super::extract::{Body, Query, maybe_day, rows};
-use super::responses::{Read, Send};
+use super::responses::{BodyErrors, ReadErrors};
 use crate::app::App;
 use crate::view::{
-    self, ArchivesAnswer, MemoryQuery, OpenPositionsAnswer, ReembedAnswer, RoundsAnswer, SearchBy,
-    TradesAnswer, TradesQuery,
+    self, ArchivesResponse, MemoryQuery, OpenPositionsResponse, ReembedResponse, RoundsResponse, SearchBy,
+    TradesQuery, TradesResponse,
 };
 use axum::Json;
 use axum::extract::State;
@@ -144,12 +144,12 @@ enum PeriodBody {
     path = "/memory/rounds",
     tag = "memory",
     params(Params),
-    responses((status = 200, body = RoundsAnswer, description = "A page of rounds; it may be empty"), Read)
+    responses((status = 200, body = RoundsResponse, description = "A page of rounds; it may be empty"), ReadErrors)
 )]
 pub(super) async fn rounds_of(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<RoundsAnswer>, ApiError> {
+) -> Result<Json<RoundsResponse>, ApiError> {
     Ok(Json(view::memory_rounds(&app, params.into()).await?))
 }
 
@@ -160,14 +160,14 @@ pub(super) async fn rounds_of(
     tag = "memory",
     params(Params),
     responses(
-        (status = 200, body = OpenPositionsAnswer, description = "A page of contexts; it may be empty"),
-        Read
+        (status = 200, body = OpenPositionsResponse, description = "A page of contexts; it may be empty"),
+        ReadErrors
     )
 )]
 pub(super) async fn open_positions(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<OpenPositionsAnswer>, ApiError> {
+) -> Result<Json<OpenPositionsResponse>, ApiError> {
     Ok(Json(view::memory_open(&app, params.into()).await?))
 }
 
@@ -178,14 +178,14 @@ pub(super) async fn open_positions(
     tag = "memory",
     params(TradeParams),
     responses(
-        (status = 200, body = TradesAnswer, description = "A page of reflections; it may be empty"),
-        Read
+        (status = 200, body = TradesResponse, description = "A page of reflections; it may be empty"),
+        ReadErrors
     )
 )]
 pub(super) async fn trades(
     State(app): State<App>,
     Query(params): Query<TradeParams>,
-) -> Result<Json<TradesAnswer>, ApiError> {
+) -> Result<Json<TradesResponse>, ApiError> {
     let TradeParams { model, job_id, limit, cursor, .. } = params;
     let query = TradesQuery {
         of: MemoryQuery { model, job_id, limit, cursor },
@@ -211,12 +211,12 @@ pub(super) async fn trades(
     path = "/memory/archives",
     tag = "memory",
     params(Params),
-    responses((status = 200, body = ArchivesAnswer, description = "A page of archives; it may be empty"), Read)
+    responses((status = 200, body = ArchivesResponse, description = "A page of archives; it may be empty"), ReadErrors)
 )]
 pub(super) async fn archives(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<ArchivesAnswer>, ApiError> {
+) -> Result<Json<ArchivesResponse>, ApiError> {
     Ok(Json(view::memory_archives(&app, params.into()).await?))
 }
 
@@ -226,12 +226,12 @@ pub(super) async fn archives(
     path = "/memory/compact",
     tag = "memory",
     request_body = CompactBody,
-    responses((status = 200, body = ArchivesAnswer, description = "What was folded"), Send)
+    responses((status = 200, body = ArchivesResponse, description = "What was folded"), BodyErrors)
 )]
 pub(super) async fn compact(
     State(app): State<App>,
     Body(body): Body<CompactBody>,
-) -> Result<Json<ArchivesAnswer>, ApiError> {
+) -> Result<Json<ArchivesResponse>, ApiError> {
     let query = MemoryQuery { model: body.model, job_id: body.job_id, ..MemoryQuery::default() };
     let period = match body.period {
         PeriodBody::Quarter => Period::Quarter,
@@ -246,12 +246,12 @@ pub(super) async fn compact(
     path = "/memory/reembed",
     tag = "memory",
     request_body = ReembedBody,
-    responses((status = 200, body = ReembedAnswer, description = "What was embedded"), Send)
+    responses((status = 200, body = ReembedResponse, description = "What was embedded"), BodyErrors)
 )]
 pub(super) async fn reembed(
     State(app): State<App>,
     Body(body): Body<ReembedBody>,
-) -> Result<Json<ReembedAnswer>, ApiError> {
+) -> Result<Json<ReembedResponse>, ApiError> {
     let query = MemoryQuery { model: body.model, job_id: body.job_id, ..MemoryQuery::default() };
     Ok(Json(view::memory_reembed(&app, query).await?))
 }

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPath, session_rows};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, MessagesAnswer, MessagesQuery};
+use crate::view::{self, MessagesQuery, MessagesResponse};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -36,12 +36,12 @@ pub(super) struct Params {
     path = "/sessions/{session_id}/messages",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Params),
-    responses((status = 200, body = MessagesAnswer, description = "A page of messages; it may be empty"), Read)
+    responses((status = 200, body = MessagesResponse, description = "A page of messages; it may be empty"), ReadErrors)
 )]
 pub(super) async fn messages(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
     Query(Params { node, from, limit, cursor }): Query<Params>,
-) -> Result<Json<MessagesAnswer>, ApiError> {
+) -> Result<Json<MessagesResponse>, ApiError> {
     Ok(Json(view::messages(&app, MessagesQuery { session_id, node, from, limit, cursor }).await?))
 }

@@ -1,7 +1,7 @@
 //! `GET /metrics`
 
 use super::error::ApiError;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
 use crate::metrics::{collect, render};
 use axum::extract::State;
@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 
 /// The highest number of a poll.
-const MOST_RETRIES: u32 = 1_000_000;
+const MAX_RETRIES: u32 = 1_000_000;
 
 /// Figures for a monitoring system, in Prometheus' text format
 #[utoipa::path(
@@ -18,7 +18,7 @@ const MOST_RETRIES: u32 = 1_000_000;
     tag = "server",
     responses(
         (status = 200, body = String, content_type = "text/plain", description = "The figures; see docs/operations.md"),
-        Read
+        ReadErrors
     )
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
@@ -30,10 +30,10 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, ApiError
 pub(super) fn count_retries(app: &App, retries: Option<u32>) -> Result<(), ApiError> {
     match retries {
         // Each poll tells its number, so each is one.
-        Some(1..=MOST_RETRIES) => app.metrics.client_retries.one_more(),
+        Some(1..=MAX_RETRIES) => app.metrics.client_retries.one_more(),
         None | Some(0) => {}
         Some(more) => {
-            return Err(ApiError::Invalid(format!("retries: {more} is not from 0 to {MOST_RETRIES}")));
+            return Err(ApiError::Invalid(format!("retries: {more} is not from 0 to {MAX_RETRIES}")));
         }
     }
     Ok(())

@@ -21,14 +21,16 @@ mod desk;
 mod docs;
 mod doctor;
 mod exposures;
+mod exposures_by_item;
 mod extract;
 mod facts;
-mod guard;
 mod head;
 mod health;
 mod html;
 mod job;
+mod job_response;
 mod jobs;
+mod layers;
 mod listen;
 mod live;
 mod login;
@@ -40,14 +42,12 @@ mod outlet;
 mod pages;
 mod plan_jobs;
 mod plans;
-mod queued;
 mod reasoning;
 mod responses;
 mod results;
 mod resume;
 mod session;
 mod session_memory;
-mod shown;
 mod state;
 mod status;
 mod steps;
@@ -55,14 +55,14 @@ mod stream;
 mod tasks;
 mod trigger;
 
-pub(crate) use trigger::{MOST_AGENTS, simulation};
+pub(crate) use trigger::{MAX_AGENTS, simulation};
 
 use crate::app::App;
 use crate::config::Config;
 use anyhow::{Context as _, Result, bail};
 use axum::Router;
 use error::ApiError;
-use papertape_runtime::stopping::StopSignal;
+use papertape_runtime::cancellation::CancelToken;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -125,7 +125,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(messages::messages))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
-        .routes(routes!(shown::shown))
+        .routes(routes!(exposures_by_item::shown))
         .routes(routes!(session::session))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
@@ -166,16 +166,16 @@ pub fn router(app: App) -> Router {
         .fallback(async || ApiError::NotFound("there is nothing at this address".to_owned()))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());
-    guard::around(routes, app)
+    layers::apply(routes, app)
 }
 
 /// Answers requests until shutdown, then lets those under way end. Running jobs is another's business.
 ///
 /// # Errors
 /// A socket that others than this machine reach, where no token is configured: see [`may_listen`].
-pub async fn serve(app: App, listener: TcpListener, shutdown: StopSignal) -> Result<()> {
+pub async fn serve(app: App, listener: TcpListener, shutdown: CancelToken) -> Result<()> {
     let address = listener.local_addr().context("the socket has no address")?;
-    may_listen(&app.config, address)?;
+    ensure_safe_bind(&app.config, address)?;
     let streams = Arc::clone(&app.streams);
     let mut stopped = shutdown.clone();
     let listening = listen::listen(&app, listener, router(app.clone()), shutdown);
@@ -192,7 +192,7 @@ pub async fn serve(app: App, listener: TcpListener, shutdown: StopSignal) -> Res
 ///
 /// # Errors
 /// An address that others than this machine reach needs tokens.
-pub fn may_listen(config: &Config, address: SocketAddr) -> Result<()> {
+pub fn ensure_safe_bind(config: &Config, address: SocketAddr) -> Result<()> {
     if address.ip().to_canonical().is_loopback() || !config.auth.tokens.is_empty() {
         return Ok(());
     }

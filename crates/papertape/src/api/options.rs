@@ -1,9 +1,9 @@
 //! `GET /simulate/options`
 
 use super::error::ApiError;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, OptionsAnswer};
+use crate::view::{self, OptionsResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,8 +14,8 @@ use axum::extract::State;
     get,
     path = "/simulate/options",
     tag = "simulation",
-    responses((status = 200, body = OptionsAnswer, description = "What can be run"), Read)
+    responses((status = 200, body = OptionsResponse, description = "What can be run"), ReadErrors)
 )]
-pub(super) async fn options(State(app): State<App>) -> Result<Json<OptionsAnswer>, ApiError> {
+pub(super) async fn options(State(app): State<App>) -> Result<Json<OptionsResponse>, ApiError> {
     Ok(Json(view::options(&app)?))
 }

@@ -8,7 +8,7 @@
 //! takes one gets it, and nothing is compressed when it is asked for.
 
 use super::error::ApiError;
-use super::guard::header;
+use super::layers::header;
 use crate::app::App;
 use axum::Router;
 use axum::extract::Path;

@@ -1,8 +1,8 @@
 //! `/plans/{plan_id}/decompose` and `/plans/{plan_id}/execute`
 
 use super::error::ApiError;
-use super::extract::{MaybeBody, PlanPath, Reader};
-use super::responses::Send;
+use super::extract::{OptionalBody, PlanPath, PreferredLanguage};
+use super::responses::BodyErrors;
 use crate::app::App;
 use crate::assistant;
 use crate::view::Deployment;
@@ -64,13 +64,13 @@ pub(super) struct PlanJobQueued {
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
     request_body = Option<DecomposeBody>,
-    responses((status = 202, body = PlanJobQueued, description = "The job is queued"), Send)
+    responses((status = 202, body = PlanJobQueued, description = "The job is queued"), BodyErrors)
 )]
 pub(super) async fn decompose(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
-    Reader(language): Reader,
-    MaybeBody(body): MaybeBody<DecomposeBody>,
+    PreferredLanguage(language): PreferredLanguage,
+    OptionalBody(body): OptionalBody<DecomposeBody>,
 ) -> Result<(StatusCode, Json<PlanJobQueued>), ApiError> {
     let body = body.unwrap_or_default();
     let usual = Limits::default();
@@ -91,13 +91,13 @@ pub(super) async fn decompose(
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
     request_body = Option<ExecuteBody>,
-    responses((status = 202, body = PlanJobQueued, description = "The job is queued"), Send)
+    responses((status = 202, body = PlanJobQueued, description = "The job is queued"), BodyErrors)
 )]
 pub(super) async fn execute(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
-    Reader(language): Reader,
-    MaybeBody(body): MaybeBody<ExecuteBody>,
+    PreferredLanguage(language): PreferredLanguage,
+    OptionalBody(body): OptionalBody<ExecuteBody>,
 ) -> Result<(StatusCode, Json<PlanJobQueued>), ApiError> {
     let body = body.unwrap_or_default();
     let trusted = body.trusted.unwrap_or_default();

@@ -2,15 +2,15 @@
 
 use super::error::ApiError;
 use super::extract::{Body, PageParams, PlanPath, Query};
-use super::responses::{Change, Read, Send};
+use super::responses::{BodyErrors, ReadErrors, WriteErrors};
 use crate::app::App;
-use crate::view::{self, PlanAnswer, PlansAnswer, ViewError};
+use crate::view::{self, PlanResponse, PlansResponse, ViewError};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, Written};
+use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, WriteResult};
 use papertape_core::ports::Plans as _;
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -47,12 +47,12 @@ pub(super) struct PlanPatch {
     path = "/plans",
     tag = "plans",
     params(PageParams),
-    responses((status = 200, body = PlansAnswer, description = "A page of plans; it may be empty"), Read)
+    responses((status = 200, body = PlansResponse, description = "A page of plans; it may be empty"), ReadErrors)
 )]
 pub(super) async fn plans(
     State(app): State<App>,
     Query(params): Query<PageParams>,
-) -> Result<Json<PlansAnswer>, ApiError> {
+) -> Result<Json<PlansResponse>, ApiError> {
     Ok(Json(view::plans(&app, params.limit, params.cursor).await?))
 }
 
@@ -63,12 +63,12 @@ pub(super) async fn plans(
     path = "/plans",
     tag = "plans",
     request_body = PlanBody,
-    responses((status = 201, body = PlanAnswer, description = "The plan"), Send)
+    responses((status = 201, body = PlanResponse, description = "The plan"), BodyErrors)
 )]
 pub(super) async fn create(
     State(app): State<App>,
     Body(body): Body<PlanBody>,
-) -> Result<(StatusCode, Json<PlanAnswer>), ApiError> {
+) -> Result<(StatusCode, Json<PlanResponse>), ApiError> {
     let new = NewPlan { id: None, name: body.name, goal: body.goal, chat_session: None, origin: None };
     let written = write(&app, vec![PlanWrite::Create(new)]).await?;
     Ok((StatusCode::CREATED, Json(view::plan(&app, written.plan.0).await?)))
@@ -80,12 +80,12 @@ pub(super) async fn create(
     path = "/plans/{plan_id}",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 200, body = PlanAnswer, description = "The plan"), Read)
+    responses((status = 200, body = PlanResponse, description = "The plan"), ReadErrors)
 )]
 pub(super) async fn plan(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
-) -> Result<Json<PlanAnswer>, ApiError> {
+) -> Result<Json<PlanResponse>, ApiError> {
     Ok(Json(view::plan(&app, plan).await?))
 }
 
@@ -97,13 +97,13 @@ pub(super) async fn plan(
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
     request_body = PlanPatch,
-    responses((status = 200, body = PlanAnswer, description = "The plan as it is now"), Send)
+    responses((status = 200, body = PlanResponse, description = "The plan as it is now"), BodyErrors)
 )]
 pub(super) async fn update(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
     Body(body): Body<PlanPatch>,
-) -> Result<Json<PlanAnswer>, ApiError> {
+) -> Result<Json<PlanResponse>, ApiError> {
     let changes = PlanChanges { name: body.name, goal: body.goal, status: None };
     write(&app, vec![PlanWrite::Update { plan: PlanId(plan), changes }]).await?;
     Ok(Json(view::plan(&app, plan).await?))
@@ -116,7 +116,7 @@ pub(super) async fn update(
     path = "/plans/{plan_id}",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 204, description = "It is gone"), Change)
+    responses((status = 204, description = "It is gone"), WriteErrors)
 )]
 pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> Result<StatusCode, ApiError> {
     write(&app, vec![PlanWrite::Delete { plan: PlanId(plan) }]).await?;
@@ -124,8 +124,8 @@ pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> 
 }
 
 /// Changes plans, in one transaction; says what the first change was made to.
-pub(super) async fn write(app: &App, writes: Vec<PlanWrite>) -> Result<Written, ApiError> {
-    let writes = Clean::of(&app.services.redactor, writes);
+pub(super) async fn write(app: &App, writes: Vec<PlanWrite>) -> Result<WriteResult, ApiError> {
+    let writes = Sanitized::of(&app.services.redactor, writes);
     let at = app.services.clock.now();
     let written = app.store.write_plans(writes, at).await.map_err(ViewError::from)?;
     let nothing = || ApiError::Internal(anyhow::anyhow!("nothing was written"));

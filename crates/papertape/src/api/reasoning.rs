@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, flag, maybe_day, rows};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, ReasoningAnswer, ReasoningQuery};
+use crate::view::{self, ReasoningQuery, ReasoningResponse};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
@@ -50,7 +50,7 @@ pub(super) struct Params {
     tag = "record",
     params(Params),
     responses(
-        (status = 200, body = ReasoningAnswer, description = "Sessions in the order in which they were opened", example = json!({
+        (status = 200, body = ReasoningResponse, description = "Sessions in the order in which they were opened", example = json!({
             "sessions": [{
                 "session_id": 123,
                 "job_id": "550e8400-e29b-41d4-a716-446655440000",
@@ -80,13 +80,13 @@ pub(super) struct Params {
             "is_dev_mode": false,
             "preserve_dev_data": null
         })),
-        Read
+        ReadErrors
     )
 )]
 pub(super) async fn reasoning(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<ReasoningAnswer>, ApiError> {
+) -> Result<Json<ReasoningResponse>, ApiError> {
     let query = ReasoningQuery {
         job_id: params.job_id,
         date: params.date,

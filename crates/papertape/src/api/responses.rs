@@ -22,27 +22,27 @@ const MEDIA_TYPE: (&str, &str, &str) =
     ("415", "unsupported_media_type", "the body must be JSON, with the Content-Type application/json");
 
 /// Of a request that reads.
-pub(super) struct Read;
+pub(super) struct ReadErrors;
 
 /// Of a request that changes something that must be there.
-pub(super) struct Change;
+pub(super) struct WriteErrors;
 
 /// Of a request that sends a body.
-pub(super) struct Send;
+pub(super) struct BodyErrors;
 
-impl IntoResponses for Read {
+impl IntoResponses for ReadErrors {
     fn responses() -> Responses {
         these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND])
     }
 }
 
-impl IntoResponses for Change {
+impl IntoResponses for WriteErrors {
     fn responses() -> Responses {
         these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, CONFLICT, DISK_FULL])
     }
 }
 
-impl IntoResponses for Send {
+impl IntoResponses for BodyErrors {
     fn responses() -> Responses {
         these(&[
             INVALID,

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, maybe_day};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, ReasoningLevel, ResultsAnswer, ResultsQuery};
+use crate::view::{self, ReasoningLevel, ResultsQuery, ResultsResponse};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
@@ -48,14 +48,14 @@ pub(super) struct Params {
     tag = "record",
     params(Params),
     responses(
-        (status = 200, body = ResultsAnswer, description = "With `date` a day's results, else a range's; an entry a model"),
-        Read
+        (status = 200, body = ResultsResponse, description = "With `date` a day's results, else a range's; an entry a model"),
+        ReadErrors
     )
 )]
 pub(super) async fn results(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<ResultsAnswer>, ApiError> {
+) -> Result<Json<ResultsResponse>, ApiError> {
     let query = ResultsQuery {
         date: params.date,
         start_date: params.start_date,

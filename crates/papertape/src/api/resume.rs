@@ -1,9 +1,9 @@
 //! `POST /simulate/{job_id}/resume`
 
 use super::error::ApiError;
-use super::extract::{JobPath, MaybeBody, Object};
-use super::queued::{ChangedAnswer, job_id};
-use super::responses::Send;
+use super::extract::{JobPath, JsonObject, OptionalBody};
+use super::job_response::{ChangedResponse, job_id};
+use super::responses::BodyErrors;
 use super::trigger::BudgetBody;
 use crate::app::App;
 use axum::Json;
@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 pub(super) struct ResumeBody {
     /// Lines of the budget that take the place of the job's own; the others stay.
     #[schema(value_type = Option<BudgetBody>)]
-    budget: Option<Object<BudgetBody>>,
+    budget: Option<JsonObject<BudgetBody>>,
 }
 
 /// Put a stopped job back into the queue; it goes on at the step where it stopped
@@ -29,15 +29,15 @@ pub(super) struct ResumeBody {
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job")),
     request_body = Option<ResumeBody>,
-    responses((status = 202, body = ChangedAnswer, description = "It is queued, or runs already"), Send)
+    responses((status = 202, body = ChangedResponse, description = "It is queued, or runs already"), BodyErrors)
 )]
 pub(super) async fn resume(
     State(app): State<App>,
     JobPath(job): JobPath,
-    MaybeBody(body): MaybeBody<ResumeBody>,
-) -> Result<(StatusCode, Json<ChangedAnswer>), ApiError> {
-    let budget = body.and_then(|body| body.budget).map(|Object(budget)| budget.into());
+    OptionalBody(body): OptionalBody<ResumeBody>,
+) -> Result<(StatusCode, Json<ChangedResponse>), ApiError> {
+    let budget = body.and_then(|body| body.budget).map(|JsonObject(budget)| budget.into());
     let status = crate::trigger::resume(&app, &job_id(&job)?, budget).await?;
-    let answer = ChangedAnswer::of(&app, job, status, &format!("the job is {status}"));
+    let answer = ChangedResponse::of(&app, job, status, &format!("the job is {status}"));
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::SessionPath;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, SessionHeadAnswer};
+use crate::view::{self, SessionHeadResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,11 +14,11 @@ use axum::extract::State;
     path = "/sessions/{session_id}",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1)),
-    responses((status = 200, body = SessionHeadAnswer, description = "The session"), Read)
+    responses((status = 200, body = SessionHeadResponse, description = "The session"), ReadErrors)
 )]
 pub(super) async fn session(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
-) -> Result<Json<SessionHeadAnswer>, ApiError> {
+) -> Result<Json<SessionHeadResponse>, ApiError> {
     Ok(Json(view::session_head(&app, session_id).await?))
 }

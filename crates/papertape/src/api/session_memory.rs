@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::SessionPath;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, SessionMemoryAnswer};
+use crate::view::{self, SessionMemoryResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,11 +14,11 @@ use axum::extract::State;
     path = "/sessions/{session_id}/memory",
     tag = "memory",
     params(("session_id" = i64, Path, description = "The session", minimum = 1)),
-    responses((status = 200, body = SessionMemoryAnswer, description = "Texts and ids; it may be empty"), Read)
+    responses((status = 200, body = SessionMemoryResponse, description = "Texts and ids; it may be empty"), ReadErrors)
 )]
 pub(super) async fn session_memory(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
-) -> Result<Json<SessionMemoryAnswer>, ApiError> {
+) -> Result<Json<SessionMemoryResponse>, ApiError> {
     Ok(Json(view::session_memory(&app, session_id).await?))
 }

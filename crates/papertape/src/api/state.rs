@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::extract::{Query, SessionPath};
 use super::live::Ticker;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
 use crate::view;
 use axum::Json;
@@ -18,7 +18,7 @@ use serde_json::Value;
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Ticker),
     responses(
         (status = 200, body = Object, description = "The state; the six fields of provenance stand in `investment_debate_state`"),
-        Read
+        ReadErrors
     )
 )]
 pub(super) async fn state(

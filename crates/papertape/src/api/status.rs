@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{JobPath, Query, maybe_day};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, StatusAnswer, StatusQuery};
+use crate::view::{self, StatusQuery, StatusResponse};
 use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
@@ -30,12 +30,12 @@ pub(super) struct Params {
     path = "/simulate/status/{job_id}",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job"), Params),
-    responses((status = 200, body = StatusAnswer, description = "Its progress"), Read)
+    responses((status = 200, body = StatusResponse, description = "Its progress"), ReadErrors)
 )]
 pub(super) async fn status(
     State(app): State<App>,
     JobPath(job): JobPath,
     Query(Params { date, model }): Query<Params>,
-) -> Result<Json<StatusAnswer>, ApiError> {
+) -> Result<Json<StatusResponse>, ApiError> {
     Ok(Json(view::status(&app, &job, &StatusQuery { date, model }).await?))
 }

@@ -2,9 +2,9 @@
 
 use super::error::ApiError;
 use super::extract::{Query, SessionPageParams, SessionPath};
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
-use crate::view::{self, SessionQuery, StepsAnswer};
+use crate::view::{self, SessionQuery, StepsResponse};
 use axum::Json;
 use axum::extract::State;
 
@@ -14,12 +14,12 @@ use axum::extract::State;
     path = "/sessions/{session_id}/steps",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), SessionPageParams),
-    responses((status = 200, body = StepsAnswer, description = "A page of steps; it may be empty"), Read)
+    responses((status = 200, body = StepsResponse, description = "A page of steps; it may be empty"), ReadErrors)
 )]
 pub(super) async fn steps(
     State(app): State<App>,
     SessionPath(session_id): SessionPath,
     Query(SessionPageParams { limit, cursor }): Query<SessionPageParams>,
-) -> Result<Json<StepsAnswer>, ApiError> {
+) -> Result<Json<StepsResponse>, ApiError> {
     Ok(Json(view::steps(&app, SessionQuery { session_id, limit, cursor }).await?))
 }

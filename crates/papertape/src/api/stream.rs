@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::extract::{JobPath, Query};
 use super::listen::Endless;
-use super::responses::Read;
+use super::responses::ReadErrors;
 use crate::app::App;
 use crate::streams::{self, OpenStream, StreamReader};
 use axum::body::{Body, Bytes};
@@ -18,7 +18,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct StreamQuery {
     after: Option<i64>,
 }
 
@@ -43,13 +43,13 @@ pub(super) struct Asked {
         (status = 200, description = "`text/event-stream`: events, each with `data` of the form of `StreamData`"),
         (status = 204, description = "The job has ended, and its end has been told"),
         (status = 429, body = super::error::ErrorBody, description = "Too many streams of one client"),
-        Read
+        ReadErrors
     )
 )]
 pub(super) async fn stream(
     State(app): State<App>,
     JobPath(job): JobPath,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<StreamQuery>,
     headers: HeaderMap,
     version: Version,
     extensions: Extensions,

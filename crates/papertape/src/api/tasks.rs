@@ -3,14 +3,14 @@
 use super::error::ApiError;
 use super::extract::{Body, PlanPath, TaskPath, given};
 use super::plans::write;
-use super::responses::{Change, Read, Send};
+use super::responses::{BodyErrors, ReadErrors, WriteErrors};
 use crate::app::App;
-use crate::view::{self, TaskAnswer, TasksAnswer};
+use crate::view::{self, TaskResponse, TasksResponse};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::plan::{
-    MOST_TASKS, NewTask, PlanId, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite,
+    MAX_TASKS, NewTask, PlanId, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite,
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -71,12 +71,12 @@ pub(super) struct TaskPatch {
     path = "/plans/{plan_id}/tasks",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 200, body = TasksAnswer, description = "The tasks; there may be none"), Read)
+    responses((status = 200, body = TasksResponse, description = "The tasks; there may be none"), ReadErrors)
 )]
 pub(super) async fn tasks(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
-) -> Result<Json<TasksAnswer>, ApiError> {
+) -> Result<Json<TasksResponse>, ApiError> {
     Ok(Json(view::tasks(&app, plan).await?))
 }
 
@@ -88,13 +88,13 @@ pub(super) async fn tasks(
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
     request_body = TaskBody,
-    responses((status = 201, body = TaskAnswer, description = "The task"), Send)
+    responses((status = 201, body = TaskResponse, description = "The task"), BodyErrors)
 )]
 pub(super) async fn create(
     State(app): State<App>,
     PlanPath(plan): PlanPath,
     Body(body): Body<TaskBody>,
-) -> Result<(StatusCode, Json<TaskAnswer>), ApiError> {
+) -> Result<(StatusCode, Json<TaskResponse>), ApiError> {
     let new = NewTask {
         id: None,
         parent: body.parent_id.map(TaskId),
@@ -118,12 +118,12 @@ pub(super) async fn create(
         ("plan_id" = i64, Path, description = "The plan"),
         ("task_id" = i64, Path, description = "The task")
     ),
-    responses((status = 200, body = TaskAnswer, description = "The task"), Read)
+    responses((status = 200, body = TaskResponse, description = "The task"), ReadErrors)
 )]
 pub(super) async fn task(
     State(app): State<App>,
     TaskPath(plan, task): TaskPath,
-) -> Result<Json<TaskAnswer>, ApiError> {
+) -> Result<Json<TaskResponse>, ApiError> {
     Ok(Json(view::task(&app, plan, task).await?))
 }
 
@@ -140,13 +140,13 @@ pub(super) async fn task(
         ("task_id" = i64, Path, description = "The task")
     ),
     request_body = TaskPatch,
-    responses((status = 200, body = TaskAnswer, description = "The task as it is now"), Send)
+    responses((status = 200, body = TaskResponse, description = "The task as it is now"), BodyErrors)
 )]
 pub(super) async fn update(
     State(app): State<App>,
     TaskPath(plan, task): TaskPath,
     Body(body): Body<TaskPatch>,
-) -> Result<Json<TaskAnswer>, ApiError> {
+) -> Result<Json<TaskResponse>, ApiError> {
     let id = TaskId(task);
     let dependencies = body.dependencies.map(ids).transpose()?;
     let (name, instruction, status) = (body.name, body.instruction, body.status);
@@ -180,7 +180,7 @@ pub(super) async fn update(
         ("plan_id" = i64, Path, description = "The plan"),
         ("task_id" = i64, Path, description = "The task")
     ),
-    responses((status = 204, description = "It is gone"), Change)
+    responses((status = 204, description = "It is gone"), WriteErrors)
 )]
 pub(super) async fn delete(
     State(app): State<App>,
@@ -195,8 +195,8 @@ fn of(plan: i64, write: TaskWrite) -> PlanWrite {
 }
 
 fn ids(ids: Vec<i64>) -> Result<Vec<TaskId>, ApiError> {
-    if ids.len() > MOST_TASKS {
-        return Err(ApiError::Invalid(format!("dependencies: there are more than {MOST_TASKS}")));
+    if ids.len() > MAX_TASKS {
+        return Err(ApiError::Invalid(format!("dependencies: there are more than {MAX_TASKS}")));
     }
     Ok(ids.into_iter().map(TaskId).collect())
 }

@@ -2,9 +2,9 @@
 
 use super::desk::DeskBody;
 use super::error::ApiError;
-use super::extract::{Body, Object, day, maybe_day};
-use super::queued::QueuedAnswer;
-use super::responses::Send;
+use super::extract::{Body, JsonObject, day, maybe_day};
+use super::job_response::QueuedResponse;
+use super::responses::BodyErrors;
 use crate::app::App;
 use crate::trigger::{BudgetChange, Request};
 use axum::Json;
@@ -24,7 +24,7 @@ use serde_json::{Number, Value};
 use utoipa::ToSchema;
 
 /// The most agents of one job.
-pub(crate) const MOST_AGENTS: usize = 64;
+pub(crate) const MAX_AGENTS: usize = 64;
 /// The largest whole number that every client can send.
 const INT64: u64 = i64::MAX as u64;
 /// The longest deadline.
@@ -58,7 +58,7 @@ pub(super) struct TriggerBody {
     rerun_degraded: Option<bool>,
     /// Agents, given whole.
     #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
-    agents: Option<Vec<Object<AgentBody>>>,
+    agents: Option<Vec<JsonObject<AgentBody>>>,
     /// What may be traded.
     #[schema(min_items = 1)]
     symbols: Option<Vec<String>>,
@@ -84,7 +84,7 @@ pub(super) struct TriggerBody {
     seed: Option<u64>,
     /// What the job may use.
     #[schema(value_type = Option<BudgetBody>)]
-    budget: Option<Object<BudgetBody>>,
+    budget: Option<JsonObject<BudgetBody>>,
     /// Write summaries?
     summaries: Option<bool>,
     /// Which of the traders' memories are on; absent: the config's, else all.
@@ -119,7 +119,7 @@ pub(super) struct AgentBody {
     model: String,
     /// How the model's words are drawn.
     #[schema(value_type = Option<SamplingBody>)]
-    sampling: Option<Object<SamplingBody>>,
+    sampling: Option<JsonObject<SamplingBody>>,
     /// The language of its prompts.
     #[serde(default)]
     language: LanguageBody,
@@ -129,10 +129,10 @@ pub(super) struct AgentBody {
     tools: Option<Vec<String>>,
     /// Where it stops.
     #[schema(value_type = Option<LimitsBody>)]
-    limits: Option<Object<LimitsBody>>,
+    limits: Option<JsonObject<LimitsBody>>,
     /// What a desk adds; for the kind `desk` alone.
     #[schema(value_type = Option<DeskBody>)]
-    desk: Option<Object<DeskBody>>,
+    desk: Option<JsonObject<DeskBody>>,
 }
 
 /// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
@@ -246,16 +246,16 @@ struct LimitsBody {
 pub(super) struct BudgetBody {
     /// The whole job, summaries left out.
     #[schema(value_type = Option<LimitBody>)]
-    job: Option<Object<LimitBody>>,
+    job: Option<JsonObject<LimitBody>>,
     /// Each agent.
     #[schema(value_type = Option<LimitBody>)]
-    agent: Option<Object<LimitBody>>,
+    agent: Option<JsonObject<LimitBody>>,
     /// Each agent on each day.
     #[schema(value_type = Option<LimitBody>)]
-    day: Option<Object<LimitBody>>,
+    day: Option<JsonObject<LimitBody>>,
     /// All summaries of the job.
     #[schema(value_type = Option<LimitBody>)]
-    summaries: Option<Object<LimitBody>>,
+    summaries: Option<JsonObject<LimitBody>>,
 }
 
 /// One line of a budget.
@@ -278,7 +278,7 @@ struct LimitBody {
     tag = "simulation",
     request_body = TriggerBody,
     responses(
-        (status = 202, body = QueuedAnswer, description = "The job is queued", example = json!({
+        (status = 202, body = QueuedResponse, description = "The job is queued", example = json!({
             "job_id": "01a20080-76d9-7776-80b8-d40317d19915",
             "status": "queued",
             "total_model_days": 10,
@@ -290,15 +290,15 @@ struct LimitBody {
             "is_dev_mode": false,
             "preserve_dev_data": null
         })),
-        Send
+        BodyErrors
     )
 )]
 pub(super) async fn trigger(
     State(app): State<App>,
     Body(body): Body<TriggerBody>,
-) -> Result<(StatusCode, Json<QueuedAnswer>), ApiError> {
+) -> Result<(StatusCode, Json<QueuedResponse>), ApiError> {
     let queued = crate::trigger::trigger(&app, request(body)?).await?;
-    Ok((StatusCode::ACCEPTED, Json(QueuedAnswer::of(&app, queued, None).await?)))
+    Ok((StatusCode::ACCEPTED, Json(QueuedResponse::of(&app, queued, None).await?)))
 }
 
 /// The request that a JSON object makes, as `POST /simulate/trigger` reads it.
@@ -325,14 +325,14 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         }
     }
     let (models, agents) = (body.models.unwrap_or_default(), body.agents.unwrap_or_default());
-    if models.len() + agents.len() > MOST_AGENTS {
-        return Err(ApiError::Invalid(format!("models: a job has at most {MOST_AGENTS} agents")));
+    if models.len() + agents.len() > MAX_AGENTS {
+        return Err(ApiError::Invalid(format!("models: a job has at most {MAX_AGENTS} agents")));
     }
     Ok(Request {
         start_date: body.start_date,
         end_date: Some(body.end_date),
         models,
-        agents: agents.into_iter().map(|Object(body)| agent(body)).collect::<Result<_, _>>()?,
+        agents: agents.into_iter().map(|JsonObject(body)| agent(body)).collect::<Result<_, _>>()?,
         symbols: body.symbols.unwrap_or_default(),
         universe: body.universe,
         dataset: body.dataset,
@@ -341,7 +341,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         initial_cash: body.initial_cash,
         benchmark: body.benchmark,
         seed: body.seed,
-        budget: body.budget.map(|Object(budget)| budget.into()),
+        budget: body.budget.map(|JsonObject(budget)| budget.into()),
         summaries: body.summaries,
         replace_existing: body.replace_existing.unwrap_or_default(),
         rerun_degraded: body.rerun_degraded.unwrap_or_default(),
@@ -358,7 +358,7 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
         .model
         .parse()
         .map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
-    let desk = body.desk.map(|Object(desk)| desk.into_config()).transpose();
+    let desk = body.desk.map(|JsonObject(desk)| desk.into_config()).transpose();
     let desk = desk.map_err(|message| ApiError::Invalid(format!("agents: {}: {message}", body.name)))?;
     Ok(AgentConfig {
         name: AgentName::from(body.name),
@@ -367,14 +367,14 @@ fn agent(body: AgentBody) -> Result<AgentConfig, ApiError> {
             KindBody::Desk => AgentKind::Desk,
         },
         model,
-        sampling: body.sampling.map(|Object(sampling)| sampling.into()).unwrap_or_default(),
+        sampling: body.sampling.map(|JsonObject(sampling)| sampling.into()).unwrap_or_default(),
         language: match body.language {
             LanguageBody::En => Language::En,
             LanguageBody::Zh => Language::Zh,
         },
         instructions: body.instructions,
         tools: body.tools.unwrap_or_default(),
-        limits: body.limits.map(|Object(limits)| limits.into()).unwrap_or_default(),
+        limits: body.limits.map(|JsonObject(limits)| limits.into()).unwrap_or_default(),
         desk,
     })
 }
@@ -406,8 +406,8 @@ impl From<LimitsBody> for Limits {
 
 impl From<BudgetBody> for BudgetChange {
     fn from(body: BudgetBody) -> Self {
-        let limit = |body: Option<Object<LimitBody>>| {
-            body.map(|Object(body)| Limit { tokens: body.tokens, usd: body.usd })
+        let limit = |body: Option<JsonObject<LimitBody>>| {
+            body.map(|JsonObject(body)| Limit { tokens: body.tokens, usd: body.usd })
         };
         Self {
             job: limit(body.job),

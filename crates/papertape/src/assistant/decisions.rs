@@ -1,7 +1,7 @@
 //! What sessions decided on their days and why: fills, theses of open positions, reflections on closed ones.
 
-use super::control::{JobsOf, of_view};
-use crate::view::{self, MemoryQuery, ReasoningAnswer, TradesQuery};
+use super::job_tools::{JobToolbox, of_view};
+use crate::view::{self, MemoryQuery, ReasoningResponse, TradesQuery};
 use jiff::tz::TimeZone;
 use papertape_core::id::JobId;
 use papertape_core::message::CallFailure;
@@ -20,8 +20,8 @@ pub(super) struct Thoughts {
 }
 
 /// Per session: the day, the trader, the fills, and the session's summary or its final text.
-pub(super) fn days(found: &ReasoningAnswer) -> Vec<Value> {
-    let fill = |row: &view::PositionAnswer| {
+pub(super) fn days(found: &ReasoningResponse) -> Vec<Value> {
+    let fill = |row: &view::PositionResponse| {
         let (symbol, price) = (row.symbol.as_deref()?, row.price?);
         let is_trade = matches!(
             row.action_type.as_str(),
@@ -29,7 +29,7 @@ pub(super) fn days(found: &ReasoningAnswer) -> Vec<Value> {
         );
         is_trade.then(|| format!("{} {} {symbol} @ {price}", row.action_type, row.amount))
     };
-    let day = |session: &view::SessionAnswer| {
+    let day = |session: &view::SessionResponse| {
         let last = session.conversation.iter().flatten().rev().find(|said| {
             said.role == papertape_core::message::Role::Assistant && !said.content.trim().is_empty()
         });
@@ -45,12 +45,12 @@ fn day(instant: Timestamp) -> Date {
     instant.to_zoned(TimeZone::UTC).date()
 }
 
-impl JobsOf {
+impl JobToolbox {
     /// The theses and reflections on the positions held on the days of these sessions.
     pub(super) async fn thoughts(
         &self,
         job: &JobId,
-        found: &ReasoningAnswer,
+        found: &ReasoningResponse,
     ) -> Result<Thoughts, CallFailure> {
         let (mut theses, mut reflections) = (Vec::new(), Vec::new());
         for session in &found.sessions {

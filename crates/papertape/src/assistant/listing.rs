@@ -1,12 +1,12 @@
 //! Lists runs and data, and stops a job.
 
-use super::control::{Given, JobsOf, bad, missing, of_view, unavailable};
+use super::job_tools::{JobToolbox, ToolArgs, bad, missing, of_view, unavailable};
 use crate::view::{self, JobsQuery};
 use papertape_core::action::Language;
 use papertape_core::message::CallFailure;
-use papertape_core::ports::Caller;
+use papertape_core::ports::ToolCaller;
 use papertape_core::record::JobStatus;
-use papertape_runtime::assist;
+use papertape_runtime::assistant_job;
 use papertape_runtime::worker::SIMULATE;
 use serde_json::{Value, json};
 
@@ -17,9 +17,13 @@ const MAX_RUNS: u32 = 100;
 const SYMBOLS: usize = 12;
 const MAX_SYMBOLS: usize = 500;
 
-impl JobsOf {
+impl JobToolbox {
     /// Requests that a job stop. A repeated request finds it stopped.
-    pub(super) async fn cancel(&self, by: &Caller<'_>, asked: &Given<'_>) -> Result<Value, CallFailure> {
+    pub(super) async fn cancel(
+        &self,
+        by: &ToolCaller<'_>,
+        asked: &ToolArgs<'_>,
+    ) -> Result<Value, CallFailure> {
         let name = asked.text("job_id").unwrap_or_default();
         if name == "latest" {
             let why = ("job_id: name the job; `latest` may be another one by then", "job_id：请给出任务编号");
@@ -30,7 +34,7 @@ impl JobsOf {
             let why = ("a turn cannot cancel itself", "本轮不能取消自己");
             return Err(missing(asked.say(why.0.to_owned(), why.1.to_owned())));
         }
-        let status = assist::cancel(&self.0.services, &job).await.map_err(unavailable)?;
+        let status = assistant_job::cancel(&self.0.services, &job).await.map_err(unavailable)?;
         let message = match status {
             Some(JobStatus::Cancelled) => {
                 asked.say(format!("job {job} is cancelled"), format!("任务 {job} 已取消"))
@@ -53,7 +57,7 @@ impl JobsOf {
     }
 
     /// The newest simulations, all or those with one status.
-    pub(super) async fn list_runs(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+    pub(super) async fn list_runs(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
         let status = asked.text("status").map(|status| status.parse::<JobStatus>()).transpose();
         let query = JobsQuery {
             kind: Some(SIMULATE.to_owned()),
@@ -96,7 +100,7 @@ impl JobsOf {
     }
 
     /// The datasets with their days and symbols.
-    pub(super) fn list_data(&self, asked: &Given<'_>) -> Result<Value, CallFailure> {
+    pub(super) fn list_data(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
         let named = asked.text("dataset");
         let entries = self.0.catalogue.list().map_err(unavailable)?;
         let entries = entries.into_iter().filter(|entry| !entry.replaced);

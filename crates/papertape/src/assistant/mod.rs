@@ -1,28 +1,28 @@
 //! The assistant's composition: what its jobs need, how they are queued, and what it sees of simulations.
 
-mod ask;
-mod control;
 mod decisions;
+mod job_tools;
 mod listing;
+mod post_message;
 mod runs;
 mod search;
 mod start;
 mod words;
 
-pub use ask::{AskError, Asked, MOST_MESSAGE_CHARS, ask};
+pub use post_message::{MAX_MESSAGE_CHARS, NewMessage, PostMessageError, post_message};
 pub use start::{decompose, execute};
-pub use words::{Hearing, Words};
+pub use words::{DeltaBus, DeltaReceiver};
 
 use crate::app::App;
 use crate::config::Mode;
 use anyhow::{Context as _, Result};
+use papertape_assistant::conversation::Speaker;
 use papertape_assistant::prompt::{FOLDER, Prompts};
 use papertape_assistant::settings::Settings;
-use papertape_assistant::talk::Speaker;
 use papertape_core::action::Language;
 use papertape_core::message::Sampling;
-use papertape_core::ports::Models as _;
-use papertape_runtime::assist::{Assistant, AssistantConfig};
+use papertape_core::ports::ModelClient as _;
+use papertape_runtime::assistant_job::{Assistant, AssistantConfig};
 use papertape_runtime::budget::Budget;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,17 +31,17 @@ use std::sync::Arc;
 pub(crate) type Overrides = BTreeMap<String, String>;
 
 /// Splits replaced prompts into those of agents, which come first, and those of the assistant.
-pub(crate) fn divided(overrides: Overrides) -> (Overrides, Overrides) {
+pub(crate) fn split_overrides(overrides: Overrides) -> (Overrides, Overrides) {
     overrides.into_iter().partition(|(name, _)| !name.starts_with(FOLDER))
 }
 
 /// The application, with workers that can also run the assistant's jobs.
-pub(crate) fn assisted(mut app: App, overrides: &Overrides) -> Result<App> {
+pub(crate) fn with_assistant(mut app: App, overrides: &Overrides) -> Result<App> {
     let store = Arc::new(app.store.clone());
     let assistant = Assistant {
         plans: Arc::clone(&store) as _,
         chats: store,
-        jobs: Arc::new(control::JobsOf(app.clone())),
+        jobs: Arc::new(job_tools::JobToolbox(app.clone())),
         web: Arc::new(search::Search::new(app.config.web_search.clone(), Arc::clone(&app.services.redactor))),
         prompts: Arc::new(Prompts::with_overrides(overrides).with_context(
             || match &app.config.prompts.dir {

@@ -1,8 +1,8 @@
 //! A trader's run over all requested days, whichever jobs ran them: days that an earlier job ran are not
 //! repeated, but still belong to the run.
 
-use super::control::{Given, JobsOf, missing, of_view, unavailable};
-use crate::view::{self, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
+use super::job_tools::{JobToolbox, ToolArgs, missing, of_view, unavailable};
+use crate::view::{self, RangeResult, ResultsQuery, ResultsResponse, ViewError};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::message::CallFailure;
@@ -27,7 +27,7 @@ struct Link {
     until: Option<Date>,
 }
 
-impl JobsOf {
+impl JobToolbox {
     /// The jobs that ran a trader's days, newest first: this job, and those that it continues.
     async fn chain(&self, job: &JobId, model: &str, from: Option<Date>) -> Result<Vec<Link>, CallFailure> {
         let mut links = vec![Link { job: job.clone(), until: None }];
@@ -94,14 +94,14 @@ impl JobsOf {
 
     async fn ranges(&self, query: ResultsQuery) -> Result<Vec<RangeResult>, CallFailure> {
         match view::results(&self.0, query).await {
-            Ok(ResultsAnswer::Range(range)) => Ok(range.results),
-            Ok(ResultsAnswer::Day(_)) | Err(ViewError::NotFound(_)) => Ok(Vec::new()),
+            Ok(ResultsResponse::Range(range)) => Ok(range.results),
+            Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Ok(Vec::new()),
             Err(error) => Err(of_view(error)),
         }
     }
 
     /// The results of a job's days by trader, including days that other jobs ran earlier.
-    pub(super) async fn runs(&self, job: &JobId, asked: &Given<'_>) -> Result<Vec<Run>, CallFailure> {
+    pub(super) async fn runs(&self, job: &JobId, asked: &ToolArgs<'_>) -> Result<Vec<Run>, CallFailure> {
         let (first, last, agents) = self.days(job).await?;
         let (from, to) = (asked.day("start_date")?.max(first), asked.day("end_date")?.or(last).min(last));
         let wanted = asked.text("model");
@@ -131,7 +131,7 @@ pub(super) fn percent(fraction: Option<f64>) -> Option<f64> {
 
 impl Run {
     /// A short summary for the model.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let (job, run) = (&self.job, &self.range);
         let mut value = run.starting_portfolio_value.to_f64();
         let mut days = Vec::new();

@@ -6,7 +6,7 @@ use papertape_assistant::web::{Hit, WebSearch};
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::BoxFuture;
 use papertape_llm::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_DEPTH, Shape};
-use papertape_llm::{Key, Unread, find_key, read_body};
+use papertape_llm::{ApiKey, Unread, find_key, read_body};
 use papertape_redact::Redactor;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use secrecy::ExposeSecret as _;
@@ -32,7 +32,7 @@ impl Search {
         Self { config, redactor }
     }
 
-    async fn ask(&self, query: &str, limit: u32) -> Result<Vec<Hit>, CallFailure> {
+    async fn query(&self, query: &str, limit: u32) -> Result<Vec<Hit>, CallFailure> {
         let Some(service) = self.config.service else {
             return Err(failed(
                 FailureKind::BadRequest,
@@ -135,7 +135,7 @@ impl Search {
     fn key(&self) -> Result<Option<String>, CallFailure> {
         let Some(variable) = self.config.key_variable() else { return Ok(None) };
         match find_key(variable, Some(variable), &|name| std::env::var(name).ok()) {
-            Key::Found { value, .. } => Ok(Some(value.expose_secret().to_owned())),
+            ApiKey::Found { value, .. } => Ok(Some(value.expose_secret().to_owned())),
             _ => Err(failed(
                 FailureKind::Unauthorised,
                 &format!("the key of the web search is not there: set the variable {variable}"),
@@ -146,7 +146,7 @@ impl Search {
 
 impl WebSearch for Search {
     fn search<'a>(&'a self, query: &'a str, limit: u32) -> BoxFuture<'a, Result<Vec<Hit>, CallFailure>> {
-        self.ask(query, limit).boxed()
+        self.query(query, limit).boxed()
     }
 }
 

@@ -10,7 +10,7 @@ use papertape_core::json::{self, to_value};
 use papertape_core::plan::{Plan, PlanId, TaskId};
 use papertape_core::ports::{Plans as _, Queue as _, RecordError};
 use papertape_core::record::NewJob;
-use papertape_runtime::assist::AssistantConfig;
+use papertape_runtime::assistant_job::AssistantConfig;
 
 /// Queues a decomposition.
 ///
@@ -73,7 +73,7 @@ async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> 
         }
         other => anyhow::Error::from(other).into(),
     })?;
-    app.ring();
+    app.notify_workers();
     Ok(id)
 }
 

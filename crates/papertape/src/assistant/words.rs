@@ -2,7 +2,7 @@
 //! subscriber loses some; the message that follows contains the whole text.
 
 use papertape_core::id::JobId;
-use papertape_runtime::assist::Listener;
+use papertape_runtime::assistant_job::Listener;
 use tokio::sync::broadcast;
 
 /// How many deltas a slow subscriber may lag behind.
@@ -10,27 +10,27 @@ const BEHIND: usize = 256;
 
 /// Sends deltas.
 #[derive(Debug)]
-pub struct Words(broadcast::Sender<(JobId, String)>);
+pub struct DeltaBus(broadcast::Sender<(JobId, String)>);
 
 /// Receives deltas.
-pub type Hearing = broadcast::Receiver<(JobId, String)>;
+pub type DeltaReceiver = broadcast::Receiver<(JobId, String)>;
 
-impl Default for Words {
+impl Default for DeltaBus {
     fn default() -> Self {
         Self(broadcast::Sender::new(BEHIND))
     }
 }
 
-impl Words {
+impl DeltaBus {
     /// Subscribes to everything sent from now on.
     #[must_use]
-    pub fn hear(&self) -> Hearing {
+    pub fn subscribe(&self) -> DeltaReceiver {
         self.0.subscribe()
     }
 }
 
-impl Listener for Words {
-    fn hears(&self, job: &JobId, words: &str) {
+impl Listener for DeltaBus {
+    fn on_delta(&self, job: &JobId, words: &str) {
         // There may be no subscribers.
         drop(self.0.send((job.clone(), words.to_owned())));
     }

@@ -1,7 +1,7 @@
 //! `papertape backup` and `papertape restore`
 
 use super::output::{bytes, count, json, note, say};
-use super::{Common, Outcome, way};
+use super::{Common, Outcome, record_access};
 use crate::backup::{Manifest, back_up, restore as restore_from};
 use crate::config::{Config, Mode, without_password};
 use clap::Args;
@@ -32,7 +32,7 @@ pub(super) async fn backup(common: &Common, config: Config, args: BackupArgs) ->
             ],
         );
     }
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let manifest = back_up(&app, &args.dir, app.services.clock.now()).await?;
     report(common, "backed up", &manifest, &args)
 }

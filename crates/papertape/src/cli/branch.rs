@@ -2,8 +2,8 @@
 
 use super::failure::{of_trigger, usage};
 use super::output::{json, note};
-use super::way::{Way, job_named};
-use super::{Common, Outcome, execute, way};
+use super::record_access::{RecordAccess, job_named};
+use super::{Common, Outcome, execute, record_access};
 use crate::config::Config;
 use crate::trigger::{self, BranchRequest};
 use anyhow::{Context as _, Result};
@@ -42,8 +42,8 @@ pub(super) struct BranchArgs {
 /// Makes the branch and runs it.
 pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) -> Outcome {
     let instructions = args.instructions.as_deref().map(text).transpose()?;
-    match way::to_change(config).await? {
-        Way::Here(app) => {
+    match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => {
             let parent = job_named(&app, &args.job).await?;
             let request = BranchRequest {
                 agent: args.agent,
@@ -55,11 +55,11 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
             };
             let queued = trigger::branch(&app, &parent, request).await.map_err(of_trigger)?;
             if args.no_run {
-                return told(common, &queued.job);
+                return print_queued(common, &queued.job);
             }
-            execute::here(&app, common, &queued.job).await
+            execute::run_local(&app, common, &queued.job).await
         }
-        Way::There(server) => {
+        RecordAccess::Remote(server) => {
             let parent = server.job_named(&args.job).await?;
             let mut body = json!({ "date": args.date });
             let fields = [
@@ -76,14 +76,14 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
             let answer = server.post(&["simulate", parent.as_str(), "branch"], &body).await?;
             let job = JobId::new(answer["job_id"].as_str().context("the server's answer names no job")?);
             if args.no_run {
-                return told(common, &job);
+                return print_queued(common, &job);
             }
-            execute::there(&server, common, &job).await
+            execute::run_remote(&server, common, &job).await
         }
     }
 }
 
-fn told(common: &Common, job: &JobId) -> Outcome {
+fn print_queued(common: &Common, job: &JobId) -> Outcome {
     if common.json {
         json(&json!({ "job_id": job, "status": "queued" }))?;
     } else {

@@ -2,13 +2,13 @@
 
 use super::failure::no_job;
 use super::output::{json, note};
-use super::way::{Way, job_named};
-use super::{Common, Outcome, way};
+use super::record_access::{RecordAccess, job_named};
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
 use anyhow::bail;
 use clap::Args;
 use papertape_core::record::JobStatus;
-use papertape_runtime::assist;
+use papertape_runtime::assistant_job;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -21,16 +21,16 @@ pub(super) struct CancelArgs {
 
 /// Cancels it.
 pub(super) async fn cancel(common: &Common, config: Config, args: CancelArgs) -> Outcome {
-    let (job, status) = match way::to_change(config).await? {
-        Way::Here(app) => {
+    let (job, status) = match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => {
             let job = job_named(&app, &args.job).await?;
-            let status = assist::cancel(&app.services, &job).await?;
+            let status = assistant_job::cancel(&app.services, &job).await?;
             let status = status.ok_or_else(|| no_job(job.as_str()))?;
             // What is kept beside the record follows before the process ends.
-            app.settle().await;
+            app.flush().await;
             (job, status)
         }
-        Way::There(server) => {
+        RecordAccess::Remote(server) => {
             let job = server.job_named(&args.job).await?;
             let answer = server.post(&["simulate", job.as_str(), "cancel"], &json!({})).await?;
             let status = answer["status"].as_str().unwrap_or_default().parse();

@@ -1,24 +1,24 @@
 //! `papertape chat`
 
+use super::api_client::ApiClient;
 use super::failure::{FAILED, STOPPED, not_found, usage};
 use super::output::{json, note, say};
-use super::server::Server;
-use super::way::Way;
-use super::{Common, Outcome, signals, way};
+use super::record_access::RecordAccess;
+use super::{Common, Outcome, record_access, signals};
 use crate::app::App;
-use crate::assistant::{self, AskError, Asked};
+use crate::assistant::{self, NewMessage, PostMessageError};
 use crate::config::Config;
 use crate::view;
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
 use papertape_assistant::language;
-use papertape_core::action::{ActionRow, ActionStatus, Language, LogFrom};
+use papertape_core::action::{ActionRow, ActionStatus, Language, LogPosition};
 use papertape_core::chat::ChatTurn;
 use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::ports::{ActionLog as _, Chats as _, Queue as _};
 use papertape_core::record::JobStatus;
-use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
+use papertape_runtime::cancellation::{CancelSource, CancelToken, StopReason};
 use papertape_store::JobFilter;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, IsTerminal as _};
@@ -59,9 +59,9 @@ pub(super) struct ChatArgs {
 
 /// Talks with the assistant.
 pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Outcome {
-    let way = way::to_write(config).await?;
+    let way = record_access::to_write(config).await?;
     let serving = Serving::start(&way).await?;
-    let mut talk = Talk::new(&way, &serving, common);
+    let mut talk = ChatTurns::new(&way, &serving, common);
     talk.session = session(&serving.reader, args.session.as_deref()).await?;
     talk.plan = args.plan;
     talk.language = args.language.as_deref().and_then(|tag| tag.parse().ok()).or_else(of_terminal);
@@ -74,9 +74,9 @@ pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Out
 }
 
 /// Goes on with a job of the assistant's until it has stopped, and shows what it does and comes to.
-pub(super) async fn go_on(common: &Common, way: &Way, job: &JobId) -> Outcome {
+pub(super) async fn go_on(common: &Common, way: &RecordAccess, job: &JobId) -> Outcome {
     let serving = Serving::start(way).await?;
-    let outcome = Talk::new(way, &serving, common).go_on(job).await;
+    let outcome = ChatTurns::new(way, &serving, common).go_on(job).await;
     serving.end(way).await?;
     outcome
 }
@@ -86,38 +86,38 @@ struct Serving {
     /// Reads the record.
     reader: App,
     worker: Option<JoinHandle<()>>,
-    stopper: Stopper,
+    stopper: CancelSource,
 }
 
 impl Serving {
-    async fn start(way: &Way) -> Result<Self> {
-        let stopper = Stopper::default();
+    async fn start(way: &RecordAccess) -> Result<Self> {
+        let stopper = CancelSource::default();
         signals::listen(&stopper, || note!("stopping after the step under way; once more stops at once"))?;
         let (reader, worker) = match way {
-            Way::Here(app) => {
-                tell_of_unfinished(app).await?;
+            RecordAccess::Local(app) => {
+                report_unfinished(app).await?;
                 let (worker, signal) = (app.worker.clone(), stopper.signal());
                 (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
             }
-            Way::There(server) => (way::to_read(server.config.clone()).await?, None),
+            RecordAccess::Remote(server) => (record_access::to_read(server.config.clone()).await?, None),
         };
         Ok(Self { reader, worker, stopper })
     }
 
-    async fn end(self, way: &Way) -> Result<()> {
+    async fn end(self, way: &RecordAccess) -> Result<()> {
         self.stopper.stop(StopReason::Shutdown);
         if let Some(worker) = self.worker {
             worker.await.context("the worker broke off")?;
         }
-        if let Way::Here(app) = way {
-            app.settle().await;
+        if let RecordAccess::Local(app) = way {
+            app.flush().await;
         }
         Ok(())
     }
 }
 
 /// What was left unfinished goes on beside, and may cost: nobody is to find that out afterwards.
-async fn tell_of_unfinished(app: &App) -> Result<()> {
+async fn report_unfinished(app: &App) -> Result<()> {
     let mut unfinished = Vec::new();
     for status in [JobStatus::Running, JobStatus::Queued] {
         let filter = JobFilter { status: Some(status), ..JobFilter::default() };
@@ -153,19 +153,19 @@ fn of_terminal() -> Option<Language> {
 }
 
 /// A conversation at a terminal.
-struct Talk<'a> {
-    way: &'a Way,
+struct ChatTurns<'a> {
+    way: &'a RecordAccess,
     /// Reads the record.
     app: &'a App,
     session: Option<String>,
     plan: Option<i64>,
     language: Option<Language>,
-    stop: StopSignal,
+    stop: CancelToken,
     as_json: bool,
 }
 
-impl<'a> Talk<'a> {
-    fn new(way: &'a Way, serving: &'a Serving, common: &Common) -> Self {
+impl<'a> ChatTurns<'a> {
+    fn new(way: &'a RecordAccess, serving: &'a Serving, common: &Common) -> Self {
         Self {
             way,
             app: &serving.reader,
@@ -233,8 +233,8 @@ impl<'a> Talk<'a> {
     /// Says something, shows what is done about it, and then the answer.
     async fn turn(&mut self, message: &str) -> Outcome {
         let (session, job) = match self.way {
-            Way::Here(app) => self.say_here(app, message).await?,
-            Way::There(server) => self.say_there(server, message).await?,
+            RecordAccess::Local(app) => self.say_here(app, message).await?,
+            RecordAccess::Remote(server) => self.say_there(server, message).await?,
         };
         self.session = Some(session.clone());
         self.go_on(&job).await
@@ -271,19 +271,19 @@ impl<'a> Talk<'a> {
     }
 
     async fn say_here(&self, app: &App, message: &str) -> Result<(String, JobId)> {
-        let asked = Asked {
+        let asked = NewMessage {
             message: message.to_owned(),
             session: self.session.clone(),
             plan: self.plan,
             language: self.language,
-            ..Asked::default()
+            ..NewMessage::default()
         };
-        let turn = assistant::ask(app, asked).await.map_err(of_asking)?;
+        let turn = assistant::post_message(app, asked).await.map_err(of_asking)?;
         let job = turn.assistant.job_id.ok_or_else(|| anyhow!("nobody answers the message"))?;
         Ok((turn.session.id.to_string(), job))
     }
 
-    async fn say_there(&self, server: &Server, message: &str) -> Result<(String, JobId)> {
+    async fn say_there(&self, server: &ApiClient, message: &str) -> Result<(String, JobId)> {
         let mut body = json!({ "message": message });
         if let Some(session) = &self.session {
             body["session_id"] = session.as_str().into();
@@ -303,9 +303,10 @@ impl<'a> Talk<'a> {
     async fn follow(&mut self, job: &JobId) -> Result<JobStatus> {
         let mut cursor: Option<String> = None;
         loop {
-            let row = self.app.store.job(job).await?.ok_or_else(|| super::failure::no_job(job.as_str()))?;
+            let row =
+                self.app.store.get_job(job).await?.ok_or_else(|| super::failure::no_job(job.as_str()))?;
             loop {
-                let from = cursor.clone().map_or(LogFrom::Newest, LogFrom::After);
+                let from = cursor.clone().map_or(LogPosition::Newest, LogPosition::After);
                 let page = self.app.store.list_action_logs(job, from, 100).await?;
                 page.rows.iter().for_each(show);
                 let is_done = page.rows.is_empty();
@@ -340,12 +341,12 @@ fn show(row: &ActionRow) {
     }
 }
 
-fn of_asking(error: AskError) -> anyhow::Error {
+fn of_asking(error: PostMessageError) -> anyhow::Error {
     match error {
-        AskError::Bad { .. } => usage(error.to_string()),
-        AskError::NotFound(what) => not_found(what),
-        AskError::Conflict(why) => anyhow!(why),
-        AskError::Record(cause) => cause,
+        PostMessageError::Bad { .. } => usage(error.to_string()),
+        PostMessageError::NotFound(what) => not_found(what),
+        PostMessageError::Conflict(why) => anyhow!(why),
+        PostMessageError::Record(cause) => cause,
     }
 }
 

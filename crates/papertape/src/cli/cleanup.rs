@@ -2,11 +2,11 @@
 
 use super::failure::{of_view, usage};
 use super::output::{count, json, note};
-use super::{Common, Outcome, way};
+use super::{Common, Outcome, record_access};
 use crate::ai_trader::tidy::{self, Said};
 use crate::app::{Access, App};
 use crate::config::Config;
-use crate::retention::{self, MOST_ROWS};
+use crate::retention::{self, MAX_ROWS};
 use crate::view::{self, ReasoningQuery, ViewError};
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -60,17 +60,17 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
         CleanupCommand::Jsonl(args) => return jsonl(common, config, args).await,
     };
     let app = match dry_run {
-        true => way::to_read(config).await?,
-        false => way::to_own(config, Access::Own).await?,
+        true => record_access::to_read(config).await?,
+        false => record_access::open_exclusive(config, Access::Own).await?,
     };
     let removed = retention::clean_up(&app, dry_run).await?;
-    app.settle().await;
+    app.flush().await;
     let days = app.config.settings.jobs.log_retention_days;
     if common.json {
         json(&json!({
             "dry_run": dry_run,
             "log_retention_days": days,
-            "most_rows": MOST_ROWS,
+            "most_rows": MAX_ROWS,
             "rows_removed_by_age": removed.by_age,
             "rows_removed_by_count": removed.by_count,
             "jobs": removed.jobs,
@@ -81,7 +81,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
         "{verb}: {} row(s) older than {days} days and {} beyond {} a job, of {} job(s)",
         count(removed.by_age),
         count(removed.by_count),
-        count(u64::from(MOST_ROWS)),
+        count(u64::from(MAX_ROWS)),
         count(removed.jobs)
     );
     Ok(ExitCode::SUCCESS)
@@ -89,7 +89,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
 
 /// A log that stays, and why.
 #[derive(Serialize)]
-struct Kept {
+struct RetainedLogs {
     file: String,
     reason: String,
 }
@@ -108,7 +108,7 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
         }
     };
     // Nothing of the record is changed, so a server may go on meanwhile.
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let (mut gone, mut kept) = (Vec::new(), Vec::new());
     for log in logs {
         let missing = match tidy::read(&log).with_context(|| log.name.clone())? {
@@ -116,7 +116,7 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
             Err(reason) => Some(reason),
         };
         match missing {
-            Some(reason) => kept.push(Kept { file: log.name, reason }),
+            Some(reason) => kept.push(RetainedLogs { file: log.name, reason }),
             None => gone.push(log),
         }
     }
@@ -138,7 +138,7 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
             "kept": kept,
         }))?;
     }
-    for Kept { file, reason } in &kept {
+    for RetainedLogs { file, reason } in &kept {
         note!("kept {file}: {reason}");
     }
     let verb = if args.dry_run { "would be removed" } else { "removed" };

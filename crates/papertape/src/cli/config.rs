@@ -27,7 +27,7 @@ enum What {
 /// Shows it.
 pub(super) fn config(common: &Common, config: &Config, args: &ConfigArgs) -> Outcome {
     match args.what {
-        What::Show if common.json => json(&config.shown()?)?,
+        What::Show if common.json => json(&config.masked()?)?,
         What::Show => say(config.to_toml()?.trim_end())?,
         What::Keys if common.json => json(&keys::all())?,
         What::Keys => {

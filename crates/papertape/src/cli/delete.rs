@@ -2,7 +2,7 @@
 
 use super::failure::{of_trigger, usage};
 use super::output::{json, note};
-use super::way::{self, Way, any_job_named};
+use super::record_access::{self, RecordAccess, any_job_named};
 use super::{Common, Outcome};
 use crate::config::Config;
 use crate::deletion;
@@ -27,7 +27,7 @@ pub(super) struct DeleteArgs {
 
 /// Deletes it.
 pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
-    let reader = way::to_read(config.clone()).await?;
+    let reader = record_access::to_read(config.clone()).await?;
     let job = any_job_named(&reader, &args.job).await?;
     let jobs = deletion::preview(&reader, &job, args.with_dependents).await.map_err(of_trigger)?;
     drop(reader);
@@ -42,14 +42,14 @@ pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) ->
         note!("nothing is deleted");
         return Ok(ExitCode::SUCCESS);
     }
-    let deleted = match way::to_change(config).await? {
-        Way::Here(app) => {
+    let deleted = match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => {
             let deleted = deletion::delete(&app, &job, args.with_dependents).await.map_err(of_trigger)?;
             // What is kept beside the record follows before the process ends.
-            app.settle().await;
+            app.flush().await;
             json!({ "job_id": job, "jobs": deleted.jobs, "texts": deleted.texts })
         }
-        Way::There(server) => {
+        RecordAccess::Remote(server) => {
             let query = [("dependents", if args.with_dependents { "true" } else { "false" })];
             let answer = server.delete_with(&["jobs", job.as_str()], &query).await?;
             json!({ "job_id": job, "jobs": answer["jobs"], "texts": answer["texts"] })

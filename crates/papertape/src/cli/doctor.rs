@@ -6,14 +6,14 @@ use super::failure::FAILED;
 use super::output::{json, note, say, table, text_of};
 use super::{Common, Outcome};
 use crate::config::Config;
-use crate::doctor::{Finding, LookState, look};
+use crate::doctor::{CheckState, Finding, check};
 use figures::Figure;
 use serde_json::json;
 use std::process::ExitCode;
 
 /// Looks at everything that a simulation needs. Makes and changes nothing.
 pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
-    let mut found = look(&config, false).await;
+    let mut found = check(&config, false).await;
     let figures = match figures::figures(&config).await {
         Ok(figures) => figures,
         Err(error) => {
@@ -21,16 +21,16 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
             Vec::new()
         }
     };
-    let broken = found.iter().filter(|finding| finding.state == LookState::Broken).count();
+    let broken = found.iter().filter(|finding| finding.state == CheckState::Broken).count();
     if common.json {
         json(&json!({ "ok": broken == 0, "findings": found, "metrics": figures }))?;
     } else {
         let mut checks = table(["state", "check", "~finding"]);
         for finding in &found {
             let state = match finding.state {
-                LookState::Ok => "✓ ok",
-                LookState::Note => "· note",
-                LookState::Broken => "✗ broken",
+                CheckState::Ok => "✓ ok",
+                CheckState::Note => "· note",
+                CheckState::Broken => "✗ broken",
             };
             checks.add_row([state, finding.what, &finding.text]);
         }

@@ -1,10 +1,10 @@
 //! Running a job to its end, or following one that runs elsewhere, and telling how it ended.
 
+use super::api_client::ApiClient;
 use super::failure::{FAILED, STOPPED, no_job, of_view};
 use super::output::{json, note, seconds};
 use super::progress::{Progress, Track};
-use super::server::Server;
-use super::{Common, Outcome, signals, summary, way};
+use super::{Common, Outcome, record_access, signals, summary};
 use crate::app::App;
 use crate::view;
 use anyhow::{Context as _, Result};
@@ -12,9 +12,9 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
 use papertape_core::ports::RecordError;
 use papertape_core::record::{DayStatus, JobStatus};
+use papertape_runtime::cancellation::{CancelSource, CancelToken};
 use papertape_runtime::config::SimulationConfig;
-use papertape_runtime::simulate::{Observer, Unobserved};
-use papertape_runtime::stopping::{StopSignal, Stopper};
+use papertape_runtime::simulate::{NoopObserver, Observer};
 use papertape_store::JobDetails;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -24,14 +24,14 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(300);
 
 /// Runs a queued job in this process and shows what it came to.
-pub(super) async fn here(app: &App, common: &Common, job: &JobId) -> Outcome {
-    to_its_end(app, job).await?;
+pub(super) async fn run_local(app: &App, common: &Common, job: &JobId) -> Outcome {
+    run_to_completion(app, job).await?;
     finish(app, common, job, None).await
 }
 
 /// Runs a queued job in this process until it ends or is stopped.
-pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
-    let stopper = Stopper::default();
+pub(super) async fn run_to_completion(app: &App, job: &JobId) -> Result<()> {
+    let stopper = CancelSource::default();
     let id = job.clone();
     signals::listen(&stopper, move || {
         note!("job {id} stops after the step under way; once more stops it at once");
@@ -44,16 +44,16 @@ pub(super) async fn to_its_end(app: &App, job: &JobId) -> Result<()> {
         }
     }
     drop(progress);
-    app.settle().await;
+    app.flush().await;
     Ok(())
 }
 
 /// Follows a job that the server runs and shows what it came to.
-pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outcome {
-    let stopper = Stopper::default();
+pub(super) async fn run_remote(server: &ApiClient, common: &Common, job: &JobId) -> Outcome {
+    let stopper = CancelSource::default();
     signals::listen(&stopper, || {})?;
     note!("job {job} runs in the server at {}", server.url());
-    let app = way::to_read(server.config.clone()).await?;
+    let app = record_access::to_read(server.config.clone()).await?;
     let progress = Progress::new(tracks(&app, job).await?);
     // A queued one is the server's.
     while follow(&app, job, &progress, stopper.signal()).await? == JobStatus::Queued {}
@@ -62,7 +62,7 @@ pub(super) async fn there(server: &Server, common: &Common, job: &JobId) -> Outc
 }
 
 /// Runs a queued job in this process. `false`: somebody else has it, from the beginning or by now.
-async fn ran(app: &App, job: &JobId, stopper: &Stopper, observer: &dyn Observer) -> Result<bool> {
+async fn ran(app: &App, job: &JobId, stopper: &CancelSource, observer: &dyn Observer) -> Result<bool> {
     match app.worker.run_job(job, &stopper.signal(), observer).await {
         Ok(ended) => Ok(ended.is_some()),
         Err(RecordError::LostLease) => Ok(false),
@@ -71,14 +71,14 @@ async fn ran(app: &App, job: &JobId, stopper: &Stopper, observer: &dyn Observer)
 }
 
 /// Runs a queued job in this process and shows nothing.
-pub(super) async fn quietly(app: &App, job: &JobId, stopper: &Stopper) -> Result<()> {
-    while !ran(app, job, stopper, &Unobserved).await? {
+pub(super) async fn quietly(app: &App, job: &JobId, stopper: &CancelSource) -> Result<()> {
+    while !ran(app, job, stopper, &NoopObserver).await? {
         let progress = Progress::new(Vec::new());
         if follow(app, job, &progress, stopper.signal()).await? != JobStatus::Queued {
             break;
         }
     }
-    app.settle().await;
+    app.flush().await;
     Ok(())
 }
 
@@ -118,7 +118,7 @@ const fn is_over(status: DayStatus) -> bool {
 
 /// Looks at a job until it has stopped, somebody can take it, or this command is told to stop. Gives its status then;
 /// `running` where it goes on without this command.
-async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: StopSignal) -> Result<JobStatus> {
+async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: CancelToken) -> Result<JobStatus> {
     loop {
         let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
         show(app, &details, progress).await?;

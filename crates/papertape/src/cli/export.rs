@@ -4,8 +4,8 @@ mod state;
 
 use super::failure::no_job;
 use super::output::{Stdout, note};
-use super::way::job_named;
-use super::{Common, Outcome, way};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
 use crate::otlp::write_job;
 use anyhow::{Context as _, Result};
@@ -52,20 +52,20 @@ pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) ->
 }
 
 async fn canonical(config: Config, args: JobArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let mut out = Output::open(args.output)?;
     let written = app.store.canonical_export(&job, &mut out).await;
     let found = written.map_err(anyhow::Error::from);
-    if out.keep(found)? { Ok(ExitCode::SUCCESS) } else { Err(no_job(&args.job)) }
+    if out.finish(found)? { Ok(ExitCode::SUCCESS) } else { Err(no_job(&args.job)) }
 }
 
 async fn spans(config: Config, args: JobArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let mut out = Output::open(args.output)?;
     let written = write_job(&app, &job, &mut out).await;
-    let sessions = out.keep(written)?;
+    let sessions = out.finish(written)?;
     note!("{sessions} session(s)");
     Ok(ExitCode::SUCCESS)
 }
@@ -84,7 +84,7 @@ impl Output {
     }
 
     /// Ends the export with what it came to.
-    fn keep<T>(self, written: Result<T>) -> Result<T> {
+    fn finish<T>(self, written: Result<T>) -> Result<T> {
         match self {
             Self::Stdout(mut out) => {
                 let written = written?;

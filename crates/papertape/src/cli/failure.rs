@@ -19,7 +19,7 @@ pub(super) const NOT_FOUND: u8 = 4;
 
 /// A failure that has an exit code of its own.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum CliError {
     /// There is nothing of that name.
     #[error("{0}")]
     NotFound(String),
@@ -30,12 +30,12 @@ pub(super) enum Refusal {
 
 /// Asked wrongly.
 pub(super) fn usage(what: impl Into<String>) -> anyhow::Error {
-    Refusal::Usage(what.into()).into()
+    CliError::Usage(what.into()).into()
 }
 
 /// There is nothing of that name.
 pub(super) fn not_found(what: impl Into<String>) -> anyhow::Error {
-    Refusal::NotFound(what.into()).into()
+    CliError::NotFound(what.into()).into()
 }
 
 /// There is no such job.
@@ -94,9 +94,9 @@ fn option(field: &str) -> &str {
 
 /// Says what went wrong, and gives the exit code.
 pub(super) fn report(error: &anyhow::Error, as_json: bool) -> ExitCode {
-    let (code, name) = match error.downcast_ref::<Refusal>() {
-        Some(Refusal::NotFound(_)) => (NOT_FOUND, "not_found"),
-        Some(Refusal::Usage(_)) => (USAGE, "usage"),
+    let (code, name) = match error.downcast_ref::<CliError>() {
+        Some(CliError::NotFound(_)) => (NOT_FOUND, "not_found"),
+        Some(CliError::Usage(_)) => (USAGE, "usage"),
         None => (FAILED, "failed"),
     };
     if as_json {

@@ -1,8 +1,8 @@
 //! `papertape head`
 
 use super::output::{json, note, say};
-use super::way::{Way, any_job_named};
-use super::{Common, Outcome, failure, way};
+use super::record_access::{RecordAccess, any_job_named};
+use super::{Common, Outcome, failure, record_access};
 use crate::config::Config;
 use clap::Args;
 use papertape_core::record::JobHead;
@@ -18,13 +18,13 @@ pub(super) struct HeadArgs {
 
 /// Stores and prints it: the document on stdout, its hash on stderr, or both as JSON.
 pub(super) async fn head(common: &Common, config: Config, args: HeadArgs) -> Outcome {
-    let head: JobHead = match way::to_change(config).await? {
-        Way::Here(app) => {
+    let head: JobHead = match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => {
             let job = any_job_named(&app, &args.job).await?;
             app.store.publish_job_head(&job).await?.ok_or_else(|| failure::no_job(&args.job))?
         }
-        Way::There(server) => {
-            let job = any_job_named(&way::to_read(server.config.clone()).await?, &args.job).await?;
+        RecordAccess::Remote(server) => {
+            let job = any_job_named(&record_access::to_read(server.config.clone()).await?, &args.job).await?;
             let answer = server.post(&["jobs", job.as_str(), "head"], &json!({})).await?;
             serde_json::from_value(answer["document"].clone())?
         }

@@ -3,9 +3,9 @@
 use super::data::{Exchange, of_market, of_taken, parse_hours};
 use super::failure::{FAILED, of_trigger, of_view, usage};
 use super::output::{count, json, money, note, percent, say, table, text_of};
-use super::{Common, Outcome, execute, way};
-use crate::ai_trader::dry::{self, World};
-use crate::ai_trader::{self, Layout, RecordedAgent, Report, Tally, Told};
+use super::{Common, Outcome, execute, record_access};
+use crate::ai_trader::dry_run::{self, InMemoryHost};
+use crate::ai_trader::{self, AiTraderReport, CappedList, Layout, RecordedAgent, ReportLine};
 use crate::app::{Access, App, database_file};
 use crate::config::Config;
 use crate::trigger::{self, ImportRequest, PlannedImport};
@@ -102,7 +102,7 @@ pub(super) async fn import(common: &Common, config: Config, args: ImportArgs) ->
     let From::AiTrader(args) = args.from;
     let layout = ai_trader::find(&args.dir).map_err(|error| usage(error.to_string()))?;
     check_names(&layout, &args)?;
-    let mut report = Report { skips_unreadable: args.skip_unreadable, ..Report::default() };
+    let mut report = AiTraderReport { skips_unreadable: args.skip_unreadable, ..AiTraderReport::default() };
     for (what, why) in &layout.skipped {
         report.skip(what, why);
     }
@@ -132,17 +132,17 @@ pub(super) async fn import(common: &Common, config: Config, args: ImportArgs) ->
             Some((dataset, agents)) if can_write => there(config, dataset, agents, &request).await?,
             _ => Vec::new(),
         };
-        tell(common, &report, &jobs)?;
+        print_report(common, &report, &jobs)?;
         return Ok(end(&report, &args, can_write));
     };
     if !common.json {
-        tell(common, &report, &[])?;
+        print_report(common, &report, &[])?;
     }
-    let app = way::to_own(config, Access::Own).await?;
+    let app = record_access::open_exclusive(config, Access::Own).await?;
     let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(of_trigger)?;
     if args.dataset.is_none() {
         let market = args.exchange.habits().3;
-        app.catalogue.keep(dataset, Some(market), false).map_err(of_name_taken)?;
+        app.catalogue.store(dataset, Some(market), false).map_err(of_name_taken)?;
     }
     write(common, &app, plans, &args, &report).await
 }
@@ -184,7 +184,7 @@ fn prices(
     catalogue: &Catalogue,
     layout: &Layout,
     args: &AiTraderArgs,
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) -> Result<Option<Arc<Dataset>>> {
     let (dataset, files) = match &args.dataset {
         Some(name) => (catalogue.open(name).map_err(of_market)?, 0),
@@ -205,7 +205,7 @@ fn prices(
     Ok(Some(dataset))
 }
 
-fn made(layout: &Layout, args: &AiTraderArgs, report: &mut Report) -> Result<Option<Dataset>> {
+fn made(layout: &Layout, args: &AiTraderArgs, report: &mut AiTraderReport) -> Result<Option<Dataset>> {
     if layout.prices.is_empty() {
         let dir = args.dir.display();
         let message =
@@ -232,7 +232,7 @@ fn made(layout: &Layout, args: &AiTraderArgs, report: &mut Report) -> Result<Opt
         }
         Err(ImportError::Refused(refused)) => {
             for refusal in &refused.refusals {
-                let at = ai_trader::Place { file: refusal.file.clone(), line: refusal.line };
+                let at = ai_trader::RowPlace { file: refusal.file.clone(), line: refusal.line };
                 report.problem(at, refusal.reason.clone());
             }
             report.problems.count = refused.refused.max(report.problems.count);
@@ -247,22 +247,22 @@ async fn try_out(
     dataset: &Dataset,
     market: &MarketProfile,
     agents: &[RecordedAgent],
-    report: &mut Report,
+    report: &mut AiTraderReport,
 ) -> Result<()> {
     let prompts = PromptSet::with_overrides(BTreeMap::new()).context("prompts")?;
     for together in trigger::by_cash(agents).into_values() {
         let symbols = trigger::symbols_of(dataset, &together);
         let days = trigger::days_of(dataset, &together);
-        let world = World { dataset, market, symbols: &symbols, days, prompts: &prompts };
+        let world = InMemoryHost { dataset, market, symbols: &symbols, days, prompts: &prompts };
         for agent in together {
-            dry::run(&world, agent, report).await?;
+            dry_run::run(&world, agent, report).await?;
         }
     }
     Ok(())
 }
 
 /// What whoever reads the job should know.
-fn warnings(report: &Report) -> Vec<String> {
+fn warnings(report: &AiTraderReport) -> Vec<String> {
     let mut warnings = vec![
         "its days were traded elsewhere, and nobody knows what its agents were shown there, so its results carry \
          point_in_time = unverified"
@@ -283,7 +283,7 @@ fn warnings(report: &Report) -> Vec<String> {
     warnings
 }
 
-fn can_be_written(report: &Report, args: &AiTraderArgs) -> bool {
+fn can_be_written(report: &AiTraderReport, args: &AiTraderArgs) -> bool {
     let adds_up = report.disagreements.count == 0 || args.accept_disagreements;
     report.problems.count == 0 && adds_up && !report.agents.is_empty()
 }
@@ -304,7 +304,7 @@ async fn there(
     if config.database_url.is_none() && !file.try_exists().with_context(|| file.display().to_string())? {
         return Ok(Vec::new());
     }
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let mut jobs = Vec::new();
     for plan in trigger::plan_import(&app, dataset, agents, request).map_err(of_trigger)? {
         if let Some(row) = plan.there(&app).await.map_err(of_trigger)? {
@@ -320,7 +320,7 @@ async fn write(
     app: &App,
     plans: Vec<PlannedImport>,
     args: &AiTraderArgs,
-    report: &Report,
+    report: &AiTraderReport,
 ) -> Outcome {
     let mut jobs = Vec::new();
     let mut ends = ExitCode::SUCCESS;
@@ -329,9 +329,9 @@ async fn write(
         if queued.is_none() {
             note!("job {job} has these days already: nothing is written; --replace imports them again");
         } else if common.json {
-            execute::to_its_end(app, &job).await?;
+            execute::run_to_completion(app, &job).await?;
         } else {
-            let ended = execute::here(app, common, &job).await?;
+            let ended = execute::run_local(app, common, &job).await?;
             if ended != ExitCode::SUCCESS {
                 ends = ended;
             }
@@ -350,7 +350,7 @@ async fn write(
 }
 
 /// Tells what was found: the data to stdout, what is wrong or left out to stderr.
-fn tell(common: &Common, report: &Report, jobs: &[Value]) -> Result<()> {
+fn print_report(common: &Common, report: &AiTraderReport, jobs: &[Value]) -> Result<()> {
     if common.json {
         json(&json!({ "written": false, "jobs": jobs, "report": report }))?;
     } else {
@@ -377,7 +377,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// One sentence for each kind.
-fn each<T: Told>(what: &str, all: &Tally<T>) {
+fn each<T: ReportLine>(what: &str, all: &CappedList<T>) {
     for kind in all.by_kind() {
         note!("{what}: {kind}");
     }
@@ -392,7 +392,7 @@ fn figure(amount: Option<Decimal>) -> String {
     amount.map_or_else(|| "-".to_owned(), |amount| money(number(amount)))
 }
 
-fn show(report: &Report) -> Result<()> {
+fn show(report: &AiTraderReport) -> Result<()> {
     let dataset = &report.dataset;
     if !dataset.hash.is_empty() {
         say(format_args!(
@@ -441,7 +441,7 @@ fn show(report: &Report) -> Result<()> {
 }
 
 /// Says what follows from the report, where nothing was written.
-fn end(report: &Report, args: &AiTraderArgs, can_write: bool) -> ExitCode {
+fn end(report: &AiTraderReport, args: &AiTraderArgs, can_write: bool) -> ExitCode {
     if can_write {
         note!("nothing is written; --write writes it");
         return ExitCode::SUCCESS;

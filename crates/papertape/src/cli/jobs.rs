@@ -2,10 +2,10 @@
 
 use super::failure::{of_view, usage};
 use super::output::{count, json, note, say, seconds, table, text_of};
-use super::way::{job_named, short_id};
-use super::{Common, Outcome, way};
+use super::record_access::{job_named, short_id};
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
-use crate::view::{self, JobSummary, JobsQuery, Number, Progress, StatusAnswer, UsageSummary};
+use crate::view::{self, JobSummary, JobsQuery, Number, Progress, StatusResponse, UsageSummary};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::record::JobStatus;
@@ -30,7 +30,7 @@ pub(super) struct JobsArgs {
 
 /// Lists them, or shows one.
 pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     if let Some(job) = &args.job {
         let job = job_named(&app, job).await?;
         let answer =
@@ -87,7 +87,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     Ok(ExitCode::SUCCESS)
 }
 
-fn details(answer: &StatusAnswer, about: &JobSummary) -> Result<()> {
+fn details(answer: &StatusResponse, about: &JobSummary) -> Result<()> {
     say(format_args!("job       {}", answer.job_id))?;
     say(format_args!("status    {}", status(about)))?;
     if let Some(error) = &answer.error {

@@ -53,14 +53,14 @@ pub(super) fn start(common: &Common, config: &Config, usual: &str) -> Result<()>
 /// A panic's message may hold whatever the code was working on: it goes the way of the log.
 pub(super) fn redact_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let text = clean(&told(panic));
+        let text = clean(&panic_message(panic));
         above_the_bars(|| {
             let _ = io::stderr().lock().write_all(text.as_bytes());
         });
     }));
 }
 
-fn told(panic: &PanicHookInfo<'_>) -> String {
+fn panic_message(panic: &PanicHookInfo<'_>) -> String {
     let thread = std::thread::current();
     let backtrace = Backtrace::capture();
     let backtrace = match backtrace.status() {
@@ -108,7 +108,7 @@ mod tests {
         let into = Arc::clone(&seen);
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            into.lock().expect("is whole").push_str(&clean(&told(panic)));
+            into.lock().expect("is whole").push_str(&clean(&panic_message(panic)));
         }));
         let ended = std::panic::catch_unwind(|| {
             panic!("asked with plain-words&of/no=shape+42 and password=hunter22abc")

@@ -2,7 +2,7 @@
 
 use super::failure::FAILED;
 use super::output::{json, note, say, table, text_of};
-use super::{Common, Outcome, way};
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -38,22 +38,22 @@ pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) 
     let MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) = args.command;
     let reports = match dry_run {
         // A folder of files that were handed over may have no record yet.
-        true if !way::has_record(&config)? && config.data_dir.is_dir() => {
+        true if !record_access::has_record(&config)? && config.data_dir.is_dir() => {
             PortableFiles::preview(&config.data_dir).await?
         }
-        true => way::to_read(config).await?.portable_files().migrate(true).await?,
+        true => record_access::to_read(config).await?.portable_files().migrate(true).await?,
         false => {
-            let app = way::to_own_alone(config).await?;
+            let app = record_access::to_own_alone(config).await?;
             let reports = app.portable_files().migrate(false).await?;
             // What the files then lack, or have too much.
-            app.with_portable_files().settle().await;
+            app.with_portable_files().flush().await;
             reports
         }
     };
     if common.json {
         json(&json!({ "dry_run": dry_run, "files": reports }))?;
     } else {
-        shown(&reports)?;
+        print_reports(&reports)?;
     }
     let failed = reports.iter().filter(|report| report.error.is_some()).count();
     let done = reports.iter().filter(|report| !report.is_current() && report.error.is_none()).count();
@@ -64,7 +64,7 @@ pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) 
     Ok(if failed > 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
-fn shown(reports: &[FileReport]) -> Result<()> {
+fn print_reports(reports: &[FileReport]) -> Result<()> {
     if reports.is_empty() {
         return Ok(());
     }

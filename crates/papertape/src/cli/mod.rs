@@ -4,6 +4,7 @@
 //! of that name.
 
 mod actions;
+mod api_client;
 mod auth;
 mod backup;
 mod benchmark;
@@ -30,17 +31,16 @@ mod plans;
 mod profile;
 mod progress;
 mod reasoning;
+mod record_access;
 mod replay;
 mod results;
 mod resume;
 mod run;
 mod serve;
-mod server;
 mod shown;
 mod signals;
 mod summary;
 mod verify;
-mod way;
 mod worker;
 
 use crate::config::Config;

@@ -2,8 +2,8 @@
 //! is no failure of a command, and never a panic.
 
 use super::progress;
-use crate::units::thousands;
-pub(super) use crate::units::{bytes, count};
+use crate::format::thousands;
+pub(super) use crate::format::{bytes, count};
 use anyhow::{Context as _, Result};
 use comfy_table::{
     Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,

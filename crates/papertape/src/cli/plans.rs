@@ -2,7 +2,7 @@
 
 use super::failure::{of_view, usage};
 use super::output::{json, note, say, table, text_of, width, wrap};
-use super::way::{self, Way};
+use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome};
 use crate::app::App;
 use crate::config::Config;
@@ -15,7 +15,7 @@ use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::plan::{PlanId, PlanWrite};
 use papertape_core::ports::Plans as _;
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
 use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 }
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let answer = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -105,7 +105,7 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
 }
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
     let tasks = view::tasks(&app, plan).await.map_err(of_view)?.tasks;
     let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(of_view)?;
@@ -196,7 +196,7 @@ fn line(task: &TaskSummary) -> String {
 async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
-        let app = way::to_read(config).await?;
+        let app = record_access::to_read(config).await?;
         let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
         let tasks = about.tasks;
         return Err(usage(format!(
@@ -204,9 +204,9 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
             about.name
         )));
     }
-    match way::to_change(config).await? {
-        Way::Here(app) => delete_here(&app, plan).await?,
-        Way::There(server) => server.delete(&["plans", &plan.to_string()]).await?,
+    match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => delete_here(&app, plan).await?,
+        RecordAccess::Remote(server) => server.delete(&["plans", &plan.to_string()]).await?,
     }
     if common.json {
         json(&json!({ "plan_id": plan, "deleted": true }))?;
@@ -217,7 +217,7 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
 
 async fn delete_here(app: &App, plan: i64) -> Result<()> {
     let writes = vec![PlanWrite::Delete { plan: PlanId(plan) }];
-    let writes = Clean::of(&app.services.redactor, writes);
+    let writes = Sanitized::of(&app.services.redactor, writes);
     let deleted = app.store.write_plans(writes, app.services.clock.now()).await;
     deleted.map(drop).map_err(|error| of_view(ViewError::from(error)))
 }

@@ -2,10 +2,10 @@
 
 use super::failure::of_view;
 use super::output::{json, money, note, say, width, wrap};
-use super::way::job_named;
-use super::{Common, Outcome, way};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
-use crate::view::{self, MessageAnswer, PositionAnswer, ReasoningQuery, SessionAnswer};
+use crate::view::{self, MessageResponse, PositionResponse, ReasoningQuery, SessionResponse};
 use anyhow::Result;
 use clap::Args;
 use papertape_core::json::canonical;
@@ -52,7 +52,7 @@ pub(super) struct ReasoningArgs {
 
 /// Prints them.
 pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = match &args.job {
         Some(job) => Some(job_named(&app, job).await?.to_string()),
         None => None,
@@ -82,7 +82,7 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(session: &SessionAnswer, whole: bool) -> Result<()> {
+fn print(session: &SessionResponse, whole: bool) -> Result<()> {
     let what = if session.is_llm == Some(false) { ", house model, no LLM" } else { "" };
     let title = format!("{} on {}: {}{what}", session.model, session.date, session.status);
     say(format_args!("{title}\n{}", "─".repeat(title.chars().count().min(width()))))?;
@@ -121,7 +121,7 @@ fn print(session: &SessionAnswer, whole: bool) -> Result<()> {
     say("")
 }
 
-fn action(position: &PositionAnswer) -> String {
+fn action(position: &PositionResponse) -> String {
     let Some(symbol) = &position.symbol else {
         return format!(
             "{}, value {}",
@@ -139,7 +139,7 @@ fn action(position: &PositionAnswer) -> String {
     )
 }
 
-fn print_message(message: &MessageAnswer, whole: bool) -> Result<()> {
+fn print_message(message: &MessageResponse, whole: bool) -> Result<()> {
     match (&message.role, &message.tool_name) {
         (Role::Tool, Some(tool)) => {
             let input = message.tool_input.as_ref().map(canonical).unwrap_or_default();

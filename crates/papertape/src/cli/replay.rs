@@ -2,14 +2,14 @@
 
 use super::failure::FAILED;
 use super::output::{count, json, note, say};
-use super::way::job_named;
-use super::{Common, Outcome, way};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use papertape_core::RULES_VERSION;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::assist::is_assistants;
+use papertape_runtime::assistant_job::is_assistants;
 use papertape_runtime::replay;
 use serde_json::json;
 use std::process::ExitCode;
@@ -23,9 +23,9 @@ pub(super) struct ReplayArgs {
 
 /// Replays it.
 pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
-    let row = app.store.job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
+    let row = app.store.get_job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
     if is_assistants(&row.kind) {
         let kind = &row.kind;
         bail!(

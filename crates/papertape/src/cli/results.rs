@@ -2,10 +2,10 @@
 
 use super::failure::of_view;
 use super::output::{json, money, note, percent, say, table, text_of, two, width, wrap};
-use super::way::job_named;
-use super::{Common, Outcome, summary, way};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access, summary};
 use crate::config::Config;
-use crate::view::{self, DayResult, ReasoningLevel, ResultsAnswer, ResultsQuery};
+use crate::view::{self, DayResult, ReasoningLevel, ResultsQuery, ResultsResponse};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_core::time::{Date, parse_date};
@@ -49,7 +49,7 @@ enum Level {
 
 /// Prints them.
 pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = match &args.job {
         Some(job) => Some(job_named(&app, job).await?),
         None => None,
@@ -73,12 +73,12 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
         return Ok(ExitCode::SUCCESS);
     }
     match answer {
-        ResultsAnswer::Day(day) => {
+        ResultsResponse::Day(day) => {
             for result in &day.results {
                 print_day(result)?;
             }
         }
-        ResultsAnswer::Range(range) => {
+        ResultsResponse::Range(range) => {
             let said: Vec<_> =
                 range.results.iter().map(|one| (one.model.clone(), one.reasoning.clone())).collect();
             summary::print(&summary::beside(&app, range.results).await?)?;
@@ -114,10 +114,10 @@ fn print_day(result: &DayResult) -> Result<()> {
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
     if let Some(reason) = &result.provenance.point_in_time_reason {
-        said(format_args!("point in time unverified: {}", reason.sentence()))?;
+        print_line(format_args!("point in time unverified: {}", reason.sentence()))?;
     }
     if let Some(end) = &result.insolvent {
-        said(format_args!(
+        print_line(format_args!(
             "INSOLVENT since {}: lost {}, {} below zero; trading has stopped",
             end.since,
             money(end.loss),
@@ -125,7 +125,7 @@ fn print_day(result: &DayResult) -> Result<()> {
         ))?;
     }
     for (name, why) in result.provenance.data_quality.iter().flat_map(|known| &known.sources_missing) {
-        said(format_args!("{name}: {why}"))?;
+        print_line(format_args!("{name}: {why}"))?;
     }
     let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
     for trade in &result.trades {
@@ -146,7 +146,7 @@ fn print_day(result: &DayResult) -> Result<()> {
     }
     for charged in &result.financing {
         let nights = charged.nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
-        said(format_args!(
+        print_line(format_args!(
             "financing {}{nights}: {} held at {} each",
             charged.symbol, charged.quantity, charged.price
         ))?;
@@ -156,18 +156,21 @@ fn print_day(result: &DayResult) -> Result<()> {
             "next_open" => "the next open",
             other => other,
         });
-        said(format_args!("pending {} {} {}: waits for {at}", waits.side, waits.quantity, waits.symbol))?;
+        print_line(format_args!(
+            "pending {} {} {}: waits for {at}",
+            waits.side, waits.quantity, waits.symbol
+        ))?;
     }
     for refused in &result.rejections {
         let why = refused.message.as_deref().or(refused.code.as_deref()).unwrap_or("no reason");
-        said(format_args!(
+        print_line(format_args!(
             "{} {} {} {}: {why}",
             refused.status, refused.side, refused.quantity, refused.symbol
         ))?;
     }
     for action in &result.corporate_actions {
         let symbol = action.symbol.as_deref().unwrap_or("-");
-        said(format_args!("{} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
+        print_line(format_args!("{} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
     }
     if let Some(said) = result.reasoning.as_ref().and_then(summary_of) {
         say(wrap(&said, width(), "  "))?;
@@ -176,7 +179,7 @@ fn print_day(result: &DayResult) -> Result<()> {
 }
 
 /// A line of a day, broken where it is too long.
-fn said(text: std::fmt::Arguments<'_>) -> Result<()> {
+fn print_line(text: std::fmt::Arguments<'_>) -> Result<()> {
     say(wrap(&text.to_string(), width(), "  "))
 }
 

@@ -1,13 +1,13 @@
 //! `papertape resume`
 
 use super::failure::{no_job, of_trigger};
-use super::way::{Way, job_named};
-use super::{Common, Outcome, chat, execute, way};
+use super::record_access::{RecordAccess, job_named};
+use super::{Common, Outcome, chat, execute, record_access};
 use crate::config::Config;
 use crate::trigger::{self, BudgetChange};
 use clap::Args;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::assist::is_assistants;
+use papertape_runtime::assistant_job::is_assistants;
 use papertape_runtime::budget::Limit;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
@@ -46,28 +46,28 @@ impl ResumeArgs {
 
 /// Resumes it.
 pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) -> Outcome {
-    let way = way::to_change(config).await?;
+    let way = record_access::open_existing(config).await?;
     let job = match &way {
-        Way::Here(app) => {
+        RecordAccess::Local(app) => {
             let job = job_named(app, &args.job).await?;
             trigger::resume(app, &job, args.budget()).await.map_err(of_trigger)?;
             job
         }
-        Way::There(server) => {
+        RecordAccess::Remote(server) => {
             let job = server.job_named(&args.job).await?;
             server.post(&["simulate", job.as_str(), "resume"], &args.body()).await?;
             job
         }
     };
     let reader = match &way {
-        Way::Here(app) => app.as_ref().clone(),
-        Way::There(server) => way::to_read(server.config.clone()).await?,
+        RecordAccess::Local(app) => app.as_ref().clone(),
+        RecordAccess::Remote(server) => record_access::to_read(server.config.clone()).await?,
     };
-    let row = reader.store.job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
+    let row = reader.store.get_job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
     match &way {
         // An answer of the assistant's or the work on a plan: it starts jobs of its own.
         _ if is_assistants(&row.kind) => chat::go_on(common, &way, &job).await,
-        Way::Here(app) => execute::here(app, common, &job).await,
-        Way::There(server) => execute::there(server, common, &job).await,
+        RecordAccess::Local(app) => execute::run_local(app, common, &job).await,
+        RecordAccess::Remote(server) => execute::run_remote(server, common, &job).await,
     }
 }

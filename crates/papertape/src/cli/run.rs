@@ -2,8 +2,8 @@
 
 use super::failure::{of_trigger, usage};
 use super::output::note;
-use super::way::Way;
-use super::{Common, Outcome, execute, way};
+use super::record_access::RecordAccess;
+use super::{Common, Outcome, execute, record_access};
 use crate::config::Config;
 use crate::trigger::{Request, trigger};
 use crate::view::number;
@@ -169,25 +169,25 @@ enum Kind {
 /// Runs it.
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let request = args.request(&config)?;
-    match way::to_write(config).await? {
-        Way::Here(app) => {
+    match record_access::to_write(config).await? {
+        RecordAccess::Local(app) => {
             let queued = trigger(&app, request).await.map_err(of_trigger)?;
-            tell(&queued.warnings, queued.skipped, queued.total_model_days);
-            execute::here(&app, common, &queued.job).await
+            print_warnings(&queued.warnings, queued.skipped, queued.total_model_days);
+            execute::run_local(&app, common, &queued.job).await
         }
-        Way::There(server) => {
+        RecordAccess::Remote(server) => {
             let answer = server.post(&["simulate", "trigger"], &body(&request)).await?;
             let job = answer["job_id"].as_str().context("the server's answer names no job")?;
             let warnings: Vec<String> =
                 serde_json::from_value(answer["warnings"].clone()).unwrap_or_default();
-            tell(&warnings, 0, 1);
-            execute::there(&server, common, &JobId::new(job)).await
+            print_warnings(&warnings, 0, 1);
+            execute::run_remote(&server, common, &JobId::new(job)).await
         }
     }
 }
 
 /// What the one who asked should know before it begins.
-fn tell(warnings: &[String], skipped: usize, total: usize) {
+fn print_warnings(warnings: &[String], skipped: usize, total: usize) {
     if skipped == total {
         note!("all {total} model-days were done before: nothing is run; --replace runs them again");
     }

@@ -2,7 +2,7 @@
 
 use super::failure::usage;
 use super::output::{json, note, say};
-use super::{Common, Outcome, signals, way};
+use super::{Common, Outcome, record_access, signals};
 use crate::address::Address;
 use crate::api;
 use crate::app::{Access, App};
@@ -12,7 +12,7 @@ use crate::retention;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use papertape_core::record::JobStatus;
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_store::{JobFilter, PageRequest};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -34,20 +34,20 @@ pub(super) struct ServeArgs {
 pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) -> Outcome {
     config.listen = args.listen.unwrap_or(config.listen);
     let wanted = config.listen;
-    api::may_listen(&config, wanted).map_err(|error| usage(format!("{error:#}")))?;
+    api::ensure_safe_bind(&config, wanted).map_err(|error| usage(format!("{error:#}")))?;
     // The address first: a server that cannot have it changes nothing.
     let listener = tokio::net::TcpListener::bind(wanted).await;
     let listener =
         listener.with_context(|| format!("{wanted} cannot be listened on; --listen takes another"))?;
     let bound = listener.local_addr().context("the socket has no address")?;
-    let app = way::to_own(config, Access::Start).await?;
+    let app = record_access::open_exclusive(config, Access::Start).await?;
     let address = Address::of_this_process(bound).with_key(app.doorkeeper.local_key());
     let published = match app.config.database_url {
         // There is no owner on PostgreSQL, and so nobody who looks for it.
         Some(_) => None,
         None => Some(address.publish(&app.config.data_dir, app.config.mode)?),
     };
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     signals::listen(&stopper, || note!("stopping after the steps under way; once more stops at once"))?;
     banner(&app, bound).await?;
     if common.json {
@@ -88,7 +88,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
             }
         },
     };
-    app.settle().await;
+    app.flush().await;
     drop(published);
     ended.context("the server broke off")?.context("the server failed")?;
     note!("stopped");

@@ -2,10 +2,10 @@
 
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of};
-use super::way::job_named;
-use super::{Common, Outcome, way};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access};
 use crate::config::Config;
-use crate::view::{self, ShownKind, ShownQuery, ShownReadAnswer, ShownSessionAnswer};
+use crate::view::{self, ShownKind, ShownQuery, ShownReadResponse, ShownSessionResponse};
 use clap::{Args, Subcommand, ValueEnum};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use std::process::ExitCode;
@@ -140,7 +140,7 @@ enum MemoryKind {
 /// Prints the sessions that were shown it.
 pub(super) async fn shown(common: &Common, config: Config, args: ShownArgs) -> Outcome {
     let usual = config.simulation.dataset.clone();
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let mut query = query(args.what, &usual);
     query.limit = args.page.limit;
     query.cursor = args.page.cursor;
@@ -167,9 +167,9 @@ pub(super) async fn shown(common: &Common, config: Config, args: ShownArgs) -> O
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(session: &ShownSessionAnswer) -> [String; 7] {
+fn row(session: &ShownSessionResponse) -> [String; 7] {
     let first = session.reads.first();
-    let by = |read: &ShownReadAnswer| match &read.tool {
+    let by = |read: &ShownReadResponse| match &read.tool {
         Some(tool) => format!("{} ({tool})", read.path),
         None => read.path.clone(),
     };

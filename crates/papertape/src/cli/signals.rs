@@ -3,14 +3,14 @@
 use super::failure::STOPPED;
 use super::output::note;
 use super::progress;
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Listens from now on. `told` is called at the first signal.
 ///
 /// # Errors
 /// The system's.
-pub(super) fn listen(stopper: &Stopper, told: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+pub(super) fn listen(stopper: &CancelSource, told: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
     let stopper = stopper.clone();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

@@ -4,10 +4,10 @@ use super::benchmark;
 use super::failure::of_view;
 use super::output::{NARROW, count, money, percent, say, table, terminal_width, text_of, two, width, wrap};
 use crate::app::App;
-use crate::view::{self, BaselineResult, RangeResult, ResultsAnswer, ResultsQuery, ViewError};
+use crate::view::{self, BaselineResult, RangeResult, ResultsQuery, ResultsResponse, ViewError};
 use anyhow::Result;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::PositionRow;
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
@@ -185,7 +185,7 @@ fn degraded(provenance: &view::RangeProvenance) -> usize {
 
 /// The first day of an agent that failed or is degraded, where there is any.
 fn first_reason(line: &Line) -> Option<String> {
-    line.result.provenance.reasons.first().map(view::DegradedDayAnswer::line)
+    line.result.provenance.reasons.first().map(view::DegradedDayResponse::line)
 }
 
 fn cells(line: &Line) -> [String; COLUMNS.len()] {
@@ -262,9 +262,9 @@ fn what_it_is(result: &RangeResult, model: Option<&str>) -> String {
 async fn of_job(app: &App, job: &JobId) -> Result<Vec<Line>> {
     let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
     let results = match view::results(app, query).await {
-        Ok(ResultsAnswer::Range(range)) => range.results,
+        Ok(ResultsResponse::Range(range)) => range.results,
         // A day is not what was asked for, and nothing is a job that has not come far.
-        Ok(ResultsAnswer::Day(_)) | Err(ViewError::NotFound(_)) => Vec::new(),
+        Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Vec::new(),
         Err(error) => return Err(of_view(error)),
     };
     beside(app, results).await
@@ -294,7 +294,7 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
             if let Some(date) = found.newest_trade {
                 look_at = (job.clone(), date);
             }
-            let spent = app.store.spent(&job).await?;
+            let spent = app.store.load_usage(&job).await?;
             let in_range = |date| date >= first.date && date <= last.date;
             let own = spent.iter().filter(|row| row.agent == agent && in_range(row.date));
             for row in own {
@@ -302,7 +302,7 @@ pub(super) async fn beside(app: &App, results: Vec<RangeResult>) -> Result<Vec<L
                 is_estimated |= row.estimated_calls > 0;
                 unpriced += row.unpriced_calls;
             }
-            let config = app.store.job(&job).await?.and_then(|row| config(&row.config));
+            let config = app.store.get_job(&job).await?.and_then(|row| config(&row.config));
             model = config.and_then(|config| model_of(&config, &agent)).or(model);
         }
         let cost = (unpriced == 0).then_some(cost);

@@ -2,8 +2,8 @@
 
 use super::failure::FAILED;
 use super::output::{count, json, note, say, table, text_of};
-use super::way::job_named;
-use super::{Common, Outcome, way};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access};
 use crate::app::App;
 use crate::config::Config;
 use anyhow::{Context as _, Result, anyhow};
@@ -25,7 +25,7 @@ pub(super) struct VerifyArgs {
 
 /// Verifies it.
 pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let published = match &args.expect {
         Some(expected) => Some(published(&app, &job, expected).await?),

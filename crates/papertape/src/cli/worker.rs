@@ -1,10 +1,10 @@
 //! `papertape worker`
 
 use super::output::note;
-use super::{Common, Outcome, signals, way};
+use super::{Common, Outcome, record_access, signals};
 use crate::app::Access;
 use crate::config::{Config, without_password};
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::cancellation::CancelSource;
 use std::process::ExitCode;
 
 /// Works until it is told to stop.
@@ -13,11 +13,11 @@ pub(super) async fn worker(_: &Common, config: Config) -> Outcome {
         Some(url) => without_password(url),
         None => config.data_dir.display().to_string(),
     };
-    let app = way::to_own(config, Access::Own).await?;
-    let stopper = Stopper::default();
+    let app = record_access::open_exclusive(config, Access::Own).await?;
+    let stopper = CancelSource::default();
     signals::listen(&stopper, || note!("stopping after the steps under way; once more stops at once"))?;
     note!("takes jobs of {place}, at most {} at once", app.config.worker.parallel_jobs);
     app.worker.serve(stopper.signal()).await;
-    app.settle().await;
+    app.flush().await;
     Ok(ExitCode::SUCCESS)
 }

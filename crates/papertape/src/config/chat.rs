@@ -2,7 +2,7 @@
 
 use super::above_zero;
 use anyhow::Result;
-use papertape_assistant::talk::Form;
+use papertape_assistant::conversation::ReplyFormat;
 use papertape_core::message::ModelName;
 use papertape_runtime::budget::Limit;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct ChatConfig {
     /// The model.
     pub model: ModelName,
     /// How the model is asked to format its answers.
-    pub form: Form,
+    pub form: ReplyFormat,
     /// The sampling temperature, 0 to 2; absent: the provider's default.
     pub temperature: Option<f64>,
     /// The maximum number of output tokens per answer.
@@ -56,7 +56,7 @@ impl Default for ChatConfig {
     fn default() -> Self {
         Self {
             model: ModelName { provider: "house".to_owned(), model: "assistant".to_owned() },
-            form: Form::Structured,
+            form: ReplyFormat::Structured,
             temperature: None,
             max_tokens: None,
             max_rounds: 8,

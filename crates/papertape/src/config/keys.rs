@@ -6,7 +6,7 @@ pub const PAGE: &str = include_str!("../../../../docs/configuration.md");
 
 /// One key.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Key {
+pub struct ConfigKey {
     /// The full name; `NAME` stands for a name of your own, `[]` for an item of a list.
     pub key: String,
     /// `text`, `path`, `address`, `number`, `amount`, `switch` or `list`.
@@ -17,7 +17,7 @@ pub struct Key {
     pub what: String,
 }
 
-impl Key {
+impl ConfigKey {
     /// Whether the dotted path matches this key.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {
@@ -29,15 +29,15 @@ impl Key {
 
 /// All keys, in the page's order.
 #[must_use]
-pub fn all() -> Vec<Key> {
+pub fn all() -> Vec<ConfigKey> {
     PAGE.lines().filter_map(row).collect()
 }
 
 /// Parses a table row whose first cell is a name in code.
-fn row(line: &str) -> Option<Key> {
+fn row(line: &str) -> Option<ConfigKey> {
     let cells: Vec<&str> = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ").collect();
     let [key, kind, default, what] = cells[..] else { return None };
-    Some(Key {
+    Some(ConfigKey {
         key: key.strip_suffix('`')?.to_owned(),
         kind: kind.to_owned(),
         default: default.trim_matches('`').trim().to_owned(),

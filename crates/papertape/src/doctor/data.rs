@@ -4,7 +4,7 @@ use super::Finding;
 use crate::address::Address;
 use crate::app::{database_file, target};
 use crate::config::{Config, without_password};
-use crate::units::{bytes, count};
+use crate::format::{bytes, count};
 use papertape_store::{Store, StoreError};
 use std::path::Path;
 use std::time::Duration;

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 /// What one look came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum LookState {
+pub enum CheckState {
     /// As it should be.
     Ok,
     /// Nothing is broken, but somebody may want to know.
@@ -26,7 +26,7 @@ pub enum LookState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Finding {
     /// What it came to.
-    pub state: LookState,
+    pub state: CheckState,
     /// What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
     /// `agent`, `provider`, `prompts` or `tools`.
     pub what: &'static str,
@@ -36,21 +36,21 @@ pub struct Finding {
 
 impl Finding {
     fn ok(what: &'static str, text: impl Into<String>) -> Self {
-        Self { state: LookState::Ok, what, text: text.into() }
+        Self { state: CheckState::Ok, what, text: text.into() }
     }
 
     fn note(what: &'static str, text: impl Into<String>) -> Self {
-        Self { state: LookState::Note, what, text: text.into() }
+        Self { state: CheckState::Note, what, text: text.into() }
     }
 
     pub(crate) fn broken(what: &'static str, text: impl Into<String>) -> Self {
-        Self { state: LookState::Broken, what, text: text.into() }
+        Self { state: CheckState::Broken, what, text: text.into() }
     }
 }
 
 /// Runs every check that a simulation needs. `by_server`: the server itself runs them, and so already has its
 /// address.
-pub async fn look(config: &Config, by_server: bool) -> Vec<Finding> {
+pub async fn check(config: &Config, by_server: bool) -> Vec<Finding> {
     let mut found = vec![match &config.file {
         Some(file) => Finding::ok("config", format!("read from {}", file.display())),
         None => Finding::ok("config", "the defaults and the environment; there is no papertape.toml here"),

@@ -5,7 +5,7 @@ use super::Finding;
 use crate::config::Config;
 use futures::future::join_all;
 use papertape_core::message::{FailureKind, ModelName};
-use papertape_core::ports::Models as _;
+use papertape_core::ports::ModelClient as _;
 use papertape_llm::{Gateway, ModelList, ProviderKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The result of listing a provider's models.
-enum Asked {
+enum ListingResult {
     Listed(ModelList),
     /// The provider can be reached, but lists nothing.
     NoList(String),
@@ -43,8 +43,8 @@ pub(super) async fn models(config: &Config) -> Vec<Finding> {
             Err(_) => without.push(provider),
         }
     }
-    let asked = join_all(ready.iter().map(|provider| ask(&gateway, provider, DEADLINE))).await;
-    let asked: BTreeMap<&str, Asked> = ready.into_iter().zip(asked).collect();
+    let asked = join_all(ready.iter().map(|provider| list_models(&gateway, provider, DEADLINE))).await;
+    let asked: BTreeMap<&str, ListingResult> = ready.into_iter().zip(asked).collect();
     for agent in &config.agents {
         let (name, model) = (&agent.name, &agent.model);
         found.push(match (gateway.check(model), asked.get(model.provider.as_str())) {
@@ -61,54 +61,56 @@ pub(super) async fn models(config: &Config) -> Vec<Finding> {
     found
 }
 
-async fn ask(gateway: &Gateway, provider: &str, deadline: Duration) -> Asked {
+async fn list_models(gateway: &Gateway, provider: &str, deadline: Duration) -> ListingResult {
     match tokio::time::timeout(deadline, gateway.list_models(provider)).await {
-        Err(_) => Asked::Failed(format!("has not answered in {} s", deadline.as_secs())),
-        Ok(Ok(list)) => Asked::Listed(list),
+        Err(_) => ListingResult::Failed(format!("has not answered in {} s", deadline.as_secs())),
+        Ok(Ok(list)) => ListingResult::Listed(list),
         Ok(Err(failed)) => match failed.failure.kind {
             // The address has no such list, or returns something else: the models remain unknown.
             FailureKind::BadRequest | FailureKind::BadAnswer | FailureKind::UnknownModel => {
-                Asked::NoList(failed.failure.to_string())
+                ListingResult::NoList(failed.failure.to_string())
             }
-            _ => Asked::Failed(failed.failure.to_string()),
+            _ => ListingResult::Failed(failed.failure.to_string()),
         },
     }
 }
 
-fn of_provider(provider: &str, asked: &Asked) -> Finding {
+fn of_provider(provider: &str, asked: &ListingResult) -> Finding {
     match asked {
-        Asked::Listed(list) => {
+        ListingResult::Listed(list) => {
             let (least, count) = (if list.is_complete { "" } else { "at least " }, list.models.len());
             Finding::ok("provider", format!("{provider} can be called and lists {least}{count} models"))
         }
-        Asked::NoList(why) => {
+        ListingResult::NoList(why) => {
             Finding::note("provider", format!("{provider} answers, but lists no models: {why}"))
         }
-        Asked::Failed(why) => Finding::note("provider", format!("{provider} cannot be called: {why}")),
+        ListingResult::Failed(why) => {
+            Finding::note("provider", format!("{provider} cannot be called: {why}"))
+        }
     }
 }
 
-fn of_agent(name: &str, model: &ModelName, asked: &Asked) -> Finding {
+fn of_agent(name: &str, model: &ModelName, asked: &ListingResult) -> Finding {
     match asked {
-        Asked::Listed(list) if list.models.contains(&model.model) => {
+        ListingResult::Listed(list) if list.models.contains(&model.model) => {
             Finding::ok("agent", format!("{name}: {model} can be called"))
         }
         // It may be an alias, or on a later page.
-        Asked::Listed(_) => {
+        ListingResult::Listed(_) => {
             let text = format!(
                 "{name}: {} does not list {}; the first call will tell whether it knows the name",
                 model.provider, model.model
             );
             Finding::note("agent", text)
         }
-        Asked::NoList(why) => {
+        ListingResult::NoList(why) => {
             let text = format!(
                 "{name}: {} answers, but lists no models ({why}); the first call will tell whether it has {}",
                 model.provider, model.model
             );
             Finding::note("agent", text)
         }
-        Asked::Failed(why) => {
+        ListingResult::Failed(why) => {
             Finding::broken("agent", format!("{name}: {model} cannot be called: {} {why}", model.provider))
         }
     }
@@ -132,7 +134,7 @@ mod tests {
         let config =
             ModelsConfig { providers: [("silent".to_owned(), provider)].into(), ..ModelsConfig::default() };
         let gateway = Gateway::new(&config, &|_| None).expect("is well");
-        let asked = ask(&gateway, "silent", Duration::ZERO).await;
-        assert!(matches!(&asked, Asked::Failed(why) if why == "has not answered in 0 s"));
+        let asked = list_models(&gateway, "silent", Duration::ZERO).await;
+        assert!(matches!(&asked, ListingResult::Failed(why) if why == "has not answered in 0 s"));
     }
 }

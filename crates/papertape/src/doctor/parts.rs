@@ -6,7 +6,7 @@ use crate::config::{Config, prompt_overrides};
 use crate::mcp::McpTools;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
-use papertape_core::ports::Tools as _;
+use papertape_core::ports::ToolClient as _;
 use papertape_market::Catalogue;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub(super) fn prompts(config: &Config) -> Finding {
         None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
         Some(dir) => prompt_overrides(dir).and_then(|own| {
             let text = format!("{} own in {}", own.len(), dir.display());
-            let (own, of_assistant) = assistant::divided(own);
+            let (own, of_assistant) = assistant::split_overrides(own);
             let wrong = |error: PromptError| anyhow::anyhow!("in {}: {error}", dir.display());
             AssistantPrompts::with_overrides(&of_assistant).map_err(wrong)?;
             Ok((PromptSet::with_overrides(own).map_err(wrong)?, text))

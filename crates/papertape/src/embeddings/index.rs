@@ -52,7 +52,7 @@ impl VectorIndex {
             Some(held) if held.model == model => held,
             other => other.insert(Held::new(model)),
         };
-        held.keep_up(store).await?;
+        held.catch_up(store).await?;
         let nothing = Nearest { found: Vec::new(), without_vector: among.len() };
         let Some(matrix) = held.matrix.as_ref().filter(|matrix| matrix.dimension() == query.len()) else {
             return Ok(nothing);
@@ -74,7 +74,7 @@ impl Held {
 
     /// Reads new vectors. If the count still differs (a vector was deleted, or one with a smaller ID was
     /// committed after one with a greater ID), reads everything again.
-    async fn keep_up(&mut self, store: &Store) -> Result<(), StoreError> {
+    async fn catch_up(&mut self, store: &Store) -> Result<(), StoreError> {
         self.read(store).await?;
         if store.count_vectors(&self.model).await? != self.rows.len() + self.strange {
             *self = Self::new(&self.model);

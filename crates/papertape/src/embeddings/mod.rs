@@ -11,7 +11,7 @@ pub use tools::OutsideTools;
 
 use papertape_core::message::{CallFailure, FailureKind, ModelName};
 use papertape_core::ports::AttemptFailure;
-use papertape_core::ports::Models as _;
+use papertape_core::ports::ModelClient as _;
 use papertape_embed::{SentenceModel, vector};
 use papertape_llm::Gateway;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use crate::mcp::McpTools;
 use futures::FutureExt as _;
 use papertape_agents::memory::EMBEDDINGS;
 use papertape_core::message::{CallFailure, FailureKind};
-use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, Tools};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, ToolClient};
 use papertape_embed::vector;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl OutsideTools {
     }
 }
 
-impl Tools for OutsideTools {
+impl ToolClient for OutsideTools {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         self.servers.list()
     }

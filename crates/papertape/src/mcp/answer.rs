@@ -6,7 +6,7 @@ use papertape_core::ports::ExternalReply;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 /// The maximum size of a response, in bytes of text.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// One text per line; structured content as JSON if there is no text; non-text content is named only.
 pub(super) fn reply(result: CallToolResult) -> ExternalReply {
@@ -19,8 +19,8 @@ pub(super) fn reply(result: CallToolResult) -> ExternalReply {
 /// The reply, unless it is too large.
 pub(super) fn bounded(reply: ExternalReply) -> Result<ExternalReply, String> {
     match reply.text.len() {
-        bytes if bytes > MOST_BYTES => {
-            Err(format!("{EXCEEDED}{bytes} bytes of text in an answer, which may have {MOST_BYTES}"))
+        bytes if bytes > MAX_BYTES => {
+            Err(format!("{EXCEEDED}{bytes} bytes of text in an answer, which may have {MAX_BYTES}"))
         }
         _ => Ok(reply),
     }

@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 /// The maximum number of pages in a list of tools.
-const MOST_PAGES: usize = 20;
+const MAX_PAGES: usize = 20;
 /// The maximum number of tools per server.
 const MAX_TOOLS: usize = 1_000;
 
@@ -25,7 +25,7 @@ const MAX_TOOLS: usize = 1_000;
 pub(super) type Ending = Arc<OnceLock<String>>;
 
 /// Why a request failed.
-pub(super) enum Fault {
+pub(super) enum ConnectionFault {
     /// The server returned a protocol error.
     Refused {
         /// JSON-RPC's code.
@@ -82,41 +82,47 @@ impl Connection {
     }
 
     /// All tools of the server, in its order.
-    pub(super) async fn list(&self) -> Result<Vec<Tool>, Fault> {
+    pub(super) async fn list(&self) -> Result<Vec<Tool>, ConnectionFault> {
         let mut tools = Vec::new();
         let mut page = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let listed = self.settle(self.service.peer().list_tools(page.take())).await?;
             if tools.len() + listed.tools.len() > MAX_TOOLS {
-                return Err(Fault::Failed(format!("{EXCEEDED}more than {MAX_TOOLS} tools")));
+                return Err(ConnectionFault::Failed(format!("{EXCEEDED}more than {MAX_TOOLS} tools")));
             }
             tools.extend(listed.tools);
             let Some(cursor) = listed.next_cursor else { return Ok(tools) };
             page = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
         }
-        Err(Fault::Failed(format!("lists its tools on more than {MOST_PAGES} pages")))
+        Err(ConnectionFault::Failed(format!("lists its tools on more than {MAX_PAGES} pages")))
     }
 
     /// Calls a tool once.
-    pub(super) async fn call(&self, asked: CallToolRequestParams) -> Result<CallToolResponse, Fault> {
+    pub(super) async fn call(
+        &self,
+        asked: CallToolRequestParams,
+    ) -> Result<CallToolResponse, ConnectionFault> {
         self.settle(self.service.peer().call_tool_once(asked)).await
     }
 
     /// Waits for a response. A failure, or dropping this future, updates the connection's health.
-    async fn settle<T>(&self, request: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Fault> {
+    async fn settle<T>(
+        &self,
+        request: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<T, ConnectionFault> {
         let mut given_up = GivenUp { connection: Some(self) };
         let result = request.await;
         given_up.connection = None;
         result.map_err(|error| match error {
             ServiceError::McpError(error) => {
-                Fault::Refused { code: error.code.0, message: error.message.into_owned() }
+                ConnectionFault::Refused { code: error.code.0, message: error.message.into_owned() }
             }
             ServiceError::UnexpectedResponse => {
-                Fault::Failed("gave an answer that does not fit the question".to_owned())
+                ConnectionFault::Failed("gave an answer that does not fit the question".to_owned())
             }
             error => {
                 self.health.send_replace(Health::Broken);
-                Fault::Failed(self.ending.get().cloned().unwrap_or_else(|| broken(&error)))
+                ConnectionFault::Failed(self.ending.get().cloned().unwrap_or_else(|| broken(&error)))
             }
         })
     }

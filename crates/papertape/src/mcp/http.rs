@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum number of concurrent calls to one server.
-const MOST_REQUESTS: usize = 256;
+const MAX_REQUESTS: usize = 256;
 
 /// A transport to the address. Connects on first use.
 ///
@@ -18,7 +18,7 @@ const MOST_REQUESTS: usize = 256;
 /// As text that follows the server's name.
 pub(super) fn transport(url: &str) -> Result<StreamableHttpClientTransport<BoundedClient>, String> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
-    config.max_concurrent_requests = MOST_REQUESTS;
+    config.max_concurrent_requests = MAX_REQUESTS;
     config.max_sse_event_size = MAX_MESSAGE_BYTES;
     Ok(StreamableHttpClientTransport::with_client(BoundedClient(client()?), config))
 }

@@ -15,12 +15,12 @@ pub mod names;
 pub(crate) use http::client as http_client;
 
 use crate::config::ToolServer;
-use connection::{Connection, Fault};
+use connection::{Connection, ConnectionFault};
 use futures::FutureExt as _;
 use futures::future::try_join_all;
 use papertape_agents::solo::LIST_TOOLS;
 use papertape_core::message::{CallFailure, FailureKind, ToolSpec};
-use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, Tools};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, ToolClient};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, JsonObject, Tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,7 @@ impl McpTools {
     }
 }
 
-impl Tools for McpTools {
+impl ToolClient for McpTools {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         async move {
             let lists = try_join_all(self.servers.values().map(|server| server.list(self.patience))).await?;
@@ -98,8 +98,10 @@ impl Server {
     async fn list(&self, patience: Duration) -> Result<Vec<ExternalTool>, CallFailure> {
         let connection = self.connect(patience).await?;
         let tools = connection.list().await.map_err(|fault| match fault {
-            Fault::Refused { code, .. } => self.error(&format!("refuses to list its tools (code {code})")),
-            Fault::Failed(reason) => self.error(&reason),
+            ConnectionFault::Refused { code, .. } => {
+                self.error(&format!("refuses to list its tools (code {code})"))
+            }
+            ConnectionFault::Failed(reason) => self.error(&reason),
         })?;
         let mut seen = BTreeSet::new();
         let mut listed = Vec::with_capacity(tools.len());
@@ -122,7 +124,7 @@ impl Server {
                 "offers a tool by a name that no model can call: `{}`, with the server's name before it, \
                  must have 1 to {} characters; a shorter server name in the config may help",
                 tool.name,
-                names::MOST_CHARS
+                names::MAX_CHARS
             )));
         }
         let hints = tool.annotations.unwrap_or_default();
@@ -146,10 +148,10 @@ impl Server {
             Ok(CallToolResponse::Complete(result)) => answer::reply(result),
             Ok(_) => return Err(self.error("asks for more than the call, which is not supported")),
             // The protocol's own errors (no such tool, wrong arguments) are for the model to read.
-            Err(Fault::Refused { code, message }) => {
+            Err(ConnectionFault::Refused { code, message }) => {
                 ExternalReply { text: format!("{message} (code {code})"), is_error: true }
             }
-            Err(Fault::Failed(reason)) => return Err(self.error(&reason)),
+            Err(ConnectionFault::Failed(reason)) => return Err(self.error(&reason)),
         };
         answer::bounded(reply).map_err(|reason| self.error(&reason))
     }

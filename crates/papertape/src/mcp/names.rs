@@ -6,7 +6,7 @@
 //! one original.
 
 /// The maximum length of a tool name that every provider accepts, including the server's name and `__`.
-pub const MOST_CHARS: usize = 64;
+pub const MAX_CHARS: usize = 64;
 
 /// The length of the separator between the server's name and the tool's.
 const BETWEEN: usize = "__".len();
@@ -41,7 +41,7 @@ pub fn to_server(name: &str) -> String {
 /// Whether the server's name plus this name exceeds the limit for a model's tool name.
 #[must_use]
 pub fn is_too_long(server: &str, name: &str) -> bool {
-    server.chars().count() + BETWEEN + name.chars().count() > MOST_CHARS
+    server.chars().count() + BETWEEN + name.chars().count() > MAX_CHARS
 }
 
 fn is_plain(c: char) -> bool {

@@ -3,7 +3,7 @@
 use super::Metrics;
 use super::record::is_failure;
 use futures::FutureExt as _;
-use papertape_core::action::{ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
+use papertape_core::action::{ActionEntry, ActionRow, CleanupReport, LogPage, LogPosition, PlanJob};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
@@ -13,12 +13,12 @@ use papertape_core::time::Timestamp;
 use std::sync::Arc;
 
 /// An action log whose failures are counted. A lost lease is not a failure.
-pub struct CountedLog {
+pub struct InstrumentedLog {
     log: Arc<dyn ActionLog>,
     metrics: Arc<Metrics>,
 }
 
-impl CountedLog {
+impl InstrumentedLog {
     /// Counts the failures of this log.
     #[must_use]
     pub fn new(log: Arc<dyn ActionLog>, metrics: Arc<Metrics>) -> Self {
@@ -26,7 +26,7 @@ impl CountedLog {
     }
 }
 
-impl ActionLog for CountedLog {
+impl ActionLog for InstrumentedLog {
     fn append_action_log<'a>(
         &'a self,
         lease: &'a Lease,
@@ -46,7 +46,7 @@ impl ActionLog for CountedLog {
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,
-        from: LogFrom,
+        from: LogPosition,
         limit: u32,
     ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
         self.log.list_action_logs(job, from, limit)
@@ -73,7 +73,7 @@ impl ActionLog for CountedLog {
         older_than: Timestamp,
         most_rows: u32,
         dry_run: bool,
-    ) -> BoxFuture<'a, Result<Removed, RecordError>> {
+    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
         self.log.cleanup_action_logs(older_than, most_rows, dry_run)
     }
 }

@@ -1,7 +1,7 @@
 //! Collects the telemetry: the process's counters, the database's totals, the files' sizes.
 
 use super::models::ModelFigures;
-use super::text::{Family, Kind};
+use super::prometheus::{Family, Kind};
 use crate::app::App;
 use crate::config::{Config, Mode};
 use anyhow::Result;

@@ -7,14 +7,14 @@
 mod actions;
 mod collect;
 mod models;
+mod prometheus;
 mod record;
-mod text;
 
-pub use actions::CountedLog;
+pub use actions::InstrumentedLog;
 pub use collect::collect;
-pub use models::CountedModels;
-pub use record::CountedRecord;
-pub use text::{Family, Kind, Sample, render};
+pub use models::InstrumentedModels;
+pub use prometheus::{Family, Kind, Sample, render};
+pub use record::InstrumentedRecord;
 
 use models::ModelFigures;
 use papertape_store::Figures;

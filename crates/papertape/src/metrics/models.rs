@@ -3,12 +3,12 @@
 use super::Metrics;
 use futures::FutureExt as _;
 use papertape_core::message::{ModelName, ModelRequest, Usage};
-use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models};
+use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
 /// The maximum number of models with their own label; the rest share one.
-const MOST_MODELS: usize = 100;
+const MAX_MODELS: usize = 100;
 /// The label of the rest.
 const OTHERS: &str = "other";
 
@@ -24,15 +24,15 @@ pub(super) struct ModelFigures {
 }
 
 /// A model client whose calls are counted.
-pub struct CountedModels {
-    models: Arc<dyn Models>,
+pub struct InstrumentedModels {
+    models: Arc<dyn ModelClient>,
     metrics: Arc<Metrics>,
 }
 
-impl CountedModels {
+impl InstrumentedModels {
     /// Counts the calls to these models.
     #[must_use]
-    pub fn new(models: Arc<dyn Models>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(models: Arc<dyn ModelClient>, metrics: Arc<Metrics>) -> Self {
         Self { models, metrics }
     }
 
@@ -40,7 +40,7 @@ impl CountedModels {
         let cost = usage.as_ref().and_then(|usage| self.models.cost(model, usage));
         let mut models = self.metrics.models();
         let mut name = model.to_string();
-        if models.len() >= MOST_MODELS && !models.contains_key(&name) {
+        if models.len() >= MAX_MODELS && !models.contains_key(&name) {
             name = OTHERS.to_owned();
         }
         let figures = models.entry(name).or_default();
@@ -52,12 +52,12 @@ impl CountedModels {
     }
 }
 
-impl Models for CountedModels {
+impl ModelClient for InstrumentedModels {
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         delta: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         async move {
             let called = self.models.call(request, delta).await;
             match &called {

@@ -3,10 +3,10 @@
 use super::Metrics;
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::ports::{BoxFuture, Record, RecordError};
+use papertape_core::ports::{BoxFuture, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, Implied, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow, Unsummarised,
-    Write,
+    AgentState, Commit, DerivedRow, Lease, NewSession, OpenedSession, SessionId, SessionWithoutSummary,
+    TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -15,15 +15,15 @@ use std::sync::Arc;
 
 /// A record whose failed commits are counted if they contain action log rows. A lost lease is not a failure,
 /// nor is a write that a plan's rules reject: it is committed again as rejected.
-pub struct CountedRecord {
-    record: Arc<dyn Record>,
+pub struct InstrumentedRecord {
+    record: Arc<dyn RecordStore>,
     metrics: Arc<Metrics>,
 }
 
-impl CountedRecord {
+impl InstrumentedRecord {
     /// Counts the failures of this record.
     #[must_use]
-    pub fn new(record: Arc<dyn Record>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(record: Arc<dyn RecordStore>, metrics: Arc<Metrics>) -> Self {
         Self { record, metrics }
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn is_failure(error: &RecordError) -> bool {
     !matches!(error, RecordError::LostLease | RecordError::Refused(_))
 }
 
-impl Record for CountedRecord {
+impl RecordStore for InstrumentedRecord {
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
         let rows = commit.writes.iter().filter(|write| matches!(write, Write::Action(_))).count();
         // The commit has started when this returns, whether it is awaited or dropped.
@@ -56,19 +56,19 @@ impl Record for CountedRecord {
         self.record.open_session(lease, new)
     }
 
-    fn tape<'a>(
+    fn load_tape<'a>(
         &'a self,
         session: SessionId,
         detached: bool,
     ) -> BoxFuture<'a, Result<Vec<TapeRow>, RecordError>> {
-        self.record.tape(session, detached)
+        self.record.load_tape(session, detached)
     }
 
-    fn implied<'a>(
+    fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
-        self.record.implied(session)
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>> {
+        self.record.load_derived_rows(session)
     }
 
     fn texts<'a>(
@@ -96,11 +96,14 @@ impl Record for CountedRecord {
         self.record.find_session(job, agent, date)
     }
 
-    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
         self.record.unsummarised(job)
     }
 
-    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
-        self.record.spent(job)
+    fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
+        self.record.load_usage(job)
     }
 }

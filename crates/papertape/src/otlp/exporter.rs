@@ -4,16 +4,16 @@
 //! the database, where it is safe. Only then is the session marked as sent: a server that dies in between
 //! sends it again, with the same IDs.
 
-use super::gather::spans_of;
+use super::collect::spans_of;
 use super::progress::{Progress, file};
-use super::send::{Receiver, Sent};
+use super::send::{ExportResult, Receiver};
 use super::span::Span;
 use crate::app::App;
 use anyhow::Result;
 use futures::future::select;
 use papertape_core::ports::RecordError;
 use papertape_core::record::SessionId;
-use papertape_runtime::stopping::StopSignal;
+use papertape_runtime::cancellation::CancelToken;
 use papertape_store::StoreError;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 /// Sessions per batch.
 const AT_A_TIME: u32 = 500;
 /// Spans per request, unless one session has more.
-const MOST_SPANS: usize = 2_000;
+const MAX_SPANS: usize = 2_000;
 /// The first pause after a failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The maximum pause.
@@ -33,7 +33,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// A receiver that cannot be used: its address, a header's variable, TLS.
-pub fn start(app: &App, shutdown: StopSignal) -> Result<Option<JoinHandle<()>>> {
+pub fn start(app: &App, shutdown: CancelToken) -> Result<Option<JoinHandle<()>>> {
     let config = &app.config.otlp;
     let Some(url) = config.url()? else { return Ok(None) };
     let headers = config.header_map(&|name| std::env::var(name).ok())?;
@@ -57,13 +57,13 @@ struct Exporter {
 }
 
 /// Why the export pauses.
-struct Waits {
+struct RetryLater {
     pause: Option<Duration>,
     why: String,
 }
 
 impl Exporter {
-    async fn run(mut self, mut shutdown: StopSignal) {
+    async fn run(mut self, mut shutdown: CancelToken) {
         while shutdown.reason().is_none() {
             let pause = match self.round(&shutdown).await {
                 Ok(()) => {
@@ -73,7 +73,7 @@ impl Exporter {
                     self.failures = 0;
                     self.every
                 }
-                Err(Waits { pause, why }) => self.failed(pause, &why),
+                Err(RetryLater { pause, why }) => self.failed(pause, &why),
             };
             let pausing = self.app.services.clock.sleep(pause);
             let stopped = pin!(shutdown.stopped());
@@ -97,13 +97,13 @@ impl Exporter {
     }
 
     /// Exports all sessions that have ended and were not sent yet.
-    async fn round(&self, shutdown: &StopSignal) -> Result<(), Waits> {
+    async fn round(&self, shutdown: &CancelToken) -> Result<(), RetryLater> {
         let mut progress = self.progress().await?;
         loop {
             let further = self.app.store.sessions_after(SessionId(progress.through), AT_A_TIME).await;
             let further = further.map_err(failed)?;
             progress.take_up(&further);
-            self.tell(&mut progress, shutdown).await?;
+            self.export_new(&mut progress, shutdown).await?;
             self.save(&progress)?;
             if further.len() < AT_A_TIME as usize || shutdown.reason().is_some() {
                 return Ok(());
@@ -112,7 +112,7 @@ impl Exporter {
     }
 
     /// The stored progress; the very first round starts with the sessions that are open now.
-    async fn progress(&self) -> Result<Progress, Waits> {
+    async fn progress(&self) -> Result<Progress, RetryLater> {
         let found = self.app.store.newest_and_open_sessions().await.map_err(failed)?;
         let newest = found.as_ref().map_or(0, |(newest, _)| newest.0);
         match Progress::load(&self.file) {
@@ -128,7 +128,7 @@ impl Exporter {
         }
     }
 
-    async fn tell(&self, progress: &mut Progress, shutdown: &StopSignal) -> Result<(), Waits> {
+    async fn export_new(&self, progress: &mut Progress, shutdown: &CancelToken) -> Result<(), RetryLater> {
         let ended = self.app.store.ended_of(progress.waiting()).await.map_err(failed)?;
         let mut gathered: (Vec<SessionId>, Vec<Span>) = Default::default();
         for session in ended {
@@ -145,7 +145,7 @@ impl Exporter {
                     Vec::new()
                 }
             };
-            if !gathered.1.is_empty() && gathered.1.len() + spans.len() > MOST_SPANS {
+            if !gathered.1.is_empty() && gathered.1.len() + spans.len() > MAX_SPANS {
                 self.deliver(&mut gathered, progress).await?;
             }
             gathered.0.push(session);
@@ -159,11 +159,11 @@ impl Exporter {
         &self,
         (sessions, spans): &mut (Vec<SessionId>, Vec<Span>),
         progress: &mut Progress,
-    ) -> Result<(), Waits> {
-        for part in spans.chunks(MOST_SPANS) {
+    ) -> Result<(), RetryLater> {
+        for part in spans.chunks(MAX_SPANS) {
             let metrics = &self.app.metrics;
             match self.receiver.send(part, self.app.services.clock.now()).await {
-                Sent::Taken { refused, complaint } => {
+                ExportResult::Accepted { refused, complaint } => {
                     let refused = refused.min(part.len() as u64);
                     metrics.otlp_spans_sent.add(part.len() as u64 - refused);
                     metrics.otlp_spans_refused.add(refused);
@@ -171,7 +171,7 @@ impl Exporter {
                         tracing::warn!(refused, complaint, "the receiver has not taken all spans");
                     }
                 }
-                Sent::Refused { status, why } => {
+                ExportResult::Rejected { status, why } => {
                     metrics.otlp_spans_refused.add(part.len() as u64);
                     metrics.otlp_refused(status);
                     tracing::warn!(
@@ -182,21 +182,21 @@ impl Exporter {
                         "the receiver refuses spans for good; `papertape export otlp JOB` writes them again"
                     );
                 }
-                Sent::Later { pause, why } => {
+                ExportResult::Retry { pause, why } => {
                     // Sessions that were already accepted need not be sent again.
                     self.save(progress)?;
-                    return Err(Waits { pause, why });
+                    return Err(RetryLater { pause, why });
                 }
             }
         }
         spans.clear();
         for session in sessions.drain(..) {
-            progress.told(session);
+            progress.mark_exported(session);
         }
         self.save(progress)
     }
 
-    fn save(&self, progress: &Progress) -> Result<(), Waits> {
+    fn save(&self, progress: &Progress) -> Result<(), RetryLater> {
         progress.save(&self.file).map_err(failed)
     }
 }
@@ -211,6 +211,6 @@ fn is_passing(error: &anyhow::Error) -> bool {
     }
 }
 
-fn failed(error: impl Into<anyhow::Error>) -> Waits {
-    Waits { pause: None, why: format!("{:#}", error.into()) }
+fn failed(error: impl Into<anyhow::Error>) -> RetryLater {
+    RetryLater { pause: None, why: format!("{:#}", error.into()) }
 }

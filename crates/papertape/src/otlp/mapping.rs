@@ -13,10 +13,10 @@
 //! it stays in the database. Summaries, which have a tape of their own, are left out.
 
 use super::span::{Attribute, Span, SpanKind};
-use crate::view::ConventionsAnswer;
+use crate::view::ConventionsResponse;
 use papertape_core::message::{ModelName, Sampling};
-use papertape_core::record::{DayStatus, Implied, OrderRow};
-use papertape_core::tape::{Class, OutcomeKind, State};
+use papertape_core::record::{DayStatus, DerivedRow, OrderRow};
+use papertape_core::tape::{OutcomeKind, StepClass, StepState};
 use papertape_core::time::Timestamp;
 use papertape_store::{SessionBrief, StepView};
 use rust_decimal::prelude::ToPrimitive as _;
@@ -37,7 +37,7 @@ pub struct StepFacts {
     /// For a model call: which model was called, and with what sampling parameters.
     pub model: Option<(ModelName, Sampling)>,
     /// The step's derived rows.
-    pub implied: Vec<Implied>,
+    pub implied: Vec<DerivedRow>,
     /// The outcome, if the step did not succeed.
     pub outcome: Option<Value>,
 }
@@ -46,7 +46,7 @@ pub struct StepFacts {
 #[must_use]
 pub fn spans(
     session: &SessionFacts,
-    conventions: Option<&ConventionsAnswer>,
+    conventions: Option<&ConventionsResponse>,
     steps: &[StepFacts],
 ) -> Vec<Span> {
     let ids = Ids::of(session);
@@ -124,10 +124,10 @@ fn times(step: &StepView) -> (Timestamp, Timestamp) {
 fn failure(facts: &StepFacts) -> Option<String> {
     let code = |name: &str| facts.outcome.as_ref().and_then(|outcome| outcome[name].as_str());
     let ended = match facts.step.state {
-        State::Done(OutcomeKind::Ok) => return None,
-        State::Done(kind) => kind.as_str(),
-        State::Abandoned => return Some("abandoned".to_owned()),
-        State::Intent => return Some("unfinished".to_owned()),
+        StepState::Done(OutcomeKind::Ok) => return None,
+        StepState::Done(kind) => kind.as_str(),
+        StepState::Abandoned => return Some("abandoned".to_owned()),
+        StepState::Intent => return Some("unfinished".to_owned()),
     };
     let refused = orders(facts).find_map(|order| order.code.as_deref());
     Some(refused.or_else(|| code("code")).or_else(|| code("kind")).unwrap_or(ended).to_owned())
@@ -136,7 +136,7 @@ fn failure(facts: &StepFacts) -> Option<String> {
 /// The order rows that a step implies.
 fn orders(facts: &StepFacts) -> impl Iterator<Item = &OrderRow> {
     facts.implied.iter().filter_map(|row| match row {
-        Implied::Order(order) => Some(order.as_ref()),
+        DerivedRow::Order(order) => Some(order.as_ref()),
         _ => None,
     })
 }
@@ -202,7 +202,7 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
         let step = &facts.step;
         let (start, end) = times(step);
         let mut scope = step.path.scope();
-        if let Some(verdict) = (step.class == Class::Guard).then(|| failure(facts)).flatten() {
+        if let Some(verdict) = (step.class == StepClass::Guard).then(|| failure(facts)).flatten() {
             verdicts.insert(scope, verdict);
         }
         while !scope.is_empty() {
@@ -235,7 +235,7 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
 fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
     let path = facts.step.path.as_str();
     let tool = facts.implied.iter().find_map(|row| match row {
-        Implied::Message(message) => message.tool_name.as_deref(),
+        DerivedRow::Message(message) => message.tool_name.as_deref(),
         _ => None,
     });
     let mut spans: Vec<Span> = match (&facts.model, tool) {
@@ -288,7 +288,7 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
     span.say("gen_ai.operation.name", Attribute::from("execute_tool"));
     span.say("gen_ai.tool.name", Attribute::from(tool));
     // Tools of this process read or book; external tools are reached through a server.
-    let kind = if step.class == Class::External { "extension" } else { "function" };
+    let kind = if step.class == StepClass::External { "extension" } else { "function" };
     span.say("gen_ai.tool.type", Attribute::from(kind));
     attempts(&mut span, facts);
     span
@@ -297,7 +297,7 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
 /// The number of attempts, and whether they failed.
 fn attempts(span: &mut Span, facts: &StepFacts) {
     let step = &facts.step;
-    if step.class == Class::External {
+    if step.class == StepClass::External {
         span.say("papertape.attempts", Attribute::Int(step.attempts.into()));
         span.say("papertape.interrupted", Attribute::Int(step.interrupted.into()));
     }

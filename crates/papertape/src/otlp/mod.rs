@@ -3,14 +3,14 @@
 //! Spans are built from committed data once a session has ended; no run waits for them. Their IDs follow from
 //! job, day, agent and path, so that sending a session twice creates no duplicates.
 
+mod collect;
 mod exporter;
-mod gather;
 mod mapping;
 mod progress;
 mod send;
 mod span;
 
+pub use collect::{spans_of, write_job};
 pub use exporter::start;
-pub use gather::{spans_of, write_job};
 pub use mapping::{SessionFacts, StepFacts, spans};
 pub use span::{Attribute, Span, SpanKind, request};

@@ -57,7 +57,7 @@ impl Progress {
     }
 
     /// Marks a session as sent.
-    pub(super) fn told(&mut self, session: SessionId) {
+    pub(super) fn mark_exported(&mut self, session: SessionId) {
         self.waiting.remove(&session.0);
         self.gaps.remove(&session.0);
     }
@@ -106,8 +106,8 @@ mod tests {
         let mut progress = Progress::from_now(SessionId(5), &ids(&[3]));
         progress.take_up(&ids(&[6, 9]));
         assert_eq!(progress.waiting(), ids(&[3, 6, 7, 8, 9]));
-        progress.told(SessionId(9));
-        progress.told(SessionId(7));
+        progress.mark_exported(SessionId(9));
+        progress.mark_exported(SessionId(7));
         assert_eq!(progress.waiting(), ids(&[3, 6, 8]));
         progress.take_up(&ids(&[20_000]));
         assert_eq!(progress.waiting().len(), 2 + 1_001, "3 and 6 are open, however long that lasts");

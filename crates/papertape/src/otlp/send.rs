@@ -19,13 +19,13 @@ const COMPLAINT_CHARS: usize = 300;
 
 /// The result of sending spans.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(super) enum ExportResult {
     /// Accepted, except for this many.
-    Taken { refused: u64, complaint: String },
+    Accepted { refused: u64, complaint: String },
     /// Rejected permanently, according to this status.
-    Refused { status: u16, why: String },
+    Rejected { status: u16, why: String },
     /// Not accepted yet; retry, but not before this pause has passed if one is given.
-    Later { pause: Option<Duration>, why: String },
+    Retry { pause: Option<Duration>, why: String },
 }
 
 /// A receiver.
@@ -43,12 +43,12 @@ impl Receiver {
     }
 
     /// Sends the spans.
-    pub(super) async fn send(&self, spans: &[Span], now: Timestamp) -> Sent {
+    pub(super) async fn send(&self, spans: &[Span], now: Timestamp) -> ExportResult {
         let post = self.client.post(self.url.clone()).timeout(TIMEOUT).headers(self.headers.clone());
         let response = match post.json(&request(spans, self.mode)).send().await {
             Ok(response) => response,
             // The address may contain a key.
-            Err(error) => return Sent::Later { pause: None, why: causes(error.without_url()) },
+            Err(error) => return ExportResult::Retry { pause: None, why: causes(error.without_url()) },
         };
         let status = response.status();
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -62,24 +62,24 @@ impl Receiver {
             StatusCode::TOO_MANY_REQUESTS
             | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT => Sent::Later { pause, why: format!("HTTP {status}") },
-            status => Sent::Refused { status: status.as_u16(), why: complaint(status, &body) },
+            | StatusCode::GATEWAY_TIMEOUT => ExportResult::Retry { pause, why: format!("HTTP {status}") },
+            status => ExportResult::Rejected { status: status.as_u16(), why: error_text(status, &body) },
         }
     }
 }
 
 /// `{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "…"}}` if not all were accepted.
-fn taken(body: &str) -> Sent {
+fn taken(body: &str) -> ExportResult {
     let answer: Value = serde_json::from_str(body).unwrap_or_default();
     let partial = &answer["partialSuccess"];
     let rejected = &partial["rejectedSpans"];
     // A 64-bit number is a string in this JSON, and a number with some receivers.
     let refused = rejected.as_u64().or_else(|| rejected.as_str()?.parse().ok()).unwrap_or(0);
-    Sent::Taken { refused, complaint: short(partial["errorMessage"].as_str().unwrap_or_default()) }
+    ExportResult::Accepted { refused, complaint: short(partial["errorMessage"].as_str().unwrap_or_default()) }
 }
 
 /// The receiver's error text, and who can fix it where that is obvious.
-fn complaint(status: StatusCode, body: &str) -> String {
+fn error_text(status: StatusCode, body: &str) -> String {
     let advice = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; look at otlp.headers",
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; look at otlp.endpoint",
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_was_not_taken_is_counted() {
         let refused = |body: &str| match taken(body) {
-            Sent::Taken { refused, complaint } => (refused, complaint),
+            ExportResult::Accepted { refused, complaint } => (refused, complaint),
             other => panic!("{other:?}"),
         };
         assert_eq!(refused("{}"), (0, String::new()));

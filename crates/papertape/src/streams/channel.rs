@@ -6,14 +6,14 @@
 //! equally far behind share one read.
 
 use super::Streams;
-use super::ring::{Phase, Piece, Ring, Told};
+use super::ring::{Chunk, Delivery, Phase, Ring};
 use crate::app::App;
-use crate::assistant::Hearing;
+use crate::assistant::DeltaReceiver;
 use crate::view::StreamedJob;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::Timestamp;
-use papertape_runtime::stopping::StopSignal;
+use papertape_runtime::cancellation::CancelToken;
 use papertape_store::{Follower, JobTail, Store, StoreError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -27,9 +27,9 @@ const AT_A_TIME: u32 = 256;
 /// How often the database is polled even without a notification, and a keep-alive is sent to the clients.
 const ASK_EVERY: Duration = Duration::from_secs(15);
 /// The maximum number of pages of older events that are cached for readers at the same cursor …
-const MOST_PAGES: usize = 4;
+const MAX_PAGES: usize = 4;
 /// … and the maximum size of one page in bytes.
-const MOST_PAGE_BYTES: usize = 256 * 1024;
+const MAX_PAGE_BYTES: usize = 256 * 1024;
 
 /// The channels of one process, by job.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub(super) struct Channel {
 /// Older events, shared by readers that are equally far behind.
 #[derive(Debug)]
 struct Page {
-    piece: Piece,
+    piece: Chunk,
     job: StreamedJob,
     at: Timestamp,
 }
@@ -97,7 +97,7 @@ impl Channel {
             store: app.store.clone(),
             quiet: clock.0.sleep(ASK_EVERY),
             clock: clock.clone(),
-            words: Some(app.words.hear()),
+            words: Some(app.words.subscribe()),
             closing: streams.closing(),
             ring: sender,
         };
@@ -124,7 +124,7 @@ impl Channel {
 
     /// Events after `at` from the database, for a subscriber that the ring cannot serve; `None` if there are
     /// none, or if the job is deleted.
-    pub(super) async fn older(&self, at: i64) -> Result<Option<Told>, StoreError> {
+    pub(super) async fn older(&self, at: i64) -> Result<Option<Delivery>, StoreError> {
         let mut pages = self.pages.lock().await;
         let now = self.clock.0.now();
         let is_good =
@@ -138,10 +138,10 @@ impl Channel {
         }
         let Some(tail) = self.store.tail(&self.job, at, AT_A_TIME).await? else { return Ok(None) };
         let job = StreamedJob::of(&self.job, &tail);
-        let piece = Piece::of(&job, at, tail, AT_A_TIME);
+        let piece = Chunk::of(&job, at, tail, AT_A_TIME);
         let told = piece.behind(at);
-        if piece.len() <= MOST_PAGE_BYTES {
-            if pages.len() == MOST_PAGES {
+        if piece.len() <= MAX_PAGE_BYTES {
+            if pages.len() == MAX_PAGES {
                 pages.pop_front();
             }
             pages.push_back(Page { piece, job, at: now });
@@ -168,8 +168,8 @@ struct Feeder {
     store: Store,
     clock: ClockOf,
     /// The deltas of answers in this process, as long as there can be any.
-    words: Option<Hearing>,
-    closing: StopSignal,
+    words: Option<DeltaReceiver>,
+    closing: CancelToken,
     /// Completes when it is time to poll again.
     quiet: BoxFuture<'static, ()>,
     ring: watch::Sender<Ring>,
@@ -204,11 +204,11 @@ impl Feeder {
                     None => return Ok(Phase::Closed),
                 }
             }
-            let heard = self.heard().await;
+            let heard = self.next_event().await;
             is_due = !matches!(heard, Heard::Words(_));
             match heard {
-                Heard::Words(words) => self.tell(|ring| ring.say(&words)),
-                Heard::Nothing => self.tell(Ring::say_alive),
+                Heard::Words(words) => self.publish(|ring| ring.say(&words)),
+                Heard::Nothing => self.publish(Ring::say_alive),
                 Heard::Commit => {}
                 Heard::Closing => return Ok(Phase::Closed),
             }
@@ -222,7 +222,7 @@ impl Feeder {
             let Some(tail) = self.store.tail(&self.job, at, AT_A_TIME).await? else { return Ok(None) };
             let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest);
             let job = StreamedJob::of(&self.job, &tail);
-            let piece = Piece::of(&job, at, tail, AT_A_TIME);
+            let piece = Chunk::of(&job, at, tail, AT_A_TIME);
             let read_to = piece.last();
             // Only new data wakes the subscribers.
             let mut is_new = false;
@@ -239,7 +239,7 @@ impl Feeder {
         }
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut Ring)) {
+    fn publish(&mut self, what: impl FnOnce(&mut Ring)) {
         self.ring.send_modify(what);
         self.rest_again();
     }
@@ -248,20 +248,20 @@ impl Feeder {
         self.quiet = self.clock.0.sleep(ASK_EVERY);
     }
 
-    async fn heard(&mut self) -> Heard {
+    async fn next_event(&mut self) -> Heard {
         tokio::select! {
             biased;
             _ = self.closing.stopped() => Heard::Closing,
             // Deltas that precede a commit are sent before it.
             words = words_of(&mut self.words, &self.job) => Heard::Words(words),
-            () = self.follower.woken() => Heard::Commit,
+            () = self.follower.changed() => Heard::Commit,
             () = self.quiet.as_mut() => Heard::Nothing,
         }
     }
 }
 
 /// The next deltas of a job's answer. Those sent while nobody listened are lost.
-async fn words_of(hearing: &mut Option<Hearing>, job: &JobId) -> String {
+async fn words_of(hearing: &mut Option<DeltaReceiver>, job: &JobId) -> String {
     while let Some(words) = hearing {
         match words.recv().await {
             Ok((of, words)) if of == *job => return words,

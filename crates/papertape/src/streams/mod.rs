@@ -11,7 +11,7 @@ mod ring;
 pub use reader::{StreamReader, read};
 
 use channel::Channels;
-use papertape_runtime::stopping::{StopReason, StopSignal, Stopper};
+use papertape_runtime::cancellation::{CancelSource, CancelToken, StopReason};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub struct Streams {
     clients: Mutex<HashMap<IpAddr, usize>>,
     broken: AtomicU64,
     channels: Channels,
-    stopper: Stopper,
+    stopper: CancelSource,
 }
 
 /// One open stream. Dropping it closes it.
@@ -73,7 +73,7 @@ impl Streams {
 
     /// Signals when the streams are to close.
     #[must_use]
-    pub fn closing(&self) -> StopSignal {
+    pub fn closing(&self) -> CancelToken {
         self.stopper.signal()
     }
 

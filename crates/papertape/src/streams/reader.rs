@@ -1,7 +1,7 @@
 //! One subscriber of a job: a cursor, and what comes next from there.
 
 use super::channel::Channel;
-use super::ring::{Found, Phase, Ring, Told, tell};
+use super::ring::{Delivery, Phase, Poll, Ring, write_event};
 use crate::app::App;
 use crate::view::{StreamData, StreamedJob, ViewError, job_id, no_job};
 use axum::body::Bytes;
@@ -51,7 +51,7 @@ pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<Str
         // The end is an event of its own, which follows the snapshot.
         let at = tail.newest - i64::from(has_ended);
         let data = StreamData { job: StreamedJob::of(&id, &tail), log_entry: None, cursor: at, event: None };
-        tell(&mut first, SNAPSHOT, Some(at), &data);
+        write_event(&mut first, SNAPSHOT, Some(at), &data);
         at
     });
     let ring = channel.ring();
@@ -70,16 +70,16 @@ impl StreamReader {
             // Marked as seen before it is searched: any later change wakes us.
             let found = self.ring.borrow_and_update().find(self.at, self.passed);
             match found {
-                Found::Events(told) => {
+                Poll::Events(told) => {
                     if let Some(events) = self.take(told) {
                         return Some(events);
                     }
                 }
-                Found::Passing(bytes, passed) => {
+                Poll::Passing(bytes, passed) => {
                     self.passed = passed;
                     return Some(bytes);
                 }
-                Found::Behind => match self.channel.older(self.at).await {
+                Poll::Behind => match self.channel.older(self.at).await {
                     Ok(Some(told)) => {
                         if let Some(events) = self.take(told) {
                             return Some(events);
@@ -92,12 +92,12 @@ impl StreamReader {
                         self.phase = Phase::Failed;
                     }
                 },
-                Found::Nothing => {
+                Poll::Nothing => {
                     if self.ring.changed().await.is_err() {
                         self.phase = Phase::Failed;
                     }
                 }
-                Found::Over(phase) => self.phase = phase,
+                Poll::Over(phase) => self.phase = phase,
             }
         }
         None
@@ -109,7 +109,7 @@ impl StreamReader {
         matches!(self.phase, Phase::Ended | Phase::Closed)
     }
 
-    fn take(&mut self, told: Told) -> Option<Bytes> {
+    fn take(&mut self, told: Delivery) -> Option<Bytes> {
         self.at = told.at;
         if told.is_end {
             self.phase = Phase::Ended;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 /// The maximum number of bytes of events that are buffered per job.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of ephemeral chunks that are buffered per job.
-const MOST_PASSING: usize = 64;
+const MAX_PASSING: usize = 64;
 /// The event that ends a run of a job.
 const END: &str = "end";
 /// The event that reports a stored message.
@@ -24,7 +24,7 @@ const ALIVE: &[u8] = b":\n\n";
 
 /// Consecutive events of a job, as text.
 #[derive(Clone, Debug)]
-pub(super) struct Piece {
+pub(super) struct Chunk {
     /// Every event after this number …
     after: i64,
     /// … up to this one is in it.
@@ -36,7 +36,7 @@ pub(super) struct Piece {
     has_message: bool,
 }
 
-impl Piece {
+impl Chunk {
     /// The text of the events read after number `after`, where a read returns `at_most` events.
     pub(super) fn of(job: &StreamedJob, after: i64, tail: JobTail, at_most: u32) -> Self {
         let JobTail { status, newest, events, .. } = tail;
@@ -53,18 +53,23 @@ impl Piece {
             has_end |= name == END;
             has_message |= name == MESSAGE;
             let (log_entry, event) = (log.map(LogEntry::of), Some(data));
-            tell(&mut text, name, Some(n), &StreamData { job: job.clone(), log_entry, cursor: n, event });
+            write_event(
+                &mut text,
+                name,
+                Some(n),
+                &StreamData { job: job.clone(), log_entry, cursor: n, event },
+            );
             ends.push((n, text.len()));
         }
         Self { after, last, bytes: text.into(), ends, has_end, has_message }
     }
 
     /// What follows for a reader at cursor `at`; `None` if other events come first, or nothing follows.
-    pub(super) fn behind(&self, at: i64) -> Option<Told> {
+    pub(super) fn behind(&self, at: i64) -> Option<Delivery> {
         (self.after..self.last).contains(&at).then(|| {
             let had = self.ends.partition_point(|(n, _)| *n <= at);
             let start = had.checked_sub(1).map_or(0, |at| self.ends[at].1);
-            Told { bytes: self.bytes.slice(start..), at: self.last, is_end: self.has_end }
+            Delivery { bytes: self.bytes.slice(start..), at: self.last, is_end: self.has_end }
         })
     }
 
@@ -80,7 +85,7 @@ impl Piece {
 
 /// What a reader receives.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Told {
+pub(super) struct Delivery {
     /// Events; empty if retention has removed them.
     pub(super) bytes: Bytes,
     /// The reader's cursor after these events.
@@ -104,9 +109,9 @@ pub(super) enum Phase {
 
 /// What a subscriber finds in the ring.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum Poll {
     /// Events.
-    Events(Told),
+    Events(Delivery),
     /// Something ephemeral (a delta or a comment) and its number.
     Passing(Bytes, u64),
     /// Events that are only in the database.
@@ -121,7 +126,7 @@ pub(super) enum Found {
 #[derive(Debug)]
 pub(super) struct Ring {
     /// In order, without gaps between them.
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<Chunk>,
     bytes: usize,
     /// The number of the newest event that was read.
     newest: i64,
@@ -147,7 +152,7 @@ impl Ring {
     }
 
     /// Adds what was read after the newest event. Returns whether anything changed.
-    pub(super) fn push(&mut self, job: StreamedJob, piece: Piece) -> bool {
+    pub(super) fn push(&mut self, job: StreamedJob, piece: Chunk) -> bool {
         debug_assert_eq!(piece.after, self.newest, "nothing is left out");
         self.job = job;
         if piece.last == self.newest {
@@ -160,7 +165,7 @@ impl Ring {
         }
         self.bytes += piece.len();
         self.pieces.push_back(piece);
-        while self.bytes > MOST_BYTES {
+        while self.bytes > MAX_BYTES {
             let Some(oldest) = self.pieces.pop_front() else { break };
             self.bytes -= oldest.len();
         }
@@ -172,7 +177,7 @@ impl Ring {
         let event: Option<Value> = Some(json!({ "text": words }));
         let mut text = Vec::new();
         let data = StreamData { job: self.job.clone(), log_entry: None, cursor: self.newest, event };
-        tell(&mut text, DELTA, None, &data);
+        write_event(&mut text, DELTA, None, &data);
         self.pass(text.into());
     }
 
@@ -183,7 +188,7 @@ impl Ring {
 
     fn pass(&mut self, bytes: Bytes) {
         self.passed += 1;
-        if self.passing.len() == MOST_PASSING {
+        if self.passing.len() == MAX_PASSING {
             self.passing.pop_front();
         }
         self.passing.push_back((self.passed, bytes));
@@ -194,21 +199,21 @@ impl Ring {
     }
 
     /// What there is for a reader with cursor `at` and ephemeral number `passed`.
-    pub(super) fn find(&self, at: i64, passed: u64) -> Found {
+    pub(super) fn find(&self, at: i64, passed: u64) -> Poll {
         match self.phase {
-            Phase::Closed | Phase::Failed => return Found::Over(self.phase),
+            Phase::Closed | Phase::Failed => return Poll::Over(self.phase),
             Phase::Open | Phase::Ended => {}
         }
         if at < self.newest {
             let next = self.pieces.partition_point(|piece| piece.last <= at);
             let told = self.pieces.get(next).and_then(|piece| piece.behind(at));
-            return told.map_or(Found::Behind, Found::Events);
+            return told.map_or(Poll::Behind, Poll::Events);
         }
         let next = self.passing.iter().find(|(number, _)| *number > passed);
         match next {
-            Some((number, bytes)) => Found::Passing(bytes.clone(), *number),
-            None if self.phase == Phase::Ended => Found::Over(Phase::Ended),
-            None => Found::Nothing,
+            Some((number, bytes)) => Poll::Passing(bytes.clone(), *number),
+            None if self.phase == Phase::Ended => Poll::Over(Phase::Ended),
+            None => Poll::Nothing,
         }
     }
 
@@ -230,7 +235,7 @@ impl Ring {
 }
 
 /// Writes an event. Names come from our own vocabulary, and JSON has no line breaks.
-pub(super) fn tell(text: &mut Vec<u8>, name: &str, id: Option<i64>, data: &StreamData) {
+pub(super) fn write_event(text: &mut Vec<u8>, name: &str, id: Option<i64>, data: &StreamData) {
     text.extend_from_slice(b"event: ");
     text.extend_from_slice(name.as_bytes());
     if let Some(id) = id {
@@ -271,17 +276,17 @@ mod tests {
     }
 
     /// What a reader at `at` receives until there is nothing more; `None` if it must read the database.
-    fn told(ring: &Ring, mut at: i64) -> Option<Vec<i64>> {
+    fn missed_ids(ring: &Ring, mut at: i64) -> Option<Vec<i64>> {
         let mut all = Vec::new();
         loop {
             match ring.find(at, ring.passed()) {
-                Found::Events(told) => {
+                Poll::Events(told) => {
                     assert!(told.at > at, "it goes on");
                     at = told.at;
                     all.extend(ids(&told.bytes));
                 }
-                Found::Nothing => return Some(all),
-                Found::Behind => return None,
+                Poll::Nothing => return Some(all),
+                Poll::Behind => return None,
                 other => panic!("{other:?}"),
             }
         }
@@ -305,17 +310,17 @@ mod tests {
                     events.push(event(newest, "order", filling));
                 }
                 newest += i64::try_from(gap).expect("small");
-                let piece = Piece::of(&running(), after, tail(JobStatus::Running, newest, events), 100);
+                let piece = Chunk::of(&running(), after, tail(JobStatus::Running, newest, events), 100);
                 ring.push(running(), piece);
             }
             for at in 0..=newest {
                 let rest: Vec<i64> = all.iter().copied().filter(|n| *n > at).collect();
-                match told(&ring, at) {
+                match missed_ids(&ring, at) {
                     Some(told) => prop_assert_eq!(told, rest),
-                    None => prop_assert!(total > MOST_BYTES / 2, "only what is too much is not held"),
+                    None => prop_assert!(total > MAX_BYTES / 2, "only what is too much is not held"),
                 }
             }
-            prop_assert!(ring.pieces.iter().map(Piece::len).sum::<usize>() <= MOST_BYTES);
+            prop_assert!(ring.pieces.iter().map(Chunk::len).sum::<usize>() <= MAX_BYTES);
         }
     }
 
@@ -325,13 +330,13 @@ mod tests {
     fn pieces_know_how_far_they_go() {
         let events = vec![event(4, "end", 0), event(5, "job", 0)];
         let running = job(JobStatus::Running);
-        let full = Piece::of(&running, 3, tail(JobStatus::Running, 9, events), 2);
+        let full = Chunk::of(&running, 3, tail(JobStatus::Running, 9, events), 2);
         assert_eq!((full.last(), full.has_end), (5, false));
         assert!(full.behind(2).is_none() && full.behind(5).is_none());
         let text = full.behind(3).expect("both").bytes;
         assert!(text.starts_with(b"event: job\nid: 4\ndata: {"), "{text:?}");
         let done = tail(JobStatus::Completed, 6, vec![event(6, "end", 0)]);
-        let rest = Piece::of(&job(JobStatus::Completed), 5, done, 2);
+        let rest = Chunk::of(&job(JobStatus::Completed), 5, done, 2);
         assert!(rest.behind(5).is_some_and(|told| told.is_end));
     }
 
@@ -342,18 +347,18 @@ mod tests {
         let running = job(JobStatus::Running);
         let mut ring = Ring::new(running.clone(), 7);
         ring.say("some words");
-        let Found::Passing(bytes, 1) = ring.find(7, 0) else { panic!("they are there") };
+        let Poll::Passing(bytes, 1) = ring.find(7, 0) else { panic!("they are there") };
         assert!(!bytes.windows(3).any(|part| part == b"id:") && bytes.starts_with(b"event: delta\n"));
-        assert_eq!(ring.find(7, 1), Found::Nothing);
+        assert_eq!(ring.find(7, 1), Poll::Nothing);
         let message = tail(JobStatus::Running, 8, vec![event(8, MESSAGE, 0)]);
-        assert!(ring.push(running.clone(), Piece::of(&running, 7, message, 100)));
-        assert_eq!(ring.find(8, 0), Found::Nothing);
+        assert!(ring.push(running.clone(), Chunk::of(&running, 7, message, 100)));
+        assert_eq!(ring.find(8, 0), Poll::Nothing);
         for _ in 0..1_000 {
             ring.say_alive();
         }
-        assert_eq!(ring.passing.len(), MOST_PASSING);
+        assert_eq!(ring.passing.len(), MAX_PASSING);
         ring.close(Phase::Ended);
-        assert_eq!(ring.find(8, ring.passed()), Found::Over(Phase::Ended));
-        assert!(matches!(ring.find(7, 0), Found::Events(_)), "the rest is told first");
+        assert_eq!(ring.find(8, ring.passed()), Poll::Over(Phase::Ended));
+        assert!(matches!(ring.find(7, 0), Poll::Events(_)), "the rest is told first");
     }
 }

@@ -1,15 +1,15 @@
 //! Jobs that share another job's past.
 
 use super::check::{check_agent, pick_agent, redact};
-use super::{Planned, TriggerError, Triggered, bad, enqueue};
+use super::{PreparedJob, QueuedJob, TriggerError, bad, enqueue};
 use crate::app::App;
 use crate::states::symbols_on;
 use papertape_agents::graph::Graph;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
-use papertape_core::ports::{Queue as _, Record as _};
-use papertape_core::record::NewDay;
+use papertape_core::ports::{Queue as _, RecordStore as _};
+use papertape_core::record::NewModelDay;
 use papertape_core::time::Date;
 use papertape_runtime::branch::at_cut;
 use papertape_runtime::config::{Branch, SimulationConfig};
@@ -37,8 +37,8 @@ pub struct BranchRequest {
 ///
 /// # Errors
 /// A field that is wrong, named; no such job; or the record's.
-pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<Triggered, TriggerError> {
-    let row = app.store.job(parent).await.map_err(anyhow::Error::from)?;
+pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<QueuedJob, TriggerError> {
+    let row = app.store.get_job(parent).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(parent.to_string()))?;
     if row.kind != SIMULATE {
         return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no branches", row.kind)));
@@ -60,7 +60,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         return Err(bad("date", format!("{} has no session on {} in {parent}", agent.name, request.date)));
     };
     if graph.is_step(&at) {
-        let tape = app.store.tape(session.id, false).await.map_err(anyhow::Error::from)?;
+        let tape = app.store.load_tape(session.id, false).await.map_err(anyhow::Error::from)?;
         if !tape.iter().any(|row| row.path.as_str() == at) {
             return Err(bad("node", format!("there is no step `{at}` on {} in {parent}", request.date)));
         }
@@ -112,7 +112,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         .trading_days(next.start_date, next.end_date)
         .iter()
         .filter(|day| after.is_none_or(|after| day.date > after))
-        .map(|day| NewDay { date: day.date, agent: agent.name.clone(), agent_hash: hash, skipped: None })
+        .map(|day| NewModelDay { date: day.date, agent: agent.name.clone(), agent_hash: hash, skipped: None })
         .collect();
     let mut warnings = Vec::new();
     if row.rules_version != RULES_VERSION {
@@ -123,10 +123,16 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
             row.rules_version
         ));
     }
-    let planned =
-        Planned { config: next, days, texts: Vec::new(), warnings, supersedes: Vec::new(), kind: SIMULATE };
+    let planned = PreparedJob {
+        config: next,
+        days,
+        texts: Vec::new(),
+        warnings,
+        supersedes: Vec::new(),
+        kind: SIMULATE,
+    };
     let job = JobId::new(uuid::Uuid::now_v7().to_string());
     let total = planned.days.len();
     enqueue(app, job.clone(), &planned, Some(parent.clone())).await?;
-    Ok(Triggered { job, total_model_days: total, skipped: 0, warnings: planned.warnings })
+    Ok(QueuedJob { job, total_model_days: total, skipped: 0, warnings: planned.warnings })
 }

@@ -8,7 +8,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
-use papertape_core::record::NewDay;
+use papertape_core::record::NewModelDay;
 use papertape_core::time::Date;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::config::SimulationConfig;
@@ -147,7 +147,7 @@ pub(super) fn tradable(
 pub(super) fn without_members(
     dataset: &Dataset,
     config: &SimulationConfig,
-    days: &[NewDay],
+    days: &[NewModelDay],
 ) -> Result<Option<String>, TriggerError> {
     let Some(index) = &config.universe else { return Ok(None) };
     let dates: BTreeSet<Date> = days.iter().map(|day| day.date).collect();
@@ -207,7 +207,7 @@ fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, Tri
 pub(super) fn benchmark(
     dataset: &Dataset,
     config: &mut SimulationConfig,
-    days: &[NewDay],
+    days: &[NewModelDay],
     is_requested: bool,
 ) -> Result<Option<String>, TriggerError> {
     let (Some(symbol), Some(first)) = (&config.benchmark, days.iter().map(|day| day.date).min()) else {

@@ -9,9 +9,9 @@ use crate::view::is_full_research;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::point_in_time::Unverified;
-use papertape_core::ports::Record as _;
+use papertape_core::ports::RecordStore as _;
 use papertape_core::record::{DayStatus, SessionId, SkippedDay};
-use papertape_core::tape::Doc;
+use papertape_core::tape::ContentDoc;
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{AccountDay, AccountDays};
@@ -161,10 +161,10 @@ pub(super) async fn imported(
     app: &App,
     ancestor: Ancestor<'_>,
     stored: &serde_json::Value,
-) -> Result<(Doc, Option<Unverified>), TriggerError> {
+) -> Result<(ContentDoc, Option<Unverified>), TriggerError> {
     let mut whole = whole(app, stored).await?;
     let mark = continued(app, ancestor, &mut whole).await?;
-    Ok((Doc::of(&whole), mark))
+    Ok((ContentDoc::of(&whole), mark))
 }
 
 /// The days that jobs have done, one after the other, as a person reads them.

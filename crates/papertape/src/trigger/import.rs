@@ -2,8 +2,8 @@
 
 use super::check::{check_agent, redact};
 use super::memory::{embedding, memory_settings};
-use super::{Planned, Request, TriggerError, bad, enqueue, resume};
-use crate::ai_trader::dry::model_of;
+use super::{PreparedJob, Request, TriggerError, bad, enqueue, resume};
+use crate::ai_trader::dry_run::model_of;
 use crate::ai_trader::{FORMAT, RecordedAgent};
 use crate::app::App;
 use papertape_agents::config::{AgentConfig, Language};
@@ -16,8 +16,8 @@ use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::ports::Queue as _;
-use papertape_core::record::{JobRow, JobStatus, NewDay, Supersession, Text};
-use papertape_core::tape::Doc;
+use papertape_core::record::{JobRow, JobStatus, NewModelDay, StoredText, Supersession};
+use papertape_core::tape::ContentDoc;
 use papertape_core::time::Date;
 use papertape_runtime::config::{DatasetRef, Imported, SimulationConfig};
 use papertape_runtime::worker::SIMULATE;
@@ -45,7 +45,7 @@ pub struct ImportRequest {
 
 /// A job that an import would write. Agents that started with different amounts are in jobs of their own.
 pub struct PlannedImport {
-    planned: Planned,
+    planned: PreparedJob,
     key: JobId,
 }
 
@@ -64,7 +64,7 @@ impl PlannedImport {
         let mut found = None;
         let mut next = Some(self.key.clone());
         while let Some(job) = next.take() {
-            let row = app.store.job(&job).await.map_err(anyhow::Error::from)?;
+            let row = app.store.get_job(&job).await.map_err(anyhow::Error::from)?;
             next = row.as_ref().and_then(|row| row.superseded_by.clone());
             found = row.or(found);
         }
@@ -172,7 +172,7 @@ fn one_job(
     }
     let key = key(&config);
     let days = model_days(&config, days);
-    let planned = Planned {
+    let planned = PreparedJob {
         config,
         days,
         texts: texts.into_values().collect(),
@@ -183,13 +183,17 @@ fn one_job(
     Ok(PlannedImport { planned, key })
 }
 
-fn model_days(config: &SimulationConfig, days: &[TradingDay]) -> Vec<NewDay> {
+fn model_days(config: &SimulationConfig, days: &[TradingDay]) -> Vec<NewModelDay> {
     let mut all = Vec::new();
     for agent in &config.agents {
         let start = config.starts.get(&agent.name).copied();
         let hash = start.map(|start| config.agent_hash(agent, start));
-        let day =
-            |date: Date, agent_hash| NewDay { date, agent: agent.name.clone(), agent_hash, skipped: None };
+        let day = |date: Date, agent_hash| NewModelDay {
+            date,
+            agent: agent.name.clone(),
+            agent_hash,
+            skipped: None,
+        };
         all.extend(hash.into_iter().flat_map(|hash| days.iter().map(move |of| day(of.date, hash))));
     }
     all
@@ -200,9 +204,9 @@ fn log_of(
     app: &App,
     agent: &RecordedAgent,
     days: &[TradingDay],
-    texts: &mut BTreeMap<ContentHash, Text>,
+    texts: &mut BTreeMap<ContentHash, StoredText>,
 ) -> ContentHash {
-    let mut keep = |doc: Doc| {
+    let mut keep = |doc: ContentDoc| {
         texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         doc.hash
     };
@@ -210,10 +214,10 @@ fn log_of(
     for day in days {
         if let Some(recorded) = agent.days.get(&day.date) {
             let clean = app.services.redactor.redact_value(to_value(recorded)).value;
-            index.insert(day.date.to_string(), json!(keep(Doc::of(&clean)).to_hex()));
+            index.insert(day.date.to_string(), json!(keep(ContentDoc::of(&clean)).to_hex()));
         }
     }
-    keep(Doc::of(&index.into()))
+    keep(ContentDoc::of(&index.into()))
 }
 
 /// The id of the job with this content: made of the content, so that there is one.

@@ -52,7 +52,7 @@ pub(super) async fn unmarked(
         if !seen.insert(job.clone()) {
             continue;
         }
-        let row = app.store.job(&job).await.map_err(anyhow::Error::from)?;
+        let row = app.store.get_job(&job).await.map_err(anyhow::Error::from)?;
         let config = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
         let newest = app.store.newest_unverified(&job, agent, until).await.map_err(anyhow::Error::from)?;
         if let Some((date, metadata)) = newest {

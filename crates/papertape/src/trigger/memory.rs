@@ -10,8 +10,8 @@ use papertape_agents::memory::{Memory, MemorySettings};
 use papertape_core::id::JobId;
 use papertape_core::market::TradingDay;
 use papertape_core::message::ModelName;
-use papertape_core::ports::{Queue as _, Record as _};
-use papertape_core::tape::{expand, references};
+use papertape_core::ports::{Queue as _, RecordStore as _};
+use papertape_core::tape::{inline, references};
 
 /// The config's settings with what the request says instead.
 pub(super) fn memory_settings(
@@ -45,13 +45,13 @@ pub(super) fn embedding(app: &App, memory: MemorySettings) -> Result<Option<Mode
 
 /// What an agent of the same name had learnt in another job before a day began. Its positions are not
 /// taken over, and so neither are their theses.
-pub(super) async fn taken_over(
+pub(super) async fn import_memory(
     app: &App,
     job: &JobId,
     agent: &AgentConfig,
     first: &TradingDay,
 ) -> Result<Memory, TriggerError> {
-    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     if row.is_none() {
         return Err(bad("memory_from", format!("there is no job {job}")));
     }
@@ -62,7 +62,7 @@ pub(super) async fn taken_over(
         return Err(bad("memory_from", format!("{job} has no state of {name} from before {}", first.date)));
     };
     let texts = app.store.texts(references(&state.state)).await.map_err(anyhow::Error::from)?;
-    let whole = expand(&state.state, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
+    let whole = inline(&state.state, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;
     let state: StartState = serde_json::from_value(whole).map_err(anyhow::Error::from)?;
     let unmarked = unmarked(app, Ancestor { job, agent: &agent.name, until }, &state).await?;
     Ok(state.memory.known_at(first.open).of_job(job, unmarked.as_ref()))

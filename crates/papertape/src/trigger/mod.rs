@@ -19,7 +19,7 @@ use papertape_core::broker::CostModel;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
-use papertape_core::record::{Continuation, JobStatus, NewDay, NewJob, Supersession, Text};
+use papertape_core::record::{Continuation, JobStatus, NewJob, NewModelDay, StoredText, Supersession};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
@@ -77,7 +77,7 @@ pub struct Request {
 
 /// A job that was queued.
 #[derive(Clone, Debug)]
-pub struct Triggered {
+pub struct QueuedJob {
     /// Its id.
     pub job: JobId,
     /// Model-days in all, the skipped ones included.
@@ -124,7 +124,7 @@ fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
 ///
 /// # Errors
 /// A field that is wrong, named; or the record's.
-pub async fn trigger(app: &App, request: Request) -> Result<Triggered, TriggerError> {
+pub async fn trigger(app: &App, request: Request) -> Result<QueuedJob, TriggerError> {
     trigger_as(app, request, JobId::new(uuid::Uuid::now_v7().to_string())).await
 }
 
@@ -132,7 +132,7 @@ pub async fn trigger(app: &App, request: Request) -> Result<Triggered, TriggerEr
 ///
 /// # Errors
 /// As there.
-pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Triggered, TriggerError> {
+pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<QueuedJob, TriggerError> {
     let mut tries = 0;
     loop {
         let mut planned = plan(app, &request).await?;
@@ -146,18 +146,18 @@ pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<Trigg
             Err(RecordError::Superseded { .. }) if tries < MAX_REPLANS => tries += 1,
             queued => {
                 queued?;
-                return Ok(Triggered { job, total_model_days: total, skipped, warnings: planned.warnings });
+                return Ok(QueuedJob { job, total_model_days: total, skipped, warnings: planned.warnings });
             }
         }
     }
 }
 
 /// Says where an account or a memory is taken over from a job of other rules: it is data, and may be.
-async fn other_rules(app: &App, planned: &mut Planned) -> Result<(), TriggerError> {
+async fn other_rules(app: &App, planned: &mut PreparedJob) -> Result<(), TriggerError> {
     let continued = planned.config.continues.values().map(|from| ("the account", &from.job));
     let remembered = planned.config.memory_from.iter().map(|job| ("the memory", job));
     for (what, job) in continued.chain(remembered) {
-        let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+        let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
         if let Some(row) = row.filter(|row| row.rules_version != RULES_VERSION) {
             planned.warnings.push(format!(
                 "{what} is taken over from job {job}, which was recorded under rules {}; this one runs under rules \
@@ -205,7 +205,7 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
     if let Some(change) = budget {
         rebudget(app, job, change).await?;
     }
-    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
     if row.config.get("imported_from").is_some() {
         return Err(TriggerError::Conflict(format!("job {job} was imported: there is only its log")));
@@ -215,8 +215,8 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
         RecordError::Busy(_) => TriggerError::Conflict(error.to_string()),
         other => anyhow::Error::from(other).into(),
     })?;
-    app.ring();
-    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    app.notify_workers();
+    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     match row.map(|row| row.status) {
         None => Err(TriggerError::NotFound(job.to_string())),
         Some(JobStatus::Completed) => Err(TriggerError::Conflict(format!("job {job} is completed"))),
@@ -227,7 +227,7 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
 
 /// Gives a stopped or waiting job another budget; resuming it then goes on where the old one ended it.
 async fn rebudget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
-    let row = app.store.job(job).await.map_err(anyhow::Error::from)?;
+    let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
     if row.kind != SIMULATE {
         return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no budget", row.kind)));
@@ -250,10 +250,10 @@ async fn rebudget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), Tr
 }
 
 /// A job, ready to be queued.
-struct Planned {
+struct PreparedJob {
     config: SimulationConfig,
-    days: Vec<NewDay>,
-    texts: Vec<Text>,
+    days: Vec<NewModelDay>,
+    texts: Vec<StoredText>,
     warnings: Vec<String>,
     supersedes: Vec<Supersession>,
     kind: &'static str,
@@ -268,7 +268,12 @@ impl From<RecordError> for TriggerError {
     }
 }
 
-async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>) -> Result<(), RecordError> {
+async fn enqueue(
+    app: &App,
+    id: JobId,
+    planned: &PreparedJob,
+    parent: Option<JobId>,
+) -> Result<(), RecordError> {
     let continues = planned.config.continues.iter();
     let job = NewJob {
         id,
@@ -291,6 +296,6 @@ async fn enqueue(app: &App, id: JobId, planned: &Planned, parent: Option<JobId>)
         created_at: app.services.clock.now(),
     };
     app.store.enqueue(job).await?;
-    app.ring();
+    app.notify_workers();
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::check::{agents, benchmark, check_agent, tradable, without_members};
 use super::done::{self, Done, Wanted, imported};
 use super::inherit::{self, Ancestor};
-use super::memory::{embedding, memory_settings, taken_over};
-use super::{Planned, Request, TriggerError, bad};
+use super::memory::{embedding, import_memory, memory_settings};
+use super::{PreparedJob, Request, TriggerError, bad};
 use crate::app::App;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
@@ -12,10 +12,10 @@ use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
-use papertape_core::ports::Record as _;
-use papertape_core::record::{NewDay, SkippedDay, Supersession, Text};
+use papertape_core::ports::RecordStore as _;
+use papertape_core::record::{NewModelDay, SkippedDay, StoredText, Supersession};
 use papertape_core::time::Date;
-use papertape_runtime::config::{Continues, DatasetRef, SimulationConfig};
+use papertape_runtime::config::{Continuation, DatasetRef, SimulationConfig};
 use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// A warning names so many symbols.
 const MAX_NAMED: usize = 8;
 
-pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, TriggerError> {
+pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, TriggerError> {
     let defaults = &app.config.simulation;
     let wanted = request.dataset.as_deref().unwrap_or(&defaults.dataset);
     let dataset = app.catalogue.open(wanted).map_err(|error| bad("dataset", error.to_string()))?;
@@ -77,7 +77,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         return Err(bad("end_date", format!("the dataset has no trading day {range}")));
     }
     warnings.extend(benchmark(&dataset, &mut config, &days, request.benchmark.is_some())?);
-    warnings.extend(beyond(&dataset, config.start_date, config.end_date));
+    warnings.extend(out_of_range_warning(&dataset, config.start_date, config.end_date));
     warnings.extend(without_members(&dataset, &config, &days)?);
     let is_named = !request.symbols.is_empty() || !defaults.symbols.is_empty();
     let named = is_named && config.universe.is_none();
@@ -94,12 +94,12 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<Planned, Trigge
         ));
     }
     let kind = if request.profile { PROFILE } else { SIMULATE };
-    Ok(Planned { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
+    Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 
 /// What is to be said where the days that are asked for begin before the dataset's, or end after them. Days of one
 /// week are passed over: they may be a holiday.
-fn beyond(dataset: &Dataset, start: Date, end: Date) -> Option<String> {
+fn out_of_range_warning(dataset: &Dataset, start: Date, end: Date) -> Option<String> {
     let (first, last) = (dataset.days().first()?.date, dataset.days().last()?.date);
     let week = jiff::ToSpan::days(7);
     let is_early = start.checked_add(week).is_ok_and(|start| start < first);
@@ -114,7 +114,7 @@ fn beyond(dataset: &Dataset, start: Date, end: Date) -> Option<String> {
 }
 
 /// What is to be said of symbols that are not listed when the days begin: each enters with its first bar.
-fn not_listed(dataset: &Dataset, config: &SimulationConfig, days: &[NewDay]) -> Option<String> {
+fn not_listed(dataset: &Dataset, config: &SimulationConfig, days: &[NewModelDay]) -> Option<String> {
     let first = days.iter().map(|day| day.date).min()?;
     let at_open = dataset.view(dataset.day(first)?.open);
     let late = config.symbols.iter().filter(|symbol| !at_open.is_listed(symbol));
@@ -151,7 +151,7 @@ struct Plan<'a> {
     app: &'a App,
     dataset: &'a Dataset,
     request: &'a Request,
-    texts: BTreeMap<ContentHash, Text>,
+    texts: BTreeMap<ContentHash, StoredText>,
     warnings: Vec<String>,
 }
 
@@ -160,7 +160,7 @@ impl Plan<'_> {
     async fn resolve(
         &mut self,
         config: &mut SimulationConfig,
-    ) -> Result<(Vec<NewDay>, Vec<Supersession>), TriggerError> {
+    ) -> Result<(Vec<NewModelDay>, Vec<Supersession>), TriggerError> {
         if let Some(start) = self.request.start_date {
             if config.end_date < start {
                 return Err(bad("end_date", format!("{} is before start_date {start}", config.end_date)));
@@ -174,7 +174,7 @@ impl Plan<'_> {
                 let message = "an agent that goes on keeps its own memory; give a start_date";
                 return Err(bad("memory_from", message));
             }
-            self.go_on(config).await?;
+            self.continue_from_previous(config).await?;
         }
         let mut days = Vec::new();
         let mut supersedes = Vec::new();
@@ -204,10 +204,10 @@ impl Plan<'_> {
                 }
             }
             if let (Some(last), Some(date)) = (done.last(), done.len().checked_sub(1).map(|at| dates[at])) {
-                self.skip(config, &agent.name, &Continues { job: last.job.clone(), date }).await?;
+                self.skip(config, &agent.name, &Continuation { job: last.job.clone(), date }).await?;
             }
             let mut done = done.into_iter();
-            days.extend(dates.into_iter().map(|date| NewDay {
+            days.extend(dates.into_iter().map(|date| NewModelDay {
                 date,
                 agent: agent.name.clone(),
                 agent_hash: hash,
@@ -266,7 +266,7 @@ impl Plan<'_> {
     }
 
     /// Lets every agent go on where its newest completed job ended.
-    async fn go_on(&mut self, config: &mut SimulationConfig) -> Result<(), TriggerError> {
+    async fn continue_from_previous(&mut self, config: &mut SimulationConfig) -> Result<(), TriggerError> {
         let mut first = None;
         for agent in &config.agents {
             let newest =
@@ -275,7 +275,7 @@ impl Plan<'_> {
                 let message = format!("{} has no completed job to go on from; give a start_date", agent.name);
                 return Err(bad("start_date", message));
             };
-            self.same_ground(config, agent, &newest.job).await?;
+            self.ensure_compatible(config, agent, &newest.job).await?;
             let end = config.end_date;
             let next = newest.date.tomorrow().map_err(|error| bad("end_date", error.to_string()))?;
             if next > end {
@@ -286,7 +286,7 @@ impl Plan<'_> {
             let ancestor = Ancestor { job: &newest.job, agent: &agent.name, until: newest.date };
             let hash = self.import(ancestor, &newest.state.state).await?;
             config.starts.insert(agent.name.clone(), hash);
-            let continues = Continues { job: newest.job, date: newest.date };
+            let continues = Continuation { job: newest.job, date: newest.date };
             config.continues.insert(agent.name.clone(), continues);
         }
         config.start_date = first.unwrap_or(config.end_date);
@@ -300,13 +300,13 @@ impl Plan<'_> {
     }
 
     /// An account goes on only where it can be marked and traded as before: over the same data, by the same rules.
-    async fn same_ground(
+    async fn ensure_compatible(
         &self,
         config: &SimulationConfig,
         agent: &AgentConfig,
         job: &JobId,
     ) -> Result<(), TriggerError> {
-        let row = self.app.services.queue.job(job).await.map_err(anyhow::Error::from)?;
+        let row = self.app.services.queue.get_job(job).await.map_err(anyhow::Error::from)?;
         let before = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
         let Some(before) = before else {
             return Err(anyhow::anyhow!("job {job} has no config of a simulation").into());
@@ -343,7 +343,7 @@ impl Plan<'_> {
         &mut self,
         config: &mut SimulationConfig,
         agent: &AgentName,
-        until: &Continues,
+        until: &Continuation,
     ) -> Result<(), TriggerError> {
         let state = self.app.store.agent_state(&until.job, agent, Some(until.date)).await;
         let state = state.map_err(anyhow::Error::from)?;
@@ -381,7 +381,7 @@ impl Plan<'_> {
         if let Some(job) = &self.request.memory_from {
             let first = self.dataset.trading_days(config.start_date, config.end_date).first();
             if let Some(first) = first {
-                state.memory = taken_over(self.app, job, agent, first).await?;
+                state.memory = import_memory(self.app, job, agent, first).await?;
                 let mark = state.memory.unverified().map(|mark| {
                     inherit::warning(Ancestor { job, agent: &agent.name, until: first.date }, mark)
                 });

@@ -1,10 +1,10 @@
 //! The action log of a job, by job and by plan.
 
-use super::jobs::JobAnswer;
+use super::jobs::JobResponse;
 use super::{Deployment, ViewError, job_id, jobs, page, plain};
 use crate::app::App;
 use papertape_core::action::{
-    ActionKind, ActionRow, ActionStatus, ActionSummary, Language, LogFrom, MOST_ROWS, PlanJob, summarise,
+    ActionKind, ActionRow, ActionStatus, ActionSummary, Language, LogPosition, MAX_ROWS, PlanJob, summarise,
 };
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
@@ -123,12 +123,12 @@ pub struct SummaryItem {
     /// What came of it, or why it failed.
     pub message: Option<String>,
     /// What it has made or started, or was about.
-    pub refs: Vec<ActionRefAnswer>,
+    pub refs: Vec<ActionRefResponse>,
 }
 
 /// Something that an action has made or started, or was about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ActionRefAnswer {
+pub struct ActionRefResponse {
     /// `job` or `plan`.
     #[serde(rename = "type")]
     #[schema(example = "job")]
@@ -140,14 +140,14 @@ pub struct ActionRefAnswer {
 impl From<ActionSummary> for SummaryItem {
     fn from(item: ActionSummary) -> Self {
         let ActionSummary { order, kind, name, display, success, message, refs } = item;
-        let refs = refs.into_iter().map(|one| ActionRefAnswer { what: one.what, id: one.id }).collect();
+        let refs = refs.into_iter().map(|one| ActionRefResponse { what: one.what, id: one.id }).collect();
         Self { order, kind, name, display, success, message, refs }
     }
 }
 
 /// A part of a job's log.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ActionsAnswer {
+pub struct ActionsResponse {
     /// The plan that the job belongs to; `null`: none.
     pub plan_id: Option<i64>,
     /// The job.
@@ -167,7 +167,7 @@ pub struct ActionsAnswer {
 
 /// A job of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct PlanJobAnswer {
+pub struct PlanJobResponse {
     /// The job.
     pub job_id: String,
     /// `plan_execute`, `plan_decompose`, `chat_action`, `simulate`, …
@@ -183,11 +183,11 @@ pub struct PlanJobAnswer {
 
 /// A page of a plan's jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct PlanJobsAnswer {
+pub struct PlanJobsResponse {
     /// The plan.
     pub plan_id: i64,
     /// The jobs, newest first.
-    pub jobs: Vec<PlanJobAnswer>,
+    pub jobs: Vec<PlanJobResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -222,21 +222,21 @@ impl Log {
 }
 
 impl ActionsQuery {
-    fn place(&self) -> Result<LogFrom, ViewError> {
+    fn place(&self) -> Result<LogPosition, ViewError> {
         plain("cursor", self.cursor.as_ref())?;
         plain("before", self.before.as_ref())?;
         match (&self.cursor, &self.before) {
             (Some(_), Some(_)) => Err(ViewError::bad("before", "give either it or `cursor`")),
-            (Some(cursor), None) => Ok(LogFrom::After(cursor.clone())),
-            (None, Some(before)) => Ok(LogFrom::Before(before.clone())),
-            (None, None) => Ok(LogFrom::Newest),
+            (Some(cursor), None) => Ok(LogPosition::After(cursor.clone())),
+            (None, Some(before)) => Ok(LogPosition::Before(before.clone())),
+            (None, None) => Ok(LogPosition::Newest),
         }
     }
 
     fn rows(&self) -> Result<u32, ViewError> {
         match self.limit {
-            Some(limit) if limit == 0 || limit > MOST_ROWS => {
-                Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_ROWS}")))
+            Some(limit) if limit == 0 || limit > MAX_ROWS => {
+                Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_ROWS}")))
             }
             limit => Ok(limit.unwrap_or_default()),
         }
@@ -252,11 +252,11 @@ pub async fn actions(
     plan: Option<i64>,
     job: &str,
     query: ActionsQuery,
-) -> Result<ActionsAnswer, ViewError> {
+) -> Result<ActionsResponse, ViewError> {
     let index = indexed(app, plan, job).await?;
     let page = app.store.list_action_logs(&index.job, query.place()?, query.rows()?).await?;
     let logs: Vec<LogEntry> = page.rows.into_iter().map(LogEntry::of).collect();
-    Ok(ActionsAnswer {
+    Ok(ActionsResponse {
         plan_id: index.plan.map(|plan| plan.0),
         job_id: index.job.to_string(),
         count: logs.len(),
@@ -276,17 +276,17 @@ pub async fn plan_jobs(
     plan: i64,
     limit: Option<u32>,
     cursor: Option<String>,
-) -> Result<PlanJobsAnswer, ViewError> {
+) -> Result<PlanJobsResponse, ViewError> {
     let is_first = cursor.is_none();
     let found = app.store.plan_jobs(PlanId(plan), &page(limit, cursor)?).await?;
     // Of one that is deleted, or that came with a file, there may be jobs all the same.
     if is_first && found.items.is_empty() && app.store.plan(PlanId(plan)).await?.is_none() {
         return Err(ViewError::NotFound(format!("there is no plan {plan}")));
     }
-    let jobs: Vec<PlanJobAnswer> = found
+    let jobs: Vec<PlanJobResponse> = found
         .items
         .into_iter()
-        .map(|job| PlanJobAnswer {
+        .map(|job| PlanJobResponse {
             job_id: job.job.to_string(),
             job_type: job.job_type,
             status: job.status,
@@ -295,7 +295,7 @@ pub async fn plan_jobs(
         })
         .collect();
     let count = jobs.len();
-    Ok(PlanJobsAnswer {
+    Ok(PlanJobsResponse {
         plan_id: plan,
         jobs,
         count,
@@ -308,7 +308,7 @@ pub async fn plan_jobs(
 ///
 /// # Errors
 /// No such job, or not of the plan; a bad limit or cursor; the record's.
-pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Result<JobAnswer, ViewError> {
+pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     indexed(app, Some(plan), job).await?;
     jobs::job(app, job, query).await
 }
@@ -317,7 +317,7 @@ pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Resul
 ///
 /// # Errors
 /// No such job, or of another kind; a bad limit or cursor; the record's.
-pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, ViewError> {
+pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     let index = indexed(app, None, job).await?;
     if index.job_type != PLAN_DECOMPOSE {
         let job = index.job;

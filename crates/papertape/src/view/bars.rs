@@ -4,7 +4,7 @@ use super::{Number, ViewError, number};
 use crate::app::App;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
-use papertape_core::market::{Dataset, GivenBar, Interval, IntradayBar};
+use papertape_core::market::{BarInput, Dataset, Interval, IntradayBar};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_market::MarketError;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The most bars of one page: twenty years of days.
-const MOST_BARS: u32 = 5000;
+const MAX_BARS: u32 = 5000;
 
 /// Which bars.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ pub struct BarsQuery {
 
 /// A page of bars.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BarsAnswer {
+pub struct BarsResponse {
     /// The dataset's content hash.
     pub dataset: String,
     /// The instrument.
@@ -43,7 +43,7 @@ pub struct BarsAnswer {
     /// How long a bar lasts within the day; `null`: the day.
     pub interval: Option<String>,
     /// The bars, oldest first.
-    pub bars: Vec<BarAnswer>,
+    pub bars: Vec<BarResponse>,
     /// Splits and dividends on the days of this page, oldest first: those that the bars' days could know.
     pub actions: Vec<ShareEvent>,
     /// How many there are on this page.
@@ -54,7 +54,7 @@ pub struct BarsAnswer {
 
 /// A bar, as it was traded: in no one's share units but its day's.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BarAnswer {
+pub struct BarResponse {
     /// Its trading day.
     pub date: Date,
     /// When it opens, of a bar within the day.
@@ -93,15 +93,15 @@ pub struct ShareEvent {
 ///
 /// # Errors
 /// No such dataset, instrument or length; a bad limit or cursor; a dataset that cannot be read.
-pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsAnswer, ViewError> {
-    let limit = query.limit.unwrap_or(MOST_BARS);
-    if limit == 0 || limit > MOST_BARS {
-        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_BARS}")));
+pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsResponse, ViewError> {
+    let limit = query.limit.unwrap_or(MAX_BARS);
+    if limit == 0 || limit > MAX_BARS {
+        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_BARS}")));
     }
     let dataset = open_dataset(app, "name", &query.dataset)?;
     let symbol = symbol_of(&dataset, &query.symbol)?;
     let interval = query.interval.as_deref().map(|text| interval_of(&dataset, &symbol, text)).transpose()?;
-    let answer = |bars: Vec<BarAnswer>, next_cursor: Option<String>| BarsAnswer {
+    let answer = |bars: Vec<BarResponse>, next_cursor: Option<String>| BarsResponse {
         dataset: dataset.hash().to_hex(),
         symbol: symbol.to_string(),
         interval: interval.map(|interval| interval.to_string()),
@@ -115,16 +115,16 @@ pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsAnswer, ViewError> {
     };
     let Some(interval) = interval else {
         let from = query.cursor.as_deref().map(parse_date).transpose().map_err(|_| wrong_cursor())?;
-        let wanted = |bar: &GivenBar| lies_in(bar.date) && from.is_none_or(|from| bar.date >= from);
+        let wanted = |bar: &BarInput| lies_in(bar.date) && from.is_none_or(|from| bar.date >= from);
         let mut rest = dataset.contents().daily_bars(&symbol).into_iter().filter(wanted);
-        let bars = rest.by_ref().take(limit as usize).map(BarAnswer::from).collect();
+        let bars = rest.by_ref().take(limit as usize).map(BarResponse::from).collect();
         return Ok(answer(bars, rest.next().map(|bar| bar.date.to_string())));
     };
     let from =
         query.cursor.as_deref().map(str::parse::<Timestamp>).transpose().map_err(|_| wrong_cursor())?;
     let days = dataset.days();
     let contents = dataset.contents();
-    let mut found = contents.bars_within_days(&symbol);
+    let mut found = contents.intraday_bars(&symbol);
     let of_length = found.find(|(length, _)| *length == interval).into_iter().flat_map(|(_, bars)| bars);
     let on_its_day = |bar: IntradayBar| {
         let day = days.partition_point(|day| day.open <= bar.opens_at).checked_sub(1)?;
@@ -138,7 +138,7 @@ pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsAnswer, ViewError> {
 
 /// What happened to the shares from the day of the first of these bars to that of the last. None of it is later
 /// than the newest bar, so that a chart that ends on a day tells nothing of what came after.
-fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarAnswer]) -> Vec<ShareEvent> {
+fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarResponse]) -> Vec<ShareEvent> {
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else { return Vec::new() };
     let contents = dataset.contents();
     let of_page = contents
@@ -164,9 +164,9 @@ fn wrong_cursor() -> ViewError {
     ViewError::bad("cursor", "it is not one of this list's")
 }
 
-fn within((date, bar): (Date, IntradayBar)) -> BarAnswer {
-    let given = GivenBar { date, open: bar.open, rest: bar.rest };
-    BarAnswer { opens_at: Some(bar.opens_at), ..given.into() }
+fn within((date, bar): (Date, IntradayBar)) -> BarResponse {
+    let given = BarInput { date, open: bar.open, rest: bar.rest };
+    BarResponse { opens_at: Some(bar.opens_at), ..given.into() }
 }
 
 /// The dataset that a field names: by its name, or by the first digits of its hash.
@@ -196,7 +196,7 @@ pub(super) fn symbol_of(dataset: &Dataset, symbol: &str) -> Result<Symbol, ViewE
 /// A length of bars within the day that a symbol has.
 fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interval, ViewError> {
     let known: Vec<Interval> =
-        dataset.contents().bars_within_days(symbol).map(|(interval, _)| interval).collect();
+        dataset.contents().intraday_bars(symbol).map(|(interval, _)| interval).collect();
     known.iter().find(|interval| interval.to_string() == text).copied().ok_or_else(|| {
         let known: Vec<String> = known.iter().map(ToString::to_string).collect();
         let known = if known.is_empty() { "none within the day".to_owned() } else { known.join(", ") };
@@ -207,9 +207,9 @@ fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interva
     })
 }
 
-impl From<GivenBar> for BarAnswer {
-    fn from(bar: GivenBar) -> Self {
-        let of = |figure: fn(&papertape_core::market::BarRest) -> rust_decimal::Decimal| {
+impl From<BarInput> for BarResponse {
+    fn from(bar: BarInput) -> Self {
+        let of = |figure: fn(&papertape_core::market::BarAfterOpen) -> rust_decimal::Decimal| {
             bar.rest.as_ref().map(figure).map(number)
         };
         Self {

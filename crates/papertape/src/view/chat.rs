@@ -4,7 +4,7 @@ use super::actions::SummaryItem;
 use super::{Deployment, ViewError, page};
 use crate::app::App;
 use papertape_core::action::Language;
-use papertape_core::chat::{ChatId, ChatMessage, ChatSession, Speaker};
+use papertape_core::chat::{ChatId, ChatMessage, ChatRole, ChatSession};
 use papertape_core::ports::Chats as _;
 use papertape_core::time::Timestamp;
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub struct ChatSessionSummary {
 
 /// A page of conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ChatSessionsAnswer {
+pub struct ChatSessionsResponse {
     /// The conversations, the newest first.
     pub sessions: Vec<ChatSessionSummary>,
     /// How many there are on this page.
@@ -54,7 +54,7 @@ pub struct ChatSessionsAnswer {
 
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ChatMessageAnswer {
+pub struct ChatMessageResponse {
     /// Its id.
     pub id: i64,
     /// The conversation.
@@ -63,7 +63,7 @@ pub struct ChatMessageAnswer {
     pub n: i64,
     /// `user` or `assistant`.
     #[schema(value_type = String, example = "assistant")]
-    pub role: Speaker,
+    pub role: ChatRole,
     /// What is said; empty until the assistant has answered.
     pub content: String,
     /// More, for programs.
@@ -107,11 +107,11 @@ pub struct PendingAction {
 
 /// A conversation with its newest messages.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ChatSessionAnswer {
+pub struct ChatSessionResponse {
     /// The conversation.
     pub session: ChatSessionSummary,
     /// Its messages, newest first.
-    pub messages: Vec<ChatMessageAnswer>,
+    pub messages: Vec<ChatMessageResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the page with older messages begins; `null` at the end.
@@ -138,8 +138,8 @@ impl From<ChatSession> for ChatSessionSummary {
 
 /// A message as answers show it.
 #[must_use]
-pub fn chat_message(message: ChatMessage) -> ChatMessageAnswer {
-    ChatMessageAnswer {
+pub fn chat_message(message: ChatMessage) -> ChatMessageResponse {
+    ChatMessageResponse {
         id: message.id,
         session_id: message.session_id.to_string(),
         n: message.n,
@@ -155,11 +155,11 @@ pub fn chat_message(message: ChatMessage) -> ChatMessageAnswer {
 ///
 /// # Errors
 /// A bad limit or cursor; the record's.
-pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsAnswer, ViewError> {
+pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsResponse, ViewError> {
     let request = page(query.limit, query.cursor)?;
     let found = papertape_core::ports::Chats::sessions(&app.store, &request).await?;
     let sessions: Vec<ChatSessionSummary> = found.items.into_iter().map(ChatSessionSummary::from).collect();
-    Ok(ChatSessionsAnswer {
+    Ok(ChatSessionsResponse {
         count: sessions.len(),
         sessions,
         next_cursor: found.next,
@@ -171,7 +171,7 @@ pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsAn
 ///
 /// # Errors
 /// No such conversation; a bad limit or cursor; the record's.
-pub async fn chat_session(app: &App, id: &str, query: ChatQuery) -> Result<ChatSessionAnswer, ViewError> {
+pub async fn chat_session(app: &App, id: &str, query: ChatQuery) -> Result<ChatSessionResponse, ViewError> {
     let missing = || ViewError::NotFound(format!("there is no conversation {}", id.escape_default()));
     if id.contains('\0') {
         return Err(missing());
@@ -181,8 +181,8 @@ pub async fn chat_session(app: &App, id: &str, query: ChatQuery) -> Result<ChatS
     let found = papertape_core::ports::Chats::session(&app.store, &session).await?.ok_or_else(missing)?;
     let messages = app.store.messages(&session, &request).await?;
     let (items, next_cursor) = (messages.items, messages.next);
-    let messages: Vec<ChatMessageAnswer> = items.into_iter().map(chat_message).collect();
-    Ok(ChatSessionAnswer {
+    let messages: Vec<ChatMessageResponse> = items.into_iter().map(chat_message).collect();
+    Ok(ChatSessionResponse {
         session: found.into(),
         count: messages.len(),
         messages,

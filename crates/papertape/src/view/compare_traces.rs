@@ -3,13 +3,13 @@
 use super::{ViewError, job_id, no_job, traces};
 use crate::app::App;
 use papertape_runtime::config::SimulationConfig;
-use papertape_runtime::profile::ab::{Report, compare};
+use papertape_runtime::profile::ab::{AbReport, compare};
 use papertape_runtime::profile::cohort::Run;
 use papertape_runtime::profile::invariant::Invariant;
 use std::collections::BTreeSet;
 
 /// The most ticker-days of one job: each is read with all its steps.
-const MOST_RUNS: usize = 2000;
+const MAX_RUNS: usize = 2000;
 
 /// What to compare with what.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct CompareQuery {
 /// # Errors
 /// No such job; one without a desk, or with more ticker-days than are read at once; cohorts that differ in
 /// more than `vary` names; the record's.
-pub async fn compare_traces(app: &App, query: &CompareQuery) -> Result<Report, ViewError> {
+pub async fn compare_traces(app: &App, query: &CompareQuery) -> Result<AbReport, ViewError> {
     let vary: BTreeSet<Invariant> = query
         .vary
         .iter()
@@ -54,9 +54,9 @@ async fn runs(app: &App, field: &'static str, job: &str) -> Result<Vec<Run>, Vie
         return Err(ViewError::bad(field, format!("{id} is no simulation")));
     };
     let most = details.days.len() * config.symbols.len();
-    if most > MOST_RUNS {
+    if most > MAX_RUNS {
         let message = format!(
-            "{id} has up to {most} ticker-days, more than {MOST_RUNS}; compare files of them: papertape profile export"
+            "{id} has up to {most} ticker-days, more than {MAX_RUNS}; compare files of them: papertape profile export"
         );
         return Err(ViewError::bad(field, message));
     }

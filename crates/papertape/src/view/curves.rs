@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 /// The curves of a job's agents.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct CurvesAnswer {
+pub struct CurvesResponse {
     /// The job.
     pub job_id: String,
     /// Has somebody asked for it to be cancelled?
@@ -54,7 +54,7 @@ pub struct AgentCurve {
 ///
 /// # Errors
 /// There is no such job; the record's.
-pub async fn curves(app: &App, job: &str) -> Result<CurvesAnswer, ViewError> {
+pub async fn curves(app: &App, job: &str) -> Result<CurvesResponse, ViewError> {
     let id = job_id(job)?;
     let found = app.store.job_curves(&id).await?.ok_or_else(|| no_job(job))?;
     let deployment = Deployment::of(app);
@@ -63,7 +63,7 @@ pub async fn curves(app: &App, job: &str) -> Result<CurvesAnswer, ViewError> {
     Ok(drawn.await.map_err(anyhow::Error::from)?)
 }
 
-fn drawn(found: JobCurves, deployment: Deployment) -> CurvesAnswer {
+fn drawn(found: JobCurves, deployment: Deployment) -> CurvesResponse {
     let mut dates: Vec<Date> = found.days.iter().map(|(date, ..)| *date).collect();
     dates.dedup();
     let config: Option<SimulationConfig> = serde_json::from_value(found.job.config).ok();
@@ -107,7 +107,7 @@ fn drawn(found: JobCurves, deployment: Deployment) -> CurvesAnswer {
         let place = |name: &str| config.agents.iter().position(|agent| agent.name.as_str() == name);
         agents.sort_by_key(|agent| place(&agent.model).unwrap_or(usize::MAX));
     }
-    CurvesAnswer {
+    CurvesResponse {
         job_id: found.job.id.to_string(),
         cancel_requested: found.cancel_requested,
         dates,

@@ -1,6 +1,6 @@
 //! The datasets at hand.
 
-use super::{MOST_ROWS, ViewError};
+use super::{MAX_ROWS, ViewError};
 use crate::app::App;
 use papertape_core::id::ContentHash;
 use papertape_core::time::Date;
@@ -22,9 +22,9 @@ pub struct DatasetsQuery {
 
 /// A page of datasets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DatasetsAnswer {
+pub struct DatasetsResponse {
     /// The datasets, by name.
-    pub datasets: Vec<DatasetAnswer>,
+    pub datasets: Vec<DatasetResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null`: this is the last.
@@ -33,7 +33,7 @@ pub struct DatasetsAnswer {
 
 /// A dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DatasetAnswer {
+pub struct DatasetResponse {
     /// Its name.
     #[schema(example = "us-daily-2000-2013")]
     pub name: String,
@@ -100,25 +100,25 @@ impl From<UniverseEntry> for UniverseAnswer {
 ///
 /// # Errors
 /// A bad limit or cursor; a catalogue that cannot be read.
-pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsAnswer, ViewError> {
+pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, ViewError> {
     let limit = query.limit.unwrap_or(USUAL_ROWS);
-    if limit == 0 || limit > MOST_ROWS {
-        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_ROWS}")));
+    if limit == 0 || limit > MAX_ROWS {
+        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_ROWS}")));
     }
     let after = query.cursor.as_deref().map(read_cursor).transpose()?;
     let all = app.catalogue.list().map_err(anyhow::Error::from)?;
     let mut rest = all.into_iter().filter(|entry| after.as_ref().is_none_or(|after| key(entry) > *after));
     let page: Vec<Entry> = rest.by_ref().take(limit as usize).collect();
     let next_cursor = rest.next().and(page.last()).map(cursor);
-    let datasets: Vec<DatasetAnswer> = page.into_iter().map(DatasetAnswer::from).collect();
-    Ok(DatasetsAnswer { count: datasets.len(), datasets, next_cursor })
+    let datasets: Vec<DatasetResponse> = page.into_iter().map(DatasetResponse::from).collect();
+    Ok(DatasetsResponse { count: datasets.len(), datasets, next_cursor })
 }
 
 /// The dataset of this name, or whose hash begins with these digits.
 ///
 /// # Errors
 /// Nothing or several of that name; a catalogue that cannot be read.
-pub fn dataset(app: &App, name: &str) -> Result<DatasetAnswer, ViewError> {
+pub fn dataset(app: &App, name: &str) -> Result<DatasetResponse, ViewError> {
     match app.catalogue.find(name) {
         Ok(entry) => Ok(entry.into()),
         Err(error @ MarketError::NotFound { .. }) => Err(ViewError::NotFound(error.to_string())),
@@ -147,7 +147,7 @@ fn read_cursor(cursor: &str) -> Result<Key, ViewError> {
     parts().ok_or_else(|| ViewError::bad("cursor", "it is not one of this list's"))
 }
 
-impl From<Entry> for DatasetAnswer {
+impl From<Entry> for DatasetResponse {
     fn from(entry: Entry) -> Self {
         Self {
             name: entry.name,

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// One instrument's state in a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeskStateAnswer {
+pub struct DeskStateResponse {
     /// The instrument.
     pub ticker: Symbol,
     /// The trading day.
@@ -29,7 +29,7 @@ pub async fn desk_state(
     app: &App,
     session: i64,
     ticker: Option<String>,
-) -> Result<DeskStateAnswer, ViewError> {
+) -> Result<DeskStateResponse, ViewError> {
     let symbol = ticker_of(app, session, ticker).await?;
     let found = app.store.result(SessionId(session)).await?.ok_or_else(|| no_session(session))?;
     read(app, &found, &symbol).await
@@ -39,7 +39,7 @@ pub async fn desk_state(
 ///
 /// # Errors
 /// The record's.
-pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskStateAnswer>, ViewError> {
+pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskStateResponse>, ViewError> {
     let mut states = Vec::new();
     for symbol in symbols(session.metadata.as_ref()) {
         states.push(read(app, session, &symbol).await?);
@@ -47,7 +47,7 @@ pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskS
     Ok(states)
 }
 
-async fn read(app: &App, session: &SessionResult, symbol: &Symbol) -> Result<DeskStateAnswer, ViewError> {
+async fn read(app: &App, session: &SessionResult, symbol: &Symbol) -> Result<DeskStateResponse, ViewError> {
     let missing = || {
         let (id, symbol) = (session.id, symbol.as_str().escape_default());
         ViewError::NotFound(format!("session {id} has no state of {symbol}"))
@@ -61,5 +61,5 @@ async fn read(app: &App, session: &SessionResult, symbol: &Symbol) -> Result<Des
         let plan = map.get("trader_investment_plan").cloned().unwrap_or_default();
         map.insert("trader_investment_decision".to_owned(), plan);
     }
-    Ok(DeskStateAnswer { ticker: symbol.clone(), date: session.date, state })
+    Ok(DeskStateResponse { ticker: symbol.clone(), date: session.date, state })
 }

@@ -2,7 +2,7 @@
 
 use super::Deployment;
 use crate::app::App;
-use crate::doctor::{Finding, LookState, look};
+use crate::doctor::{CheckState, Finding, check};
 use papertape_core::time::Timestamp;
 use serde::Serialize;
 use tokio::sync::Mutex;
@@ -13,7 +13,7 @@ static LOOKING: Mutex<()> = Mutex::const_new(());
 
 /// What the doctor has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DoctorAnswer {
+pub struct DoctorResponse {
     /// Is nothing broken?
     pub ok: bool,
     /// Every look.
@@ -26,14 +26,14 @@ pub struct DoctorAnswer {
 }
 
 /// Looks at everything that a simulation needs. Makes and changes nothing.
-pub async fn doctor(app: &App) -> DoctorAnswer {
+pub async fn doctor(app: &App) -> DoctorResponse {
     let _alone = LOOKING.lock().await;
-    let mut findings = look(&app.config, true).await;
+    let mut findings = check(&app.config, true).await;
     for finding in &mut findings {
         finding.text = app.services.redactor.redact_text(&finding.text).value;
     }
-    DoctorAnswer {
-        ok: findings.iter().all(|finding| finding.state != LookState::Broken),
+    DoctorResponse {
+        ok: findings.iter().all(|finding| finding.state != CheckState::Broken),
         findings,
         looked_at: app.services.clock.now(),
         deployment: Deployment::of(app),

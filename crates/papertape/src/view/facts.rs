@@ -1,7 +1,7 @@
 //! What a dataset holds besides bars: news, companies' figures, macroeconomic values.
 
 use super::bars::{open_dataset, symbol_of};
-use super::{MOST_ROWS, Number, ViewError, number};
+use super::{MAX_ROWS, Number, ViewError, number};
 use crate::app::App;
 use papertape_core::market::{Fundamental, MacroPoint, News, Published};
 use papertape_core::time::{Date, Timestamp};
@@ -26,7 +26,7 @@ pub struct FactsQuery {
 
 /// A page of news.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct NewsAnswer {
+pub struct NewsResponse {
     /// The dataset's content hash.
     pub dataset: String,
     /// The items, the newest first.
@@ -58,7 +58,7 @@ pub struct NewsItem {
 
 /// A page of companies' figures.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct FundamentalsAnswer {
+pub struct FundamentalsResponse {
     /// The dataset's content hash.
     pub dataset: String,
     /// The figures, by instrument and publication. One that was published anew stands there as often.
@@ -88,7 +88,7 @@ pub struct FundamentalItem {
 
 /// A page of macroeconomic values.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct MacrosAnswer {
+pub struct MacrosResponse {
     /// The dataset's content hash.
     pub dataset: String,
     /// The values, by series and publication.
@@ -118,7 +118,7 @@ pub struct MacroItem {
 ///
 /// # Errors
 /// No such dataset or instrument; a bad limit or cursor; a dataset that cannot be read.
-pub fn news(app: &App, query: &FactsQuery) -> Result<NewsAnswer, ViewError> {
+pub fn news(app: &App, query: &FactsQuery) -> Result<NewsResponse, ViewError> {
     let dataset = open_dataset(app, "name", &query.dataset)?;
     let symbol = query.of.as_deref().map(|symbol| symbol_of(&dataset, symbol)).transpose()?;
     let about = |one: &&Published<News>| symbol.as_ref().is_none_or(|it| one.item.symbols.contains(it));
@@ -132,14 +132,14 @@ pub fn news(app: &App, query: &FactsQuery) -> Result<NewsAnswer, ViewError> {
         body: one.item.body.clone(),
         url: one.item.url.clone(),
     })?;
-    Ok(NewsAnswer { dataset: dataset.hash().to_hex(), count: news.len(), news, next_cursor })
+    Ok(NewsResponse { dataset: dataset.hash().to_hex(), count: news.len(), news, next_cursor })
 }
 
 /// Companies' figures of a dataset.
 ///
 /// # Errors
 /// As [`news`].
-pub fn fundamentals(app: &App, query: &FactsQuery) -> Result<FundamentalsAnswer, ViewError> {
+pub fn fundamentals(app: &App, query: &FactsQuery) -> Result<FundamentalsResponse, ViewError> {
     let dataset = open_dataset(app, "name", &query.dataset)?;
     let symbol = query.of.as_deref().map(|symbol| symbol_of(&dataset, symbol)).transpose()?;
     let of = |one: &&Published<Fundamental>| symbol.as_ref().is_none_or(|it| one.item.symbol == *it);
@@ -153,14 +153,14 @@ pub fn fundamentals(app: &App, query: &FactsQuery) -> Result<FundamentalsAnswer,
             published_at: one.published_at,
         })?;
     let count = fundamentals.len();
-    Ok(FundamentalsAnswer { dataset: dataset.hash().to_hex(), count, fundamentals, next_cursor })
+    Ok(FundamentalsResponse { dataset: dataset.hash().to_hex(), count, fundamentals, next_cursor })
 }
 
 /// Macroeconomic values of a dataset; of a series that it does not have, none.
 ///
 /// # Errors
 /// As [`news`].
-pub fn macros(app: &App, query: &FactsQuery) -> Result<MacrosAnswer, ViewError> {
+pub fn macros(app: &App, query: &FactsQuery) -> Result<MacrosResponse, ViewError> {
     let dataset = open_dataset(app, "name", &query.dataset)?;
     let of = |one: &&Published<MacroPoint>| query.of.as_ref().is_none_or(|it| one.item.series == *it);
     let (macros, next_cursor) = paged(dataset.contents().macros().filter(of), query, |one| MacroItem {
@@ -170,7 +170,7 @@ pub fn macros(app: &App, query: &FactsQuery) -> Result<MacrosAnswer, ViewError> 
         unit: one.item.unit.clone(),
         published_at: one.published_at,
     })?;
-    Ok(MacrosAnswer { dataset: dataset.hash().to_hex(), count: macros.len(), macros, next_cursor })
+    Ok(MacrosResponse { dataset: dataset.hash().to_hex(), count: macros.len(), macros, next_cursor })
 }
 
 /// A page of a list that never changes: a cursor is how many came before.
@@ -180,8 +180,8 @@ fn paged<I, T>(
     of: impl Fn(I) -> T,
 ) -> Result<(Vec<T>, Option<String>), ViewError> {
     let limit = query.limit.unwrap_or(USUAL_ROWS);
-    if limit == 0 || limit > MOST_ROWS {
-        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MOST_ROWS}")));
+    if limit == 0 || limit > MAX_ROWS {
+        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_ROWS}")));
     }
     let done = match &query.cursor {
         None => 0,

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 /// A job's head.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct HeadAnswer {
+pub struct HeadResponse {
     /// The job.
     pub job_id: String,
     /// Hash of the document's canonical JSON, 64 hex digits: what to publish.
@@ -27,9 +27,9 @@ pub struct HeadAnswer {
 
 /// The head as the API says it.
 #[must_use]
-pub fn head_answer(app: &App, head: &JobHead) -> HeadAnswer {
+pub fn head_answer(app: &App, head: &JobHead) -> HeadResponse {
     let hash = head.hash();
-    HeadAnswer {
+    HeadResponse {
         job_id: head.job.to_string(),
         hash: hash.to_hex(),
         document: to_value(head),

@@ -2,7 +2,7 @@
 
 use super::Deployment;
 use crate::app::App;
-use papertape_core::ports::Models as _;
+use papertape_core::ports::ModelClient as _;
 use papertape_store::{JobFilter, PageRequest};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -19,7 +19,7 @@ pub enum HealthState {
 
 /// How the product is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct HealthAnswer {
+pub struct HealthResponse {
     /// Well or not.
     pub status: HealthState,
     /// The program's version.
@@ -47,7 +47,7 @@ fn full(free: u64) -> Option<String> {
 }
 
 /// Asks the record, the disk and the default dataset, and whether every configured agent's model can be called.
-pub async fn health(app: &App) -> HealthAnswer {
+pub async fn health(app: &App) -> HealthResponse {
     let mut problems = Vec::new();
     if let Err(error) = app.store.jobs(&JobFilter::default(), &PageRequest::first(1)).await {
         tracing::error!(error = %error, "the record cannot be read");
@@ -60,7 +60,7 @@ pub async fn health(app: &App) -> HealthAnswer {
     let unusable = |agent: &papertape_agents::config::AgentConfig| {
         app.gateway.check(&agent.model).err().map(|reason| format!("agent {}: {reason}", agent.name))
     };
-    HealthAnswer {
+    HealthResponse {
         status: if problems.is_empty() { HealthState::Ok } else { HealthState::Failing },
         version: env!("CARGO_PKG_VERSION"),
         problems,

@@ -5,7 +5,7 @@ use super::job_result::{JobResult, job_result};
 use super::progress::{count, progress};
 use super::quality;
 use super::{
-    DayQualityAnswer, Deployment, JobQuality, Number, Progress, UsageSummary, ViewError, is_llm, job_id,
+    DayQualityResponse, Deployment, JobQuality, Number, Progress, UsageSummary, ViewError, is_llm, job_id,
     no_job, number, page, vocabulary,
 };
 use crate::app::App;
@@ -45,7 +45,7 @@ pub struct DayDetail {
     /// Why it failed or was skipped.
     pub error: Option<String>,
     /// How it came about where it is degraded or failed; `null` of all others.
-    pub quality: Option<DayQualityAnswer>,
+    pub quality: Option<DayQualityResponse>,
     /// When its session was opened.
     pub started_at: Option<Timestamp>,
     /// When its session was closed.
@@ -65,7 +65,7 @@ pub struct StatusQuery {
 
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StatusAnswer {
+pub struct StatusResponse {
     /// The job.
     pub job_id: String,
     /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
@@ -152,7 +152,7 @@ pub struct JobSummary {
 
 /// A page of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct JobsAnswer {
+pub struct JobsResponse {
     /// The jobs, newest first.
     pub jobs: Vec<JobSummary>,
     /// How many there are on this page.
@@ -166,7 +166,7 @@ pub struct JobsAnswer {
 
 /// One job, with the newest of its action log.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct JobAnswer {
+pub struct JobResponse {
     /// The job.
     pub job: JobSummary,
     /// Rows of its action log, oldest first: the newest ones, or those behind `cursor`.
@@ -287,7 +287,7 @@ pub struct BranchPoint {
 ///
 /// # Errors
 /// A limit out of range, a bad cursor; the record's.
-pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> {
+pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ViewError> {
     if let Some(kind) = query.kind.as_deref().filter(|kind| !vocabulary::JOB_KINDS.contains(kind)) {
         let known = vocabulary::JOB_KINDS.join(", ");
         return Err(ViewError::bad(
@@ -309,7 +309,7 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsAnswer, ViewError> 
             summary(item, quality)
         })
         .collect();
-    Ok(JobsAnswer { count: jobs.len(), jobs, next_cursor: found.next, deployment: Deployment::of(app) })
+    Ok(JobsResponse { count: jobs.len(), jobs, next_cursor: found.next, deployment: Deployment::of(app) })
 }
 
 /// One job.
@@ -327,11 +327,11 @@ pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> 
 ///
 /// # Errors
 /// No such job; a bad limit or cursor; the record's.
-pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, ViewError> {
+pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     let summary = job_summary(app, job).await?;
     let log = Log::of(app, &job_id(job)?, query).await?;
     let result = job_result(app, &job_id(job)?, &summary.kind).await?;
-    Ok(JobAnswer {
+    Ok(JobResponse {
         result,
         job: summary,
         logs: log.logs,
@@ -346,7 +346,7 @@ pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobAnswer, Vie
 ///
 /// # Errors
 /// No such job; the record's.
-pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusAnswer, ViewError> {
+pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusResponse, ViewError> {
     let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let used = details.used.and(details.used_by_summaries);
     let degraded = app.store.degraded_days(&details.job.id).await?;
@@ -356,7 +356,7 @@ pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusA
     let dates: BTreeSet<Date> = details.days.iter().map(|day| day.date).collect();
     let models: BTreeSet<&str> = details.days.iter().map(|day| day.agent.as_str()).collect();
     let row = details.job;
-    Ok(StatusAnswer {
+    Ok(StatusResponse {
         job_id: row.id.to_string(),
         status: row.status,
         progress: count(&details.days),
@@ -394,7 +394,7 @@ impl StatusQuery {
 
 fn detail(day: &DayRow, degraded: Option<&DegradedDay>) -> DayDetail {
     DayDetail {
-        quality: degraded.and_then(quality::quality).map(DayQualityAnswer::from),
+        quality: degraded.and_then(quality::quality).map(DayQualityResponse::from),
         date: day.date,
         model: day.agent.to_string(),
         status: day.status,
@@ -444,7 +444,7 @@ fn simulation(config: &SimulationConfig) -> SimulationSummary {
             is_llm: is_llm(config, &agent.name).unwrap_or(true),
         }
     };
-    let from = |(agent, from): (&AgentName, &papertape_runtime::config::Continues)| {
+    let from = |(agent, from): (&AgentName, &papertape_runtime::config::Continuation)| {
         (agent.to_string(), ContinuesFrom { job: from.job.to_string(), date: from.date })
     };
     SimulationSummary {

@@ -32,7 +32,7 @@ pub struct LiveQuery {
 
 /// What a desk has come to about one instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct LiveAnswer {
+pub struct LiveResponse {
     /// The version of this form.
     #[schema(example = "papertape.live.v1")]
     pub contract_version: &'static str,
@@ -119,7 +119,7 @@ pub struct LiveDegradation {
 ///
 /// # Errors
 /// A bad field; no such analysis; the record's.
-pub async fn live(app: &App, query: LiveQuery) -> Result<LiveAnswer, ViewError> {
+pub async fn live(app: &App, query: LiveQuery) -> Result<LiveResponse, ViewError> {
     plain("ticker", Some(&query.ticker))?;
     let symbol = Symbol::new(query.ticker.trim());
     let filter = AnalysisFilter {
@@ -136,7 +136,11 @@ pub async fn live(app: &App, query: LiveQuery) -> Result<LiveAnswer, ViewError> 
 ///
 /// # Errors
 /// No such session, or none of a desk; a session that is still running; a ticker that must be given.
-pub async fn session_live(app: &App, session: i64, ticker: Option<String>) -> Result<LiveAnswer, ViewError> {
+pub async fn session_live(
+    app: &App,
+    session: i64,
+    ticker: Option<String>,
+) -> Result<LiveResponse, ViewError> {
     let symbol = ticker_of(app, session, ticker).await?;
     of_session(app, SessionId(session), symbol).await
 }
@@ -173,9 +177,9 @@ fn none_of(symbol: &Symbol) -> ViewError {
     ViewError::NotFound(format!("no desk's analysis of {} matches", symbol.as_str().escape_default()))
 }
 
-async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveAnswer, ViewError> {
+async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResponse, ViewError> {
     let session = app.store.result(id).await?.ok_or_else(|| no_session(id.0))?;
-    let job = app.store.job(&session.job).await?;
+    let job = app.store.get_job(&session.job).await?;
     // One that stopped on something to be fixed is failed, and open.
     if session.metadata.is_none() {
         return match job {
@@ -200,7 +204,7 @@ async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveAnsw
         (Some(_), false) => LiveStatus::Completed,
     };
     let missing = missing_of(&metadata, &about);
-    Ok(LiveAnswer {
+    Ok(LiveResponse {
         contract_version: CONTRACT_VERSION,
         ticker: symbol.to_string(),
         date: session.date,
@@ -218,14 +222,14 @@ async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveAnsw
 }
 
 /// A session that its job has left open: there is no result, and may be one when the job is resumed.
-fn broken_off(app: &App, session: SessionResult, symbol: Symbol, job: &JobRow) -> LiveAnswer {
+fn broken_off(app: &App, session: SessionResult, symbol: Symbol, job: &JobRow) -> LiveResponse {
     let reason = session
         .error
         .clone()
         .or_else(|| job.error.clone())
         .unwrap_or_else(|| format!("the job is {}", job.status));
     let provenance = Provenance::default();
-    LiveAnswer {
+    LiveResponse {
         contract_version: CONTRACT_VERSION,
         ticker: symbol.to_string(),
         date: session.date,

@@ -34,74 +34,76 @@ mod usage;
 pub mod vocabulary;
 
 pub use actions::{
-    ActionsAnswer, ActionsQuery, LogEntry, LogQuery, PlanJobAnswer, PlanJobsAnswer, SummaryItem, actions,
-    decompose_job, plan_job, plan_jobs,
+    ActionsQuery, ActionsResponse, LogEntry, LogQuery, PlanJobResponse, PlanJobsResponse, SummaryItem,
+    actions, decompose_job, plan_job, plan_jobs,
 };
-pub use bars::{BarAnswer, BarsAnswer, BarsQuery, ShareEvent, bars};
+pub use bars::{BarResponse, BarsQuery, BarsResponse, ShareEvent, bars};
 pub use chat::{
-    ChatMessageAnswer, ChatMetadata, ChatQuery, ChatSessionAnswer, ChatSessionSummary, ChatSessionsAnswer,
-    PendingAction, chat_message, chat_session, chat_sessions,
+    ChatMessageResponse, ChatMetadata, ChatQuery, ChatSessionResponse, ChatSessionSummary,
+    ChatSessionsResponse, PendingAction, chat_message, chat_session, chat_sessions,
 };
 pub use compare_traces::{CompareQuery, compare_traces};
-pub use curves::{AgentCurve, CurvesAnswer, curves};
-pub use datasets::{DatasetAnswer, DatasetsAnswer, DatasetsQuery, dataset, datasets};
-pub use desk_state::{DeskStateAnswer, desk_state, desk_states};
-pub use doctor::{DoctorAnswer, doctor};
+pub use curves::{AgentCurve, CurvesResponse, curves};
+pub use datasets::{DatasetResponse, DatasetsQuery, DatasetsResponse, dataset, datasets};
+pub use desk_state::{DeskStateResponse, desk_state, desk_states};
+pub use doctor::{DoctorResponse, doctor};
 pub use facts::{
-    FactsQuery, FundamentalItem, FundamentalsAnswer, MacroItem, MacrosAnswer, NewsAnswer, NewsItem,
+    FactsQuery, FundamentalItem, FundamentalsResponse, MacroItem, MacrosResponse, NewsItem, NewsResponse,
     fundamentals, macros, news,
 };
-pub use heads::{HeadAnswer, head_answer};
-pub use health::{HealthAnswer, HealthState, health};
+pub use heads::{HeadResponse, head_answer};
+pub use health::{HealthResponse, HealthState, health};
 pub use job_result::{
     DecompositionLeftOut, DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult,
     LeftOutChild, LeftOutChildren, LeftOutDependency, job_result,
 };
 pub use jobs::{
-    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobAnswer, JobSummary, JobsAnswer,
-    JobsQuery, SimulationSummary, StatusAnswer, StatusQuery, job, job_summary, jobs, status,
+    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobResponse, JobSummary, JobsQuery,
+    JobsResponse, SimulationSummary, StatusQuery, StatusResponse, job, job_summary, jobs, status,
 };
 pub use live::{
-    CONTRACT_VERSION, LiveAnswer, LiveDegradation, LiveError, LiveQuery, LiveResult, LiveStatus, live,
+    CONTRACT_VERSION, LiveDegradation, LiveError, LiveQuery, LiveResponse, LiveResult, LiveStatus, live,
     session_live,
 };
 pub use memory::{
-    ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
-    MemoryQuery, OpenPositionAnswer, OpenPositionsAnswer, ReembedAnswer, ReflectionAnswer, RoundAnswer,
-    RoundsAnswer, SearchBy, SessionMemoryAnswer, TradesAnswer, TradesQuery, by_words, memory_archives,
-    memory_compact, memory_open, memory_reembed, memory_rounds, memory_trades, session_memory,
+    ArchiveResponse, ArchivesResponse, AssetResponse, ClaimResponse, DeviationResponse, GivenItem,
+    GivenResponse, MemoryQuery, OpenPositionResponse, OpenPositionsResponse, ReembedResponse,
+    ReflectionResponse, RoundResponse, RoundsResponse, SearchBy, SessionMemoryResponse, TradesQuery,
+    TradesResponse, by_words, memory_archives, memory_compact, memory_open, memory_reembed, memory_rounds,
+    memory_trades, session_memory,
 };
 pub use number::{Number, figure, number};
 pub use options::{
-    AgentOption, DatasetOption, DefaultsOption, MarketOption, ModelOption, OptionsAnswer, ProviderOption,
+    AgentOption, DatasetOption, DefaultsOption, MarketOption, ModelOption, OptionsResponse, ProviderOption,
     options,
 };
 pub use plans::{
-    PlanAnswer, PlanSummary, PlansAnswer, TaskAnswer, TaskSummary, TasksAnswer, plan, plans, task, tasks,
+    PlanResponse, PlanSummary, PlansResponse, TaskResponse, TaskSummary, TasksResponse, plan, plans, task,
+    tasks,
 };
 pub use progress::Progress;
-pub use quality::{BooksFacts, DayQualityAnswer, DegradedDayAnswer, JobQuality};
+pub use quality::{BooksFacts, DayQualityResponse, DegradedDayResponse, JobQuality};
 pub use reasoning::{
-    InstructionsAnswer, MessageAnswer, PositionAnswer, ReasoningAnswer, ReasoningQuery, SessionAnswer,
-    reasoning,
+    InstructionsResponse, MessageResponse, PositionResponse, ReasoningQuery, ReasoningResponse,
+    SessionResponse, reasoning,
 };
 pub(crate) use results::unknown_benchmark;
 pub use results::{
-    BaselineResult, Baselines, BenchmarkAnswer, BenchmarkStartAnswer, ConventionsAnswer,
-    CorporateActionAnswer, DailyMetrics, DailyPortfolioValue, DayMetadata, DayReasoning, DayResult,
-    DayResults, DecisionAnswer, DoneBefore, FeeAnswer, FeePartAnswer, FinalPosition, FinancingAnswer,
-    FullResearch, HeldAtClose, Holding, InsolvencyAnswer, KeptResults, Metrics, NeighbourAnswer,
-    OrderPlaceAnswer, PendingOrderAnswer, PointInTimeReason, PositionSnapshotAnswer, Provenance,
-    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedAnswer,
-    RecordedDifference, RecordedRefusal, Rejected, RelativeMetrics, ResultsAnswer, ResultsQuery,
-    SessionHeadAnswer, SlippageAnswer, Span, StartingHoldings, Trade, ValueAtClose, results, session_head,
+    BaselineResult, Baselines, BenchmarkAnswer, BenchmarkStartAnswer, ConventionsResponse,
+    CorporateActionResponse, DailyMetrics, DailyPortfolioValue, DateRange, DayMetadata, DayReasoning,
+    DayResult, DayResults, DecisionResponse, DoneBefore, FeePartResponse, FeeResponse, FinalPosition,
+    FinancingResponse, FullResearch, HeldAtClose, Holding, InsolvencyResponse, Metrics, NeighbourResponse,
+    OrderPlaceResponse, PendingOrderResponse, PointInTimeReason, PositionSnapshotResponse, Provenance,
+    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedDifference,
+    RecordedRefusal, RecordedResponse, Rejected, RelativeMetrics, ResultCache, ResultsQuery, ResultsResponse,
+    SessionHeadResponse, SlippageResponse, StartingHoldings, Trade, ValueAtClose, results, session_head,
 };
 pub(crate) use results::{conventions_of, is_full_research};
 pub use sessions::{
-    ExposureAnswer, ExposuresAnswer, MessagesAnswer, MessagesQuery, SessionQuery, StepAnswer, StepsAnswer,
-    exposures, messages, steps,
+    ExposureResponse, ExposuresResponse, MessagesQuery, MessagesResponse, SessionQuery, StepResponse,
+    StepsResponse, exposures, messages, steps,
 };
-pub use shown::{ShownAnswer, ShownKind, ShownQuery, ShownReadAnswer, ShownSessionAnswer, shown};
+pub use shown::{ShownKind, ShownQuery, ShownReadResponse, ShownResponse, ShownSessionResponse, shown};
 pub use stream::{StreamData, StreamedJob};
 pub use traces::{TraceCount, traces};
 pub use usage::UsageSummary;
@@ -109,7 +111,7 @@ pub use usage::UsageSummary;
 use crate::app::App;
 use crate::config::Mode;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::plan::PlanRefusal;
+use papertape_core::plan::PlanError;
 use papertape_core::ports::RecordError;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{PageRequest, StoreError};
@@ -118,9 +120,9 @@ use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// The most rows of one page, wherever nothing else is said.
-pub const MOST_ROWS: u32 = 200;
+pub const MAX_ROWS: u32 = 200;
 /// The most rows of one page of what a session consists of: its messages, its steps, what it was shown.
-pub const MOST_SESSION_ROWS: u32 = 1000;
+pub const MAX_SESSION_ROWS: u32 = 1000;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -170,17 +172,17 @@ impl From<RecordError> for ViewError {
     }
 }
 
-impl From<PlanRefusal> for ViewError {
-    fn from(refusal: PlanRefusal) -> Self {
+impl From<PlanError> for ViewError {
+    fn from(refusal: PlanError) -> Self {
         let message = refusal.to_string();
         let field = match refusal {
-            PlanRefusal::NoPlan(_) | PlanRefusal::NoTask(_) => return Self::NotFound(message),
-            PlanRefusal::TooManyTasks | PlanRefusal::Busy(_) => return Self::Busy(message),
-            PlanRefusal::NoParent(_) | PlanRefusal::BelowItself | PlanRefusal::TooDeep => "parent_id",
-            PlanRefusal::NoDependency(_) | PlanRefusal::Cycle(_) => "dependencies",
-            PlanRefusal::Empty(field)
-            | PlanRefusal::Control { field, .. }
-            | PlanRefusal::TooLong { field, .. } => field,
+            PlanError::NoPlan(_) | PlanError::NoTask(_) => return Self::NotFound(message),
+            PlanError::TooManyTasks | PlanError::Busy(_) => return Self::Busy(message),
+            PlanError::NoParent(_) | PlanError::BelowItself | PlanError::TooDeep => "parent_id",
+            PlanError::NoDependency(_) | PlanError::Cycle(_) => "dependencies",
+            PlanError::Empty(field) | PlanError::Control { field, .. } | PlanError::TooLong { field, .. } => {
+                field
+            }
         };
         Self::bad(field, message)
     }
@@ -213,7 +215,7 @@ impl Deployment {
 
 /// A page by its size and cursor.
 fn page(limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewError> {
-    page_up_to(MOST_ROWS, limit, cursor)
+    page_up_to(MAX_ROWS, limit, cursor)
 }
 
 /// A page by its size and cursor, of a list whose pages have at most so many rows.
@@ -266,7 +268,7 @@ impl Configs {
 
     async fn load(&mut self, app: &App, job: &JobId) -> Result<(), ViewError> {
         if !self.0.contains_key(job) {
-            let row = papertape_core::ports::Queue::job(&app.store, job).await?;
+            let row = papertape_core::ports::Queue::get_job(&app.store, job).await?;
             let rules = row.as_ref().map(|row| row.rules_version).unwrap_or_default();
             let config = row.and_then(|row| serde_json::from_value(row.config).ok());
             self.0.insert(job.clone(), (rules, config));

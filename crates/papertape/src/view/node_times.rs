@@ -4,7 +4,7 @@ use super::ViewError;
 use crate::app::App;
 use papertape_core::provenance::Degradation;
 use papertape_core::record::SessionId;
-use papertape_core::tape::Class;
+use papertape_core::tape::StepClass;
 use papertape_core::time::Timestamp;
 use papertape_store::PageRequest;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ const PAGE: u32 = 1000;
 
 /// When the nodes of a session began and ended, by scope: `AAPL/Trader#1`.
 #[derive(Debug, Default)]
-pub(super) struct NodeTimes(BTreeMap<String, Span>);
+pub(super) struct NodeTimes(BTreeMap<String, NodeSpan>);
 
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct NodeSpan {
     began: Timestamp,
     ended: Timestamp,
 }
@@ -30,10 +30,10 @@ impl NodeTimes {
         loop {
             let page = app.store.steps(session, &request).await?;
             for step in page.items {
-                let tells = matches!(step.class, Class::External | Class::Guard) && !step.detached;
+                let tells = matches!(step.class, StepClass::External | StepClass::Guard) && !step.detached;
                 if tells {
                     let began = step.started_at;
-                    times.note(step.path.scope(), Span { began, ended: step.ended_at.unwrap_or(began) });
+                    times.note(step.path.scope(), NodeSpan { began, ended: step.ended_at.unwrap_or(began) });
                 }
             }
             match page.next {
@@ -43,7 +43,7 @@ impl NodeTimes {
         }
     }
 
-    fn note(&mut self, scope: &str, span: Span) {
+    fn note(&mut self, scope: &str, span: NodeSpan) {
         let known = self.0.entry(scope.to_owned()).or_insert(span);
         known.began = known.began.min(span.began);
         known.ended = known.ended.max(span.ended);
@@ -66,9 +66,9 @@ impl NodeTimes {
     }
 
     /// The rounds of a node, in order.
-    fn rounds(&self, symbol: &str, node: &str) -> impl Iterator<Item = Span> + '_ {
+    fn rounds(&self, symbol: &str, node: &str) -> impl Iterator<Item = NodeSpan> + '_ {
         let scope = if symbol.is_empty() { format!("{node}#") } else { format!("{symbol}/{node}#") };
-        let mut rounds: Vec<(u32, Span)> = self
+        let mut rounds: Vec<(u32, NodeSpan)> = self
             .0
             .iter()
             .filter_map(|(path, span)| Some((path.strip_prefix(&scope)?.parse().ok()?, *span)))

@@ -6,7 +6,7 @@ use crate::config::Mode;
 use papertape_agents::config::AgentKind;
 use papertape_agents::desk::config::{Analyst, DeskConfig};
 use papertape_core::message::ModelName;
-use papertape_core::ports::Models as _;
+use papertape_core::ports::ModelClient as _;
 use papertape_llm::house;
 use papertape_market::Entry;
 use serde::Serialize;
@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 use utoipa::ToSchema;
 
 /// The most datasets that are listed; `/datasets` has all.
-const MOST_DATASETS: usize = 200;
+const MAX_DATASETS: usize = 200;
 
 /// What can be run.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct OptionsAnswer {
+pub struct OptionsResponse {
     /// How agents work: `solo`, `desk`.
     pub kinds: Vec<&'static str>,
     /// Agents of the server's config, by name.
@@ -161,11 +161,11 @@ pub struct DefaultsOption {
 ///
 /// # Errors
 /// A catalogue that cannot be read.
-pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
+pub fn options(app: &App) -> Result<OptionsResponse, ViewError> {
     let (config, defaults) = (&app.config, &app.config.simulation);
     let desk = DeskConfig::default();
     let entries = app.catalogue.list().map_err(anyhow::Error::from)?;
-    let datasets = entries.into_iter().filter(|entry| !entry.replaced).take(MOST_DATASETS);
+    let datasets = entries.into_iter().filter(|entry| !entry.replaced).take(MAX_DATASETS);
     let market = |name: &str| {
         let profile = config.market(name).ok()?;
         Some(MarketOption {
@@ -178,7 +178,7 @@ pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
         })
     };
     let tools = config.tools.iter().filter(|(_, server)| server.allow_unbounded);
-    Ok(OptionsAnswer {
+    Ok(OptionsResponse {
         kinds: vec!["solo", "desk"],
         agents: agents(app),
         models: models(app),
@@ -190,8 +190,8 @@ pub fn options(app: &App) -> Result<OptionsAnswer, ViewError> {
         memory: vec!["all", "rounds+open", "rounds", "off"],
         languages: vec!["en", "zh"],
         tools: tools.map(|(name, _)| name.clone()).collect(),
-        most_agents: crate::api::MOST_AGENTS,
-        most_rounds: papertape_agents::desk::config::MOST_ROUNDS,
+        most_agents: crate::api::MAX_AGENTS,
+        most_rounds: papertape_agents::desk::config::MAX_ROUNDS,
         defaults: DefaultsOption {
             dataset: defaults.dataset.clone(),
             market: defaults.market.clone(),

@@ -103,7 +103,7 @@ impl From<Task> for TaskSummary {
 
 /// One plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct PlanAnswer {
+pub struct PlanResponse {
     /// The plan.
     pub plan: PlanSummary,
     /// Whose data it is.
@@ -113,7 +113,7 @@ pub struct PlanAnswer {
 
 /// A page of plans.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct PlansAnswer {
+pub struct PlansResponse {
     /// The plans, newest first.
     pub plans: Vec<PlanSummary>,
     /// How many there are on this page.
@@ -127,7 +127,7 @@ pub struct PlansAnswer {
 
 /// One task.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct TaskAnswer {
+pub struct TaskResponse {
     /// The task.
     pub task: TaskSummary,
     /// Whose data it is.
@@ -137,7 +137,7 @@ pub struct TaskAnswer {
 
 /// All tasks of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct TasksAnswer {
+pub struct TasksResponse {
     /// The plan.
     pub plan_id: i64,
     /// The tasks, each before its children, siblings by position; at most 1000.
@@ -153,40 +153,44 @@ pub struct TasksAnswer {
 ///
 /// # Errors
 /// A bad limit or cursor; the record's.
-pub async fn plans(app: &App, limit: Option<u32>, cursor: Option<String>) -> Result<PlansAnswer, ViewError> {
+pub async fn plans(
+    app: &App,
+    limit: Option<u32>,
+    cursor: Option<String>,
+) -> Result<PlansResponse, ViewError> {
     let found = app.store.plans(&page(limit, cursor)?).await?;
     let plans: Vec<PlanSummary> = found.items.into_iter().map(PlanSummary::from).collect();
-    Ok(PlansAnswer { count: plans.len(), plans, next_cursor: found.next, deployment: Deployment::of(app) })
+    Ok(PlansResponse { count: plans.len(), plans, next_cursor: found.next, deployment: Deployment::of(app) })
 }
 
 /// One plan.
 ///
 /// # Errors
 /// No such plan; the record's.
-pub async fn plan(app: &App, plan: i64) -> Result<PlanAnswer, ViewError> {
+pub async fn plan(app: &App, plan: i64) -> Result<PlanResponse, ViewError> {
     let found = app.store.plan(PlanId(plan)).await?.ok_or_else(|| no_plan(plan))?;
-    Ok(PlanAnswer { plan: found.into(), deployment: Deployment::of(app) })
+    Ok(PlanResponse { plan: found.into(), deployment: Deployment::of(app) })
 }
 
 /// All tasks of a plan.
 ///
 /// # Errors
 /// No such plan; the record's.
-pub async fn tasks(app: &App, plan: i64) -> Result<TasksAnswer, ViewError> {
+pub async fn tasks(app: &App, plan: i64) -> Result<TasksResponse, ViewError> {
     app.store.plan(PlanId(plan)).await?.ok_or_else(|| no_plan(plan))?;
     let tasks: Vec<TaskSummary> =
         app.store.tasks(PlanId(plan)).await?.into_iter().map(TaskSummary::from).collect();
-    Ok(TasksAnswer { plan_id: plan, count: tasks.len(), tasks, deployment: Deployment::of(app) })
+    Ok(TasksResponse { plan_id: plan, count: tasks.len(), tasks, deployment: Deployment::of(app) })
 }
 
 /// One task of a plan.
 ///
 /// # Errors
 /// No such task; the record's.
-pub async fn task(app: &App, plan: i64, task: i64) -> Result<TaskAnswer, ViewError> {
+pub async fn task(app: &App, plan: i64, task: i64) -> Result<TaskResponse, ViewError> {
     let found = app.store.tasks(PlanId(plan)).await?.into_iter().find(|found| found.id == TaskId(task));
     let found = found.ok_or_else(|| ViewError::NotFound(format!("plan {plan} has no task {task}")))?;
-    Ok(TaskAnswer { task: found.into(), deployment: Deployment::of(app) })
+    Ok(TaskResponse { task: found.into(), deployment: Deployment::of(app) })
 }
 
 fn no_plan(plan: i64) -> ViewError {

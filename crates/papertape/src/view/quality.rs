@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 /// How a model-day came about, in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DayQualityAnswer {
+pub struct DayQualityResponse {
     /// `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`.
     #[schema(schema_with = super::vocabulary::quality_state)]
     pub state: &'static str,
@@ -18,7 +18,7 @@ pub struct DayQualityAnswer {
     pub reason: Option<String>,
 }
 
-impl From<DayQuality> for DayQualityAnswer {
+impl From<DayQuality> for DayQualityResponse {
     fn from(quality: DayQuality) -> Self {
         Self { state: quality.state.as_str(), reason: quality.reason }
     }
@@ -26,7 +26,7 @@ impl From<DayQuality> for DayQualityAnswer {
 
 /// A model-day that failed or is degraded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DegradedDayAnswer {
+pub struct DegradedDayResponse {
     /// The trading day.
     pub date: Date,
     /// The agent.
@@ -38,7 +38,7 @@ pub struct DegradedDayAnswer {
     pub reason: Option<String>,
 }
 
-impl DegradedDayAnswer {
+impl DegradedDayResponse {
     pub(super) fn of(date: Date, model: &str, quality: DayQuality) -> Self {
         Self { date, model: model.to_owned(), state: quality.state.as_str(), reason: quality.reason }
     }
@@ -64,7 +64,7 @@ pub struct JobQuality {
     /// Model-days that failed, those included on which an agent stopped until something is fixed.
     pub failed_days: u64,
     /// The first of both, by day and agent; `null` where there is none.
-    pub first: Option<DegradedDayAnswer>,
+    pub first: Option<DegradedDayResponse>,
 }
 
 impl From<&DegradedDays> for JobQuality {
@@ -74,7 +74,7 @@ impl From<&DegradedDays> for JobQuality {
             degraded_days: days.degraded,
             failed_days: days.failed,
             first: first
-                .and_then(|day| Some(DegradedDayAnswer::of(day.date, day.agent.as_str(), quality(day)?))),
+                .and_then(|day| Some(DegradedDayResponse::of(day.date, day.agent.as_str(), quality(day)?))),
         }
     }
 }

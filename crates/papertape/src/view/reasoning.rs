@@ -1,7 +1,7 @@
 //! What agents said and did: `GET /reasoning`.
 
 use super::results::is_fill;
-use super::{BooksFacts, Configs, DayQualityAnswer, Deployment, Number, ViewError, number, page, plain};
+use super::{BooksFacts, Configs, DayQualityResponse, Deployment, Number, ViewError, number, page, plain};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
@@ -38,9 +38,9 @@ pub struct ReasoningQuery {
 
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ReasoningAnswer {
+pub struct ReasoningResponse {
     /// The sessions, in the order in which they were opened.
-    pub sessions: Vec<SessionAnswer>,
+    pub sessions: Vec<SessionResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -52,7 +52,7 @@ pub struct ReasoningAnswer {
 
 /// One agent's trading day.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct SessionAnswer {
+pub struct SessionResponse {
     /// Its id.
     pub session_id: i64,
     /// Its job.
@@ -69,7 +69,7 @@ pub struct SessionAnswer {
     /// Why it failed.
     pub error: Option<String>,
     /// How the day came about, in a few words; `null` while it is not over.
-    pub quality: Option<DayQualityAnswer>,
+    pub quality: Option<DayQualityResponse>,
     /// What the books say of the day, beside the summary.
     pub books: BooksFacts,
     /// What the day came to, by the same model.
@@ -83,18 +83,18 @@ pub struct SessionAnswer {
     /// How many messages it has; `null` until it is closed.
     pub total_messages: Option<u32>,
     /// Its actions, in order.
-    pub positions: Vec<PositionAnswer>,
+    pub positions: Vec<PositionResponse>,
     /// What its nodes were told before their conversations; with `conversation` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<Vec<InstructionsAnswer>>,
+    pub instructions: Option<Vec<InstructionsResponse>>,
     /// What was said; absent unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<Vec<MessageAnswer>>,
+    pub conversation: Option<Vec<MessageResponse>>,
 }
 
 /// One action and what it left.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct PositionAnswer {
+pub struct PositionResponse {
     /// From 1 in a session.
     pub action_id: u64,
     /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `delisting`, `split`, `dividend`, `financing` or
@@ -114,7 +114,7 @@ pub struct PositionAnswer {
 
 /// What a node was told before its conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct InstructionsAnswer {
+pub struct InstructionsResponse {
     /// The node with its round.
     pub node: String,
     /// The text.
@@ -123,7 +123,7 @@ pub struct InstructionsAnswer {
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct MessageAnswer {
+pub struct MessageResponse {
     /// From 0 in a session, in the order of commits.
     pub message_index: u32,
     /// `user`, `assistant` or `tool`.
@@ -157,7 +157,7 @@ pub struct MessageAnswer {
 /// # Errors
 /// A field that is wrong; no session that matches (a page reached by a cursor may be empty); the
 /// record's.
-pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningAnswer, ViewError> {
+pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResponse, ViewError> {
     let filter = SessionFilter {
         job: plain("job_id", query.job_id.as_ref())?.map(JobId::from),
         date: query.date,
@@ -180,7 +180,7 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningAnsw
         let orders = orders.get(&view.id);
         sessions.push(session(view, is_llm, orders));
     }
-    Ok(ReasoningAnswer {
+    Ok(ReasoningResponse {
         count: sessions.len(),
         sessions,
         next_cursor: found.next,
@@ -188,12 +188,12 @@ pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningAnsw
     })
 }
 
-fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>) -> SessionAnswer {
+fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>) -> SessionResponse {
     let instructions = view.instructions.into_iter().map(instruction).collect();
     let quality = DayQuality::of(view.status, view.error.as_deref(), view.metadata.as_ref());
     let fills = view.positions.iter().filter(|row| is_fill(&row.action_type)).count();
-    SessionAnswer {
-        quality: quality.map(DayQualityAnswer::from),
+    SessionResponse {
+        quality: quality.map(DayQualityResponse::from),
         books: BooksFacts::of(orders, fills),
         session_id: view.id.0,
         job_id: view.job.to_string(),
@@ -213,8 +213,8 @@ fn session(view: SessionView, is_llm: Option<bool>, orders: Option<&OrderCounts>
     }
 }
 
-fn position(row: &PositionRow) -> PositionAnswer {
-    PositionAnswer {
+fn position(row: &PositionRow) -> PositionResponse {
+    PositionResponse {
         action_id: row.action_id,
         action_type: row.action_type.clone(),
         symbol: row.symbol.as_ref().map(ToString::to_string),
@@ -225,12 +225,12 @@ fn position(row: &PositionRow) -> PositionAnswer {
     }
 }
 
-pub(super) fn instruction(view: Instructions) -> InstructionsAnswer {
-    InstructionsAnswer { node: view.node, content: view.text }
+pub(super) fn instruction(view: Instructions) -> InstructionsResponse {
+    InstructionsResponse { node: view.node, content: view.text }
 }
 
-pub(super) fn message(view: MessageView) -> MessageAnswer {
-    MessageAnswer {
+pub(super) fn message(view: MessageView) -> MessageResponse {
+    MessageResponse {
         message_index: view.message_index,
         role: view.role,
         content: view.content,

@@ -2,8 +2,8 @@
 
 use super::reasoning::{instruction, message};
 use super::{
-    Deployment, InstructionsAnswer, MOST_SESSION_ROWS, MessageAnswer, Number, ViewError, number, page_up_to,
-    plain,
+    Deployment, InstructionsResponse, MAX_SESSION_ROWS, MessageResponse, Number, ViewError, number,
+    page_up_to, plain,
 };
 use crate::app::App;
 use papertape_core::record::SessionId;
@@ -40,16 +40,16 @@ pub struct MessagesQuery {
 
 /// A page of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct MessagesAnswer {
+pub struct MessagesResponse {
     /// The session.
     pub session_id: i64,
     /// How many messages there are in all, of the node where one is asked for.
     pub total: u32,
     /// What the nodes were told before their conversations; absent on a page reached by a cursor.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<Vec<InstructionsAnswer>>,
+    pub instructions: Option<Vec<InstructionsResponse>>,
     /// The messages, by number.
-    pub messages: Vec<MessageAnswer>,
+    pub messages: Vec<MessageResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -61,11 +61,11 @@ pub struct MessagesAnswer {
 
 /// A page of steps.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StepsAnswer {
+pub struct StepsResponse {
     /// The session.
     pub session_id: i64,
     /// Its steps in the order in which they were begun, those of summaries among them.
-    pub steps: Vec<StepAnswer>,
+    pub steps: Vec<StepResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -77,7 +77,7 @@ pub struct StepsAnswer {
 
 /// One effect of a session on the outside.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StepAnswer {
+pub struct StepResponse {
     /// Where it stands: `[symbol/]node#round/kind#n`.
     pub path: String,
     /// `model`, `tool`, `order`, ….
@@ -122,11 +122,11 @@ pub struct StepAnswer {
 
 /// A page of the exposure record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ExposuresAnswer {
+pub struct ExposuresResponse {
     /// The session.
     pub session_id: i64,
     /// What it was shown, in the order of commits.
-    pub exposures: Vec<ExposureAnswer>,
+    pub exposures: Vec<ExposureResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -138,7 +138,7 @@ pub struct ExposuresAnswer {
 
 /// What one read of the market showed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ExposureAnswer {
+pub struct ExposureResponse {
     /// The step that read.
     pub path: String,
     /// The dataset's content hash.
@@ -159,17 +159,17 @@ pub struct ExposureAnswer {
 ///
 /// # Errors
 /// No such session, a limit out of range, a bad cursor, both a cursor and a number; the record's.
-pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesAnswer, ViewError> {
+pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesResponse, ViewError> {
     if query.from.is_some() && query.cursor.is_some() {
         return Err(ViewError::bad("from", "give a number or a cursor, not both"));
     }
     let node = plain("node", query.node.as_ref())?;
-    let page = page_up_to(MOST_SESSION_ROWS, query.limit, query.cursor)?;
+    let page = page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?;
     let session = SessionId(query.session_id);
     let found = app.store.talk(session, node, query.from.unwrap_or_default(), &page).await?;
     let talk = found.ok_or_else(|| missing(session))?;
-    let messages: Vec<MessageAnswer> = talk.messages.items.into_iter().map(message).collect();
-    Ok(MessagesAnswer {
+    let messages: Vec<MessageResponse> = talk.messages.items.into_iter().map(message).collect();
+    Ok(MessagesResponse {
         session_id: session.0,
         total: talk.total,
         instructions: talk.instructions.map(|told| told.into_iter().map(instruction).collect()),
@@ -184,11 +184,11 @@ pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesAnswer,
 ///
 /// # Errors
 /// No such session, a limit out of range, a bad cursor; the record's.
-pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsAnswer, ViewError> {
+pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsResponse, ViewError> {
     let session = found(app, query.session_id).await?;
-    let page = app.store.steps(session, &page_up_to(MOST_SESSION_ROWS, query.limit, query.cursor)?).await?;
-    let steps: Vec<StepAnswer> = page.items.into_iter().map(step).collect();
-    Ok(StepsAnswer {
+    let page = app.store.steps(session, &page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?).await?;
+    let steps: Vec<StepResponse> = page.items.into_iter().map(step).collect();
+    Ok(StepsResponse {
         session_id: session.0,
         count: steps.len(),
         steps,
@@ -201,12 +201,12 @@ pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsAnswer, ViewEr
 ///
 /// # Errors
 /// As [`steps`].
-pub async fn exposures(app: &App, query: SessionQuery) -> Result<ExposuresAnswer, ViewError> {
+pub async fn exposures(app: &App, query: SessionQuery) -> Result<ExposuresResponse, ViewError> {
     let session = found(app, query.session_id).await?;
     let page =
-        app.store.exposures(session, &page_up_to(MOST_SESSION_ROWS, query.limit, query.cursor)?).await?;
-    let exposures: Vec<ExposureAnswer> = page.items.into_iter().map(exposure).collect();
-    Ok(ExposuresAnswer {
+        app.store.exposures(session, &page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?).await?;
+    let exposures: Vec<ExposureResponse> = page.items.into_iter().map(exposure).collect();
+    Ok(ExposuresResponse {
         session_id: session.0,
         count: exposures.len(),
         exposures,
@@ -227,14 +227,14 @@ fn missing(session: SessionId) -> ViewError {
     ViewError::NotFound(format!("there is no session {}", session.0))
 }
 
-fn step(view: StepView) -> StepAnswer {
-    use papertape_core::tape::State;
+fn step(view: StepView) -> StepResponse {
+    use papertape_core::tape::StepState;
     let (state, outcome) = match view.state {
-        State::Intent => ("intent", None),
-        State::Done(kind) => ("done", Some(kind.as_str())),
-        State::Abandoned => ("abandoned", None),
+        StepState::Intent => ("intent", None),
+        StepState::Done(kind) => ("done", Some(kind.as_str())),
+        StepState::Abandoned => ("abandoned", None),
     };
-    StepAnswer {
+    StepResponse {
         kind: view.path.kind().to_owned(),
         path: view.path.to_string(),
         class: view.class.as_str(),
@@ -258,8 +258,8 @@ fn step(view: StepView) -> StepAnswer {
     }
 }
 
-fn exposure(view: ExposureView) -> ExposureAnswer {
-    ExposureAnswer {
+fn exposure(view: ExposureView) -> ExposureResponse {
+    ExposureResponse {
         path: view.path.to_string(),
         dataset: view.shown.dataset.to_hex(),
         series: view.shown.series,

@@ -6,16 +6,18 @@ use crate::app::App;
 use jiff::tz::TimeZone;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, Fundamental, GENERAL_NEWS, MacroPoint, News, Published};
-use papertape_core::record::{DayStatus, ExposureRow, GivenKind};
+use papertape_core::record::{DayStatus, ExposureRow, MemoryKind};
 use papertape_core::time::{Date, Timestamp};
-use papertape_store::{GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession, Shows};
+use papertape_store::{
+    ExposurePredicate, GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// How many pages of the record are looked through for one page of an answer: news are sifted.
-const MOST_LOOKS: usize = 8;
+const MAX_LOOKS: usize = 8;
 
 /// What was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -74,13 +76,13 @@ pub struct ShownQuery {
 
 /// A page of sessions that were shown something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ShownAnswer {
+pub struct ShownResponse {
     /// What it is.
     pub kind: ShownKind,
     /// The dataset's content hash; `null` for a memory.
     pub dataset: Option<String>,
     /// The sessions, those that were opened last first.
-    pub sessions: Vec<ShownSessionAnswer>,
+    pub sessions: Vec<ShownSessionResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -92,7 +94,7 @@ pub struct ShownAnswer {
 
 /// A session that was shown it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ShownSessionAnswer {
+pub struct ShownSessionResponse {
     /// The session.
     pub session_id: i64,
     /// Its job.
@@ -109,14 +111,14 @@ pub struct ShownSessionAnswer {
     /// The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
     pub instant: Option<Timestamp>,
     /// Where it was shown: the first twenty times.
-    pub reads: Vec<ShownReadAnswer>,
+    pub reads: Vec<ShownReadResponse>,
     /// How often it was shown.
     pub read_count: usize,
 }
 
 /// One time that it was shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ShownReadAnswer {
+pub struct ShownReadResponse {
     /// The step that read.
     pub path: String,
     /// Its node with the round.
@@ -143,16 +145,16 @@ pub struct ShownReadAnswer {
 /// # Errors
 /// A field that the kind needs and that is not there, or the other way round; nothing of that name in the
 /// dataset; the record's.
-pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownAnswer, ViewError> {
-    let asked = Asked::of(query)?;
+pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownResponse, ViewError> {
+    let asked = ItemQuery::of(query)?;
     let mut request = page(query.limit, query.cursor.clone())?;
     let wanted = if request.limit == 0 { 50 } else { request.limit } as usize;
     let (dataset, filter) = match asked {
-        Asked::Memory(filter) => {
+        ItemQuery::Memory(filter) => {
             let Page { items, next } = app.store.given_to(&filter, &request).await?;
             return answer(app, query.kind, None, items, next).await;
         }
-        Asked::Data => sought(app, query)?,
+        ItemQuery::Data => sought(app, query)?,
     };
     let mut found = Vec::new();
     let mut looks = 0;
@@ -162,7 +164,7 @@ pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownAnswer, ViewErr
         found.extend(items);
         looks += 1;
         match next {
-            Some(cursor) if found.len() < wanted && looks < MOST_LOOKS => {
+            Some(cursor) if found.len() < wanted && looks < MAX_LOOKS => {
                 request = PageRequest::after(request.limit, &cursor);
             }
             next => break next,
@@ -172,12 +174,12 @@ pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownAnswer, ViewErr
 }
 
 /// What is asked for, with what its kind needs.
-enum Asked {
+enum ItemQuery {
     Data,
     Memory(GivenFilter),
 }
 
-impl Asked {
+impl ItemQuery {
     fn of(query: &ShownQuery) -> Result<Self, ViewError> {
         let fields: [(&'static str, bool, &[ShownKind]); 9] = {
             use ShownKind::{Bar, Fundamental, Macro, News, OpenPositionContext, Trade, TraderRound};
@@ -209,9 +211,9 @@ impl Asked {
             ShownKind::Bar | ShownKind::News | ShownKind::Fundamental | ShownKind::Macro => {
                 return Ok(Self::Data);
             }
-            ShownKind::TraderRound => GivenKind::TraderRound,
-            ShownKind::OpenPositionContext => GivenKind::OpenPositionContext,
-            ShownKind::Trade => GivenKind::Trade,
+            ShownKind::TraderRound => MemoryKind::TraderRound,
+            ShownKind::OpenPositionContext => MemoryKind::OpenPositionContext,
+            ShownKind::Trade => MemoryKind::Trade,
         };
         let needed = |field, text: Option<&String>| {
             let text = plain(field, text)?.map(str::to_owned);
@@ -285,7 +287,7 @@ fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), 
                 return Err(ViewError::bad("to", format!("{to} is before {from}")));
             }
             let contents = dataset.contents();
-            let within = contents.bars_within_days(&symbol);
+            let within = contents.intraday_bars(&symbol);
             let within: Vec<String> = within.map(|(length, _)| format!("{symbol}/bars/{length}")).collect();
             let series = [format!("{symbol}/bars"), format!("{symbol}/open")].into_iter().chain(within);
             filter(series.collect(), (from, to))
@@ -304,7 +306,7 @@ fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published
 
 /// A read of news shows the newest so many about its series that were out at its instant. The newest one's
 /// publication stands in the record, so it can be told to the item whether this one was among them.
-fn shows_news(dataset: Arc<Dataset>, at: usize) -> Shows {
+fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
     Arc::new(move |row: &ExposureRow| {
         let news = dataset.contents().news();
         let Some(latest) = row.latest_known_at else { return false };
@@ -365,7 +367,7 @@ async fn answer(
     dataset: Option<Arc<Dataset>>,
     found: Vec<ShownSession>,
     next_cursor: Option<String>,
-) -> Result<ShownAnswer, ViewError> {
+) -> Result<ShownResponse, ViewError> {
     let mut configs = Configs::default();
     let mut opened: BTreeMap<ContentHash, Option<Arc<Dataset>>> = BTreeMap::new();
     let mut sessions = Vec::with_capacity(found.len());
@@ -376,7 +378,7 @@ async fn answer(
             opened.entry(hash).or_insert_with(|| app.catalogue.open(&hash.to_hex()).ok()).as_ref()
         });
         let instant = calendar.and_then(|dataset| dataset.day(one.date)).map(|day| day.open);
-        sessions.push(ShownSessionAnswer {
+        sessions.push(ShownSessionResponse {
             session_id: one.session.0,
             job_id: one.job.to_string(),
             date: one.date,
@@ -388,7 +390,7 @@ async fn answer(
             read_count: one.read_count,
         });
     }
-    Ok(ShownAnswer {
+    Ok(ShownResponse {
         kind,
         dataset: dataset.map(|dataset| dataset.hash().to_hex()),
         count: sessions.len(),
@@ -398,9 +400,9 @@ async fn answer(
     })
 }
 
-fn read(read: ShownRead) -> ShownReadAnswer {
+fn read(read: ShownRead) -> ShownReadResponse {
     let shown = read.shown;
-    ShownReadAnswer {
+    ShownReadResponse {
         node: read.path.node().to_owned(),
         path: read.path.to_string(),
         message_index: read.message_index,

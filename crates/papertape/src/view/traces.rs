@@ -11,7 +11,7 @@ use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::{DayStatus, JobRow};
-use papertape_core::tape::{Class, Key, OutcomeKind, State};
+use papertape_core::tape::{OutcomeKind, ScopeKey, StepClass, StepState};
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
 use papertape_runtime::profile::documents;
@@ -50,7 +50,7 @@ pub async fn traces(
     raw_on_failure: bool,
     mut keep: impl FnMut(Trace) -> anyhow::Result<()>,
 ) -> Result<TraceCount, ViewError> {
-    let row = app.store.job(job).await?.ok_or_else(|| super::no_job(job.as_str()))?;
+    let row = app.store.get_job(job).await?.ok_or_else(|| super::no_job(job.as_str()))?;
     let config: SimulationConfig = serde_json::from_value(row.config.clone())
         .map_err(|error| anyhow!("the config of job {job} cannot be read: {error}"))?;
     if !config.agents.iter().any(|agent| agent.kind == AgentKind::Desk) {
@@ -191,7 +191,7 @@ impl<'s> Session<'s> {
 
     /// A ticker's steps as the record has them, with what they came to.
     async fn raw(&self, app: &App, symbol: &Symbol) -> Result<Vec<Value>, ViewError> {
-        let scope = Key::Symbol(symbol.to_string()).to_string();
+        let scope = ScopeKey::Symbol(symbol.to_string()).to_string();
         let steps = || self.steps.iter().filter(|step| step.path.is_within(&scope));
         let found: BTreeMap<ContentHash, Value> =
             documents(&app.store, steps().filter_map(|step| step.outcome_ref).collect()).await?;
@@ -212,7 +212,7 @@ impl<'s> Session<'s> {
 }
 
 fn is_node(step: &StepView) -> bool {
-    step.class == Class::Local && step.path.kind() == "node" && matches!(step.state, State::Done(_))
+    step.class == StepClass::Local && step.path.kind() == "node" && matches!(step.state, StepState::Done(_))
 }
 
 fn row(step: &StepView) -> StepRow {
@@ -223,7 +223,7 @@ fn row(step: &StepView) -> StepRow {
         ended_at: step.ended_at,
         input_tokens: step.usage.input_tokens,
         output_tokens: step.usage.output_tokens,
-        is_answered: matches!(step.state, State::Done(OutcomeKind::Ok)),
+        is_answered: matches!(step.state, StepState::Done(OutcomeKind::Ok)),
         is_reused: step.reused_from.is_some(),
         interrupted: step.interrupted.into(),
     }
@@ -231,7 +231,7 @@ fn row(step: &StepView) -> StepRow {
 
 /// A symbol as a part of a file's name: without the characters that a path would take for its own.
 pub(crate) fn named(symbol: &Symbol) -> String {
-    Key::Symbol(symbol.to_string()).to_string().replace('\\', "%5C")
+    ScopeKey::Symbol(symbol.to_string()).to_string().replace('\\', "%5C")
 }
 
 /// Something of the agent's two models: once where it is the same.

@@ -1,7 +1,7 @@
 //! What models used, and what that cost as far as anybody knows.
 
 use super::{Number, number};
-use papertape_store::Used;
+use papertape_store::UsageCost;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -25,7 +25,7 @@ pub struct UsageSummary {
 }
 
 impl UsageSummary {
-    pub(super) fn of(used: Used) -> Self {
+    pub(super) fn of(used: UsageCost) -> Self {
         let priced = number(used.cost_usd);
         let is_known = used.unpriced_calls == 0;
         Self {

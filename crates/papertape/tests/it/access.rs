@@ -7,7 +7,7 @@ use papertape::app::{Access, App};
 use papertape::config::{AccessToken, Config};
 use papertape::trigger::trigger;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::cancellation::CancelSource;
 use papertape_testkit::clock::FakeClock;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
@@ -438,7 +438,7 @@ async fn connections_are_bounded() {
 async fn other_addresses_need_tokens() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let everywhere = async || TcpListener::bind("0.0.0.0:0").await.expect("a port");
     let app = App::open(config.clone(), Access::Own).await.expect("it opens");
     let refused = papertape::api::serve(app, everywhere().await, stopper.signal()).await;
@@ -446,14 +446,14 @@ async fn other_addresses_need_tokens() {
     let loopback = ["127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "[::ffff:127.0.0.1]:80"];
     for address in loopback {
         assert!(
-            papertape::api::may_listen(&config, address.parse().expect("an address")).is_ok(),
+            papertape::api::ensure_safe_bind(&config, address.parse().expect("an address")).is_ok(),
             "{address}"
         );
     }
     with_tokens(&mut config);
     for address in ["0.0.0.0:80", "[::]:80", "10.0.0.1:80"] {
         assert!(
-            papertape::api::may_listen(&config, address.parse().expect("an address")).is_ok(),
+            papertape::api::ensure_safe_bind(&config, address.parse().expect("an address")).is_ok(),
             "{address}"
         );
     }

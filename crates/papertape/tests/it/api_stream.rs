@@ -8,9 +8,9 @@ use papertape::streams::{self, StreamReader};
 use papertape::trigger::{Request as Simulation, trigger};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::{StopReason, Stopper};
-use papertape_store::{Store, Target};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_runtime::simulate::NoopObserver;
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::clock::FakeClock;
 use serde_json::Value;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn parse(event: &str) -> Option<Got> {
 /// A server on its own port.
 pub(crate) struct Server {
     pub(crate) url: String,
-    stopper: Stopper,
+    stopper: CancelSource,
     serving: JoinHandle<anyhow::Result<()>>,
 }
 
@@ -97,7 +97,7 @@ impl Server {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let serving = tokio::spawn(api::serve(app, listener, stopper.signal()));
         Self { url, stopper, serving }
     }
@@ -187,7 +187,7 @@ async fn a_running_job_is_told_as_it_goes_on() {
     let mut heard = vec![client.next().await.expect("that it is queued")];
     let app = world.app.clone();
     let working = tokio::spawn(async move {
-        app.worker.run_job(&queued.job, &Stopper::default().signal(), &Unobserved).await
+        app.worker.run_job(&queued.job, &CancelSource::default().signal(), &NoopObserver).await
     });
     while heard.len() < 40 {
         heard.push(client.next().await.expect("more"));
@@ -358,8 +358,9 @@ async fn postgres_a_stream_hears_of_other_processes() {
     let place = papertape_testkit::postgres::place().expect("PostgreSQL");
     let dir = tempfile::tempdir().expect("a directory");
     let open = async || {
-        let store =
-            Store::open(Target::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
+        let store = Store::open(DatabaseTarget::Postgres(place.url.clone(), place.schema.clone()))
+            .await
+            .expect("opens");
         App::compose(config(&dir), store).expect("it is composed")
     };
     let (mut watching, working) = (open().await, open().await);
@@ -368,7 +369,7 @@ async fn postgres_a_stream_hears_of_other_processes() {
     let job = trigger(&working, week()).await.expect("it is queued").job;
     let mut client = Client::open(&server.url, job.as_str(), Some(0)).await;
     let first = client.next().await.expect("that it is queued");
-    let ended = working.worker.run_job(&job, &Stopper::default().signal(), &Unobserved).await;
+    let ended = working.worker.run_job(&job, &CancelSource::default().signal(), &NoopObserver).await;
     ended.expect("the record holds").expect("the job was free");
     let rest = client.rest().await;
     assert_eq!((first.id, rest.last().expect("events").name.as_str()), (1, "end"));

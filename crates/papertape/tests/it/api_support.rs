@@ -8,9 +8,9 @@ use papertape::app::{Access, App};
 use papertape::config::Config;
 use papertape::trigger::{Request as Simulation, trigger};
 use papertape_core::id::JobId;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
-use papertape_store::{Store, Target};
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::simulate::NoopObserver;
+use papertape_store::{DatabaseTarget, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
@@ -76,7 +76,7 @@ impl World {
     pub(crate) async fn on_postgres() -> Self {
         let place = papertape_testkit::postgres::place().expect("PostgreSQL");
         let dir = tempfile::tempdir().expect("a directory");
-        let store = Store::open(Target::Postgres(place.url, place.schema)).await.expect("it opens");
+        let store = Store::open(DatabaseTarget::Postgres(place.url, place.schema)).await.expect("it opens");
         let app = App::compose(config(&dir), store).expect("it is composed");
         let mut world = Self { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
         world.job = world.run(week()).await;
@@ -92,8 +92,8 @@ impl World {
 
     /// Runs a queued job to its end.
     pub(crate) async fn work(&self, job: &str) {
-        let stopper = Stopper::default();
-        let ended = self.app.worker.run_job(&JobId::new(job), &stopper.signal(), &Unobserved).await;
+        let stopper = CancelSource::default();
+        let ended = self.app.worker.run_job(&JobId::new(job), &stopper.signal(), &NoopObserver).await;
         ended.expect("the record holds").expect("the job was free");
     }
 

@@ -9,8 +9,8 @@ use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::budget::Limit;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::simulate::NoopObserver;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
@@ -217,7 +217,7 @@ async fn the_runs_of_a_turn_share_a_budget() {
     let mut bounds = Vec::new();
     for run in &runs {
         let job = JobId::new(run["job_id"].as_str().expect("an id"));
-        let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+        let row = desk.world.app.store.get_job(&job).await.expect("reads").expect("is there");
         bounds.push(row.config["budget"]["job"]["tokens"].as_u64().expect("a bound"));
     }
     let used = |at: usize| {
@@ -255,7 +255,7 @@ async fn a_run_waits_for_what_others_may_still_use() {
     let mut bounds = Vec::new();
     for run in &runs {
         let job = JobId::new(run["job_id"].as_str().expect("an id"));
-        let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+        let row = desk.world.app.store.get_job(&job).await.expect("reads").expect("is there");
         bounds.push(row.config["budget"]["job"]["tokens"].as_u64().expect("a bound"));
     }
     // Either may come first.
@@ -286,7 +286,7 @@ async fn a_plan_that_a_turn_runs_is_within_its_budget() {
     let jobs = desk.world.good("/jobs").await;
     for job in jobs["jobs"].as_array().expect("jobs") {
         let id = JobId::new(job["job_id"].as_str().expect("an id"));
-        let row = desk.world.app.store.job(&id).await.expect("reads").expect("is there");
+        let row = desk.world.app.store.get_job(&id).await.expect("reads").expect("is there");
         let (own, runs) =
             (row.config["budget"]["job"]["tokens"].as_u64(), row.config["simulations"]["tokens"].as_u64());
         match row.kind.as_str() {
@@ -424,9 +424,9 @@ async fn an_execution_that_nobody_has_is_cancelled_whole() {
     let body = json!({ "name": "Run", "instruction": "Backtest house::momentum on AAPL on 2012-10-01." });
     world.post(&format!("/plans/{plan}/tasks"), &body).await;
     let job = job_of(&world.post(&format!("/plans/{plan}/execute"), &json!({})).await.json());
-    let (worker, id, stopper) = (world.app.worker.clone(), job.clone(), Stopper::default());
+    let (worker, id, stopper) = (world.app.worker.clone(), job.clone(), CancelSource::default());
     let signal = stopper.signal();
-    let working = tokio::spawn(async move { worker.run_job(&id, &signal, &Unobserved).await });
+    let working = tokio::spawn(async move { worker.run_job(&id, &signal, &NoopObserver).await });
     let run = started(store, &job, "run_simulation").await;
     // As a kill leaves it: its rows say that it runs, and its lease expires.
     working.abort();
@@ -446,7 +446,7 @@ async fn an_execution_that_nobody_has_is_cancelled_whole() {
     assert!(resumed.status.is_success(), "{}", resumed.text);
     let (worker, id) = (world.app.worker.clone(), job.clone());
     let signal = stopper.signal();
-    let working = tokio::spawn(async move { worker.run_job(&id, &signal, &Unobserved).await });
+    let working = tokio::spawn(async move { worker.run_job(&id, &signal, &NoopObserver).await });
     until(store, &run, |row| row.status == JobStatus::Queued).await;
     world.work(run.as_str()).await;
     let end = working.await.expect("no panic").expect("the record holds").expect("it was free");

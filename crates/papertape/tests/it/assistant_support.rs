@@ -13,7 +13,7 @@ use papertape_core::id::JobId;
 use papertape_core::ports::{ActionLog as _, Queue as _};
 use papertape_core::record::JobRow;
 use papertape_llm::{ProviderConfig, ProviderKind};
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_store::Store;
 use papertape_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ pub(crate) fn pages() -> Value {
 /// The world, with a worker.
 pub(crate) struct Desk {
     pub(crate) world: World,
-    stopper: Stopper,
+    stopper: CancelSource,
     worker: tokio::task::JoinHandle<()>,
 }
 
@@ -118,7 +118,7 @@ impl Desk {
     async fn open(mut config: Config, dir: TempDir) -> Self {
         config.worker.poll_ms = 10;
         let app = App::open(config, Access::Own).await.expect("it opens");
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let (running, signal) = (app.worker.clone(), stopper.signal());
         let worker = tokio::spawn(async move { running.serve(signal).await });
         let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
@@ -212,7 +212,7 @@ pub(crate) async fn started(store: &Store, by: &JobId, action: &str) -> JobId {
         if let Some(details) = row.and_then(|row| row.row.details) {
             break details[ACTION_KEY].as_str().expect("a path").to_owned();
         }
-        follower.woken().await;
+        follower.changed().await;
     };
     let job = Origin::new(by, &path, 0).job_id();
     until(store, &job, |_| true).await;
@@ -222,8 +222,8 @@ pub(crate) async fn started(store: &Store, by: &JobId, action: &str) -> JobId {
 /// Waits until a job exists and meets the condition.
 pub(crate) async fn until(store: &Store, job: &JobId, is_so: impl Fn(&JobRow) -> bool) {
     let mut follower = store.follow(job);
-    while !store.job(job).await.expect("reads").is_some_and(|row| is_so(&row)) {
-        follower.woken().await;
+    while !store.get_job(job).await.expect("reads").is_some_and(|row| is_so(&row)) {
+        follower.changed().await;
     }
 }
 

@@ -9,7 +9,7 @@ use papertape_core::ports::Queue as _;
 use papertape_core::time::Date;
 use papertape_market::Catalogue;
 use papertape_runtime::budget::{Budget, Limit};
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -106,7 +106,7 @@ async fn the_benchmark_is_a_total_return() {
 async fn a_benchmark_decides_nothing() {
     let world = World::new().await;
     let row =
-        async |job: &str| world.app.store.job(&JobId::new(job)).await.expect("reads").expect("is there");
+        async |job: &str| world.app.store.get_job(&JobId::new(job)).await.expect("reads").expect("is there");
     let plain = row(&world.job).await;
     assert!(plain.config.get("benchmark").is_none(), "{}", plain.config);
     let again = trigger(&world.app, Simulation { benchmark: Some("MSFT".to_owned()), ..week() }).await;
@@ -231,8 +231,8 @@ async fn an_index_is_compared_with_and_not_traded() {
     let data = SmallData::new("2024-03-04", 4).symbol("AAA", &stock).index("SPX", &levels).build();
     let mut catalogue = Catalogue::bundled();
     catalogue.add_with_market(Arc::new(data), "us_equity").expect("a name of its own");
-    let store = Store::open(Target::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::compose_over(config(&dir), store, catalogue).expect("it is composed");
+    let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
+    let app = App::build_with(config(&dir), store, catalogue).expect("it is composed");
     let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
 
     let mut body = json!({

@@ -4,7 +4,7 @@
 use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, run, same};
 use futures::{FutureExt as _, StreamExt as _};
 use papertape::app::App;
-use papertape::assistant::{Asked, ask, decompose, execute};
+use papertape::assistant::{NewMessage, decompose, execute, post_message};
 use papertape_assistant::settings::{Decompose, Execute, Limits};
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
@@ -13,10 +13,10 @@ use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, NewTask, PlanId, PlanWrite, TaskId, TaskWrite};
 use papertape_core::ports::{ActionLog as _, BoxFuture, Plans as _, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
-use papertape_redact::Clean;
+use papertape_redact::Sanitized;
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::services::Services;
-use papertape_runtime::simulate::JobEnd;
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::simulate::JobOutcome;
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_store::Store;
 use papertape_testkit::fault::FaultPoints;
@@ -47,8 +47,8 @@ async fn queued(app: &App, work: Work) -> JobId {
     match work {
         Work::Chat => {
             let message = format!("Create a plan Autumn: {WORK}; then decompose it and execute it");
-            let asked = Asked { message, language: Some(Language::En), ..Asked::default() };
-            ask(app, asked).await.expect("it is taken").assistant.job_id.expect("a job")
+            let asked = NewMessage { message, language: Some(Language::En), ..NewMessage::default() };
+            post_message(app, asked).await.expect("it is taken").assistant.job_id.expect("a job")
         }
         Work::Decompose => {
             let plan = plan(app, &[]).await;
@@ -73,7 +73,7 @@ async fn queued(app: &App, work: Work) -> JobId {
 /// A plan with these tasks, each with the indices of its dependencies.
 async fn plan(app: &App, tasks: &[(&str, &[usize])]) -> PlanId {
     let write = async |write: PlanWrite| {
-        let clean = Clean::of(&app.services.redactor, vec![write]);
+        let clean = Sanitized::of(&app.services.redactor, vec![write]);
         let written = app.store.write_plans(clean, app.services.clock.now()).await.expect("it is written");
         written[0]
     };
@@ -159,7 +159,7 @@ impl Came {
 }
 
 /// Runs the job, with another worker for the jobs that it starts. `None` if it cannot be claimed.
-async fn run_beside(app: &App, job: &JobId, points: Option<&Arc<FaultPoints>>) -> Option<JobEnd> {
+async fn run_beside(app: &App, job: &JobId, points: Option<&Arc<FaultPoints>>) -> Option<JobOutcome> {
     let others = Others::beside(app, job);
     let services = match points {
         Some(points) => faulty(app.services.clone(), points),
@@ -172,13 +172,13 @@ async fn run_beside(app: &App, job: &JobId, points: Option<&Arc<FaultPoints>>) -
 
 /// A worker that takes all jobs but one.
 pub(crate) struct Others {
-    stopper: Stopper,
+    stopper: CancelSource,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Others {
     pub(crate) fn beside(app: &App, job: &JobId) -> Self {
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let queue = AllBut { store: app.store.clone(), job: job.clone() };
         let services = Services { queue: Arc::new(queue), ..app.services.clone() };
         let options = WorkerOptions {
@@ -272,8 +272,8 @@ impl Queue for AllBut {
         self.store.cancel(job)
     }
 
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
-        Queue::job(&self.store, job)
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        Queue::get_job(&self.store, job)
     }
 }
 
@@ -293,7 +293,7 @@ async fn hold(desk: &Desk, job: &JobId, at: usize, wanted: &Came, name: &str) {
     desk.run_and_kill(job, at).await;
     let what = format!("killed at point {at}, {name}");
     let app = desk.app().await;
-    let row = Queue::job(&app.store, job).await.expect("reads").expect("is there");
+    let row = Queue::get_job(&app.store, job).await.expect("reads").expect("is there");
     if !row.status.is_stopped() {
         // A killed worker's last transaction may hold the job for a moment longer.
         while run_beside(&app, job, None).await.is_none() {}
@@ -365,7 +365,7 @@ async fn postgres_assistant_survives_a_kill() {
         let (desk, job) = begin().await;
         desk.run_and_kill(&job, at).await;
         let app = desk.app().await;
-        let row = Queue::job(&app.store, &job).await.expect("reads").expect("is there");
+        let row = Queue::get_job(&app.store, &job).await.expect("reads").expect("is there");
         if !row.status.is_stopped() {
             while run_beside(&app, &job, None).await.is_none() {}
         }
@@ -408,9 +408,13 @@ async fn attempts_in_the_log_survive_a_kill_at_every_point() {
     let template = Desk::thinking(Mind { answer: retrying, late: None }).await;
     let job = {
         let app = template.app().await;
-        let asked = Asked { message: "Show it".to_owned(), language: Some(Language::En), ..Asked::default() };
-        let job = ask(&app, asked).await.expect("it is taken").assistant.job_id.expect("a job");
-        let row = Queue::job(&app.store, &job).await.expect("reads").expect("is there");
+        let asked = NewMessage {
+            message: "Show it".to_owned(),
+            language: Some(Language::En),
+            ..NewMessage::default()
+        };
+        let job = post_message(&app, asked).await.expect("it is taken").assistant.job_id.expect("a job");
+        let row = Queue::get_job(&app.store, &job).await.expect("reads").expect("is there");
         let mut config = row.config;
         let model: ModelName = "test::scripted".parse().expect("a model");
         config["settings"]["speaker"]["model"] = papertape_core::json::to_value(&model);
@@ -431,7 +435,7 @@ async fn attempts_in_the_log_survive_a_kill_at_every_point() {
         let desk = template.copy().await;
         desk.run_and_kill(job, at).await;
         let app = desk.app().await;
-        if !Queue::job(&app.store, job).await.expect("reads").expect("is there").status.is_stopped() {
+        if !Queue::get_job(&app.store, job).await.expect("reads").expect("is there").status.is_stopped() {
             while run_beside(&app, job, None).await.is_none() {}
         }
         let (numbers, ends) = attempts(&app, job).await;

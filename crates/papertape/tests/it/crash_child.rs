@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
-use papertape_runtime::assist::is_assistants;
+use papertape_runtime::assistant_job::is_assistants;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::FaultPoints;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ async fn runs_a_job_until_it_is_killed() {
         services.queue = Arc::new(BriefLeases(services.queue));
     }
     // Jobs that the assistant's job starts run next to it.
-    let row = app.store.job(&child.job).await.expect("reads").expect("is there");
+    let row = app.store.get_job(&child.job).await.expect("reads").expect("is there");
     let others = is_assistants(&row.kind).then(|| Others::beside(&app, &child.job));
     let ended = run(&services, &child.job).await;
     if let Some(others) = others {
@@ -62,7 +62,7 @@ async fn runs_a_job_until_it_is_killed() {
     }
     if ended.is_none() {
         // The previous process was killed after the job's end.
-        let job = app.store.job(&child.job).await.expect("reads").expect("is there");
+        let job = app.store.get_job(&child.job).await.expect("reads").expect("is there");
         assert_eq!(job.status, JobStatus::Completed);
     }
 }
@@ -115,7 +115,7 @@ impl Queue for BriefLeases {
         self.0.cancel(job)
     }
 
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
-        self.0.job(job)
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        self.0.get_job(job)
     }
 }

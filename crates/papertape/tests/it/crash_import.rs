@@ -82,7 +82,7 @@ async fn undisturbed(desk: &Desk, job: &JobId) -> (String, Vec<&'static str>) {
 async fn hold(desk: &Desk, job: &JobId, at: usize, expected: &str) {
     desk.run_and_kill(job, at).await;
     let app = desk.app().await;
-    let row = app.store.job(job).await.expect("reads").expect("is there");
+    let row = app.store.get_job(job).await.expect("reads").expect("is there");
     if row.status != JobStatus::Completed {
         // A killed worker's last transaction may hold the job for a moment longer.
         let end = loop {

@@ -10,7 +10,7 @@ use papertape::trigger::Request;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
-use papertape_core::tape::State;
+use papertape_core::tape::StepState;
 use papertape_store::StepView;
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::model_server::Recorded;
@@ -68,11 +68,11 @@ impl Undisturbed {
         assert!(open <= self.at_once, "{what}: {open} intents are open");
         let answered: BTreeSet<ContentHash> = killed
             .iter()
-            .filter(|step| matches!(step.state, State::Done(_)))
+            .filter(|step| matches!(step.state, StepState::Done(_)))
             .map(|step| step.digest)
             .collect();
         let asked = arrived(desk).len();
-        let row = app.store.job(job).await.expect("reads").expect("is there");
+        let row = app.store.get_job(job).await.expect("reads").expect("is there");
         if row.status == JobStatus::Completed {
             assert_eq!(self.points[at], "after finish");
         } else {

@@ -11,7 +11,7 @@ use papertape_core::ports::{ActionLog as _, Clock as _, Queue as _};
 use papertape_core::record::NewJob;
 use papertape_redact::Redactor;
 use papertape_runtime::clock::SystemClock;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::postgres;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -38,7 +38,7 @@ impl Home {
         let app = match &self.place {
             Place::Sqlite(_) => App::open(config, Access::Own).await.expect("opens"),
             Place::Postgres(url, schema) => {
-                let target = Target::Postgres(url.clone(), schema.clone());
+                let target = DatabaseTarget::Postgres(url.clone(), schema.clone());
                 App::compose(config, Store::open(target).await.expect("opens")).expect("composes")
             }
         };
@@ -78,7 +78,7 @@ async fn writes_rows_until_it_is_killed() {
     for _ in 0..5 {
         append(None).await;
     }
-    app.settle().await;
+    app.flush().await;
     append(None).await;
     append(None).await;
     append(Some(PLAN)).await;
@@ -118,7 +118,7 @@ async fn check(home: Home) {
     let app = home.app().await;
     let log = app.store.action_log(&JobId::new(JOB)).await.expect("reads");
     assert_eq!(log.len(), 8, "what was committed is there");
-    app.settle().await;
+    app.flush().await;
     let wanted: Vec<_> = log
         .into_iter()
         .map(|row| (row.sequence, Some(PLAN.0), row.row.name, row.created_at.to_string()))

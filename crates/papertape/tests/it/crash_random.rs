@@ -70,7 +70,7 @@ async fn kill_until_done(desk: &Desk, job: &JobId, seed: &str) -> usize {
             }
         };
         if done {
-            let row = desk.app().await.store.job(job).await.expect("reads").expect("is there");
+            let row = desk.app().await.store.get_job(job).await.expect("reads").expect("is there");
             assert_eq!(row.status, JobStatus::Completed, "{seed}: {:?}", row.error);
             return kills;
         }

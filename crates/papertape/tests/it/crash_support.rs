@@ -5,24 +5,26 @@ use crate::crash_child::{CHILD, Child};
 use futures::FutureExt as _;
 use papertape::app::{Access, App};
 use papertape::config::ToolServer;
-use papertape::trigger::{Request, Triggered, trigger};
+use papertape::trigger::{QueuedJob, Request, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_agents::solo::LIST_TOOLS;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, Message, ModelRequest};
-use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool, Record as _, Tools};
+use papertape_core::ports::{
+    BoxFuture, ExternalCall, ExternalReply, ExternalTool, RecordStore as _, ToolClient,
+};
 use papertape_core::record::{JobStatus, SessionId};
-use papertape_core::tape::State;
+use papertape_core::tape::StepState;
 use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::services::Services;
-use papertape_runtime::simulate::{JobEnd, Unobserved};
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
-use papertape_store::{PageRequest, StepView, Store, Target};
+use papertape_store::{DatabaseTarget, PageRequest, StepView, Store};
 use papertape_testkit::clock::FakeClock;
-use papertape_testkit::fault::{FaultPoints, Faulty};
+use papertape_testkit::fault::{FaultPoints, FaultyStore};
 use papertape_testkit::model_server::{
     Call, ModelServer, Recorded, Reply, ScriptedAnswer, Tokens, read_request,
 };
@@ -151,12 +153,12 @@ impl Desk {
     }
 
     /// Runs a job in this process until it ends or stops.
-    pub(crate) async fn run(&self, job: &JobId) -> JobEnd {
+    pub(crate) async fn run(&self, job: &JobId) -> JobOutcome {
         self.run_with(&self.app().await.services, job).await.expect("the job is there to be claimed")
     }
 
     /// Claims a job and runs it with these services. `None` if it cannot be claimed.
-    pub(crate) async fn run_with(&self, services: &Services, job: &JobId) -> Option<JobEnd> {
+    pub(crate) async fn run_with(&self, services: &Services, job: &JobId) -> Option<JobOutcome> {
         let Some(late) = self.mind.late else { return run(services, job).await };
         let clock = FakeClock::new();
         let services = Services { clock: Arc::new(clock.clone()), ..services.clone() };
@@ -265,7 +267,7 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
             App::open(config, Access::Own).await.expect("opens")
         }
         Place::Postgres(url, schema) => {
-            let target = Target::Postgres(url.clone(), schema.clone());
+            let target = DatabaseTarget::Postgres(url.clone(), schema.clone());
             App::compose(config, Store::open(target).await.expect("opens")).expect("composes")
         }
     };
@@ -302,17 +304,17 @@ pub(crate) fn noting(name: &str) -> AgentConfig {
 }
 
 pub(crate) async fn queue(app: &App, request: Request) -> JobId {
-    let Triggered { job, .. } = trigger(app, request).await.expect("queues");
+    let QueuedJob { job, .. } = trigger(app, request).await.expect("queues");
     job
 }
 
 /// The services with fault points around every effect.
 pub(crate) fn faulty(services: Services, points: &Arc<FaultPoints>) -> Services {
     Services {
-        record: Faulty::new(services.record, points),
-        queue: Faulty::new(services.queue, points),
-        models: Faulty::new(services.models, points),
-        tools: Faulty::new(services.tools, points),
+        record: FaultyStore::new(services.record, points),
+        queue: FaultyStore::new(services.queue, points),
+        models: FaultyStore::new(services.models, points),
+        tools: FaultyStore::new(services.tools, points),
         ..services
     }
 }
@@ -330,13 +332,13 @@ pub(crate) fn worker(services: &Services) -> Worker {
 }
 
 /// Claims a job and runs it. `None` if it cannot be claimed.
-pub(crate) async fn run(services: &Services, job: &JobId) -> Option<JobEnd> {
-    let stopper = Stopper::default();
-    worker(services).run_job(job, &stopper.signal(), &Unobserved).await.expect("the record works")
+pub(crate) async fn run(services: &Services, job: &JobId) -> Option<JobOutcome> {
+    let stopper = CancelSource::default();
+    worker(services).run_job(job, &stopper.signal(), &NoopObserver).await.expect("the record works")
 }
 
 /// Asserts that a job completed.
-pub(crate) fn completed(end: &JobEnd) {
+pub(crate) fn completed(end: &JobOutcome) {
     assert_eq!((end.status, end.error.as_deref()), (JobStatus::Completed, None));
 }
 
@@ -381,7 +383,7 @@ pub(crate) async fn all_steps(store: &Store, job: &JobId, days: i8) -> Vec<StepV
 
 /// The steps that were sent and have no outcome.
 pub(crate) fn open_intents(steps: &[StepView]) -> Vec<&StepView> {
-    steps.iter().filter(|step| step.state == State::Intent).collect()
+    steps.iter().filter(|step| step.state == StepState::Intent).collect()
 }
 
 /// The digest of the step that sent a request over the wire.
@@ -435,7 +437,7 @@ pub(crate) fn script(body: &Value) -> ScriptedAnswer {
 /// is repeatable; if the file `careful` exists next to the notes, `write` instead, which is not.
 struct Notes(PathBuf);
 
-impl Tools for Notes {
+impl ToolClient for Notes {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         async { Ok(Vec::new()) }.boxed()
     }

@@ -9,9 +9,9 @@ use papertape::trigger::{Request, resume};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::Analyst;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::ports::{Queue as _, Record as _};
-use papertape_core::record::{DayStatus, JobStatus, Spent};
-use papertape_core::tape::State;
+use papertape_core::ports::{Queue as _, RecordStore as _};
+use papertape_core::record::{DayStatus, JobStatus, UsageTotal};
+use papertape_core::tape::StepState;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_store::{PageRequest, ResultFilter};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -58,7 +58,7 @@ impl Lab {
         *self.denied.lock().unwrap_or_else(PoisonError::into_inner) = denied;
     }
 
-    async fn work(&self, job: &JobId) -> papertape_runtime::simulate::JobEnd {
+    async fn work(&self, job: &JobId) -> papertape_runtime::simulate::JobOutcome {
         run(&self.app.services, job).await.expect("claims")
     }
 
@@ -156,13 +156,13 @@ async fn a_denied_call_stops_its_agent_until_it_is_fixed() {
             assert_eq!(session.status, if open { DayStatus::Failed } else { DayStatus::Completed }, "{what}");
             let steps =
                 lab.app.store.steps(session.id, &PageRequest::first(1_000)).await.expect("reads").items;
-            let intents: Vec<_> = steps.iter().filter(|step| step.state == State::Intent).collect();
+            let intents: Vec<_> = steps.iter().filter(|step| step.state == StepState::Intent).collect();
             assert_eq!(open, !intents.is_empty(), "{what}: {} on {}", session.agent, session.date);
             denied_steps += intents.len();
             // Any other failure of a step would be a degradation.
             let failed = steps
                 .iter()
-                .filter(|step| matches!(step.state, State::Done(kind) if kind.as_str() == "failed"));
+                .filter(|step| matches!(step.state, StepState::Done(kind) if kind.as_str() == "failed"));
             assert_eq!(failed.count(), 0, "{what}");
         }
         assert!(denied_steps > 0, "{what}");
@@ -201,10 +201,10 @@ async fn a_key_that_opens_nothing_fails_the_job_and_spends_no_budget() {
             assert!(error.contains(&format!("agent {who} stopped: ")), "{error}");
         }
         resume(&lab.app, &job, None).await.expect("resumes");
-        let spent = lab.app.store.spent(&job).await.expect("reads");
+        let spent = lab.app.store.load_usage(&job).await.expect("reads");
         // A denied call uses nothing. Concurrent calls of a desk were cut off: whether they were billed is
         // unknown, so they count as estimates.
-        let used = |row: &&Spent| row.usage.input_tokens > 0;
+        let used = |row: &&UsageTotal| row.usage.input_tokens > 0;
         assert!(spent.iter().filter(used).all(|row| row.agent.as_str() == "desk"), "{spent:?}");
         assert!(spent.iter().filter(used).all(|row| row.estimated_calls > 0), "{spent:?}");
     }
@@ -264,7 +264,7 @@ async fn the_assistant_stops_and_goes_on() {
     let desk = assistant_support::Desk::scripted(&server, |_| {}).await;
     let said = desk.say(None, "Are you there?").await;
     let job = JobId::new(said["metadata"]["job_id"].as_str().expect("a job"));
-    let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+    let row = desk.world.app.store.get_job(&job).await.expect("reads").expect("is there");
     assert_eq!(row.status, JobStatus::Failed);
     let error = row.error.expect("says why");
     assert!(error.contains("the provider answered 401 (invalid_api_key)"), "{error}");
@@ -274,7 +274,7 @@ async fn the_assistant_stops_and_goes_on() {
     let (who, date) = (AgentName::new("assistant"), row.created_at.to_zoned(jiff::tz::TimeZone::UTC).date());
     let session = desk.world.app.store.find_session(&job, &who, date).await.expect("reads");
     assert_eq!(session.expect("is there").ended, Some(DayStatus::Completed));
-    let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+    let row = desk.world.app.store.get_job(&job).await.expect("reads").expect("is there");
     assert_eq!((row.status, row.error), (JobStatus::Completed, None));
     assert_eq!(server.count(), 2);
 
@@ -298,7 +298,7 @@ async fn the_assistant_stops_and_goes_on() {
         assert_eq!(queued.status, 202, "{}", queued.text);
         let job = JobId::new(queued.json()["job_id"].as_str().expect("a job"));
         desk.ended(job.as_str()).await;
-        let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+        let row = desk.world.app.store.get_job(&job).await.expect("reads").expect("is there");
         assert_eq!(row.status, JobStatus::Failed, "{path}");
         assert!(
             row.error.as_ref().is_some_and(|why| why.contains("404 (model_not_found)")),
@@ -308,7 +308,7 @@ async fn the_assistant_stops_and_goes_on() {
         server.push(ScriptedAnswer::text(good));
         resume(&desk.world.app, &job, None).await.expect("resumes");
         desk.ended(job.as_str()).await;
-        let row = desk.world.app.store.job(&job).await.expect("reads").expect("is there");
+        let row = desk.world.app.store.get_job(&job).await.expect("reads").expect("is there");
         assert_eq!((row.status, row.error), (JobStatus::Completed, None), "{path}");
         assert_eq!(
             server.requests()[before].body,

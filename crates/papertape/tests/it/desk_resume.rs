@@ -8,13 +8,13 @@ use papertape::trigger::{BranchRequest, BudgetChange, Request as Simulation, bra
 use papertape_agents::desk::config::Analyst;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{JobStatus, SessionId};
-use papertape_core::tape::State;
+use papertape_core::tape::StepState;
 use papertape_runtime::budget::{Budget, Limit};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::replay;
 use papertape_runtime::services::Services;
-use papertape_runtime::stopping::{StopReason, Stopper};
 use papertape_store::{PageRequest, StepView};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -57,10 +57,10 @@ async fn steps(desk: &DeskWorld, session: i64) -> Vec<StepView> {
     desk.world.app.store.steps(SessionId(session), &page).await.expect("reads").items
 }
 
-async fn replayed(desk: &DeskWorld, job: &JobId) -> replay::Report {
+async fn replayed(desk: &DeskWorld, job: &JobId) -> replay::ReplayReport {
     let app = &desk.world.app;
     let services = Services { models: Arc::new(Nobody), ..app.services.clone() };
-    let row = app.store.job(job).await.expect("reads").expect("is there");
+    let row = app.store.get_job(job).await.expect("reads").expect("is there");
     let asked = desk.server.count();
     let report = replay::run(&services, &row).await.expect("can be replayed");
     assert_eq!(desk.server.count(), asked, "a replay calls nobody");
@@ -79,7 +79,7 @@ async fn a_replay_times_out_where_the_day_did() {
     assert_eq!(day.metadata["degradations"].as_array().map(Vec::len), Some(5));
     let steps = steps(&desk, day.session).await;
     let hung = |step: &&StepView| step.path.as_str() == "IBM/Bear Researcher#1/model#1";
-    assert_eq!(steps.iter().find(hung).expect("is there").state, State::Abandoned);
+    assert_eq!(steps.iter().find(hung).expect("is there").state, StepState::Abandoned);
     desk.break_nodes([]);
     let elapsed = desk.clock.elapsed();
     let report = replayed(&desk, &job).await;
@@ -113,7 +113,7 @@ async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, ca
     desk.break_nodes([hold].into_iter().chain(buyers()));
     let app = &desk.world.app;
     let job = trigger(app, two()).await.expect("is queued").job;
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let running = desk.start(&job, &stopper);
     let mut seen = before;
     loop {
@@ -135,8 +135,8 @@ async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, ca
     let session = open_session(desk, &job).await;
     let cut = steps(desk, session).await;
     assert!(cut.iter().all(|step| step.path.kind() != "guard"), "{what}: no verdict");
-    assert!(cut.iter().all(|step| step.state != State::Abandoned), "{what}: nothing is given up");
-    let open = cut.iter().filter(|step| step.state == State::Intent).count();
+    assert!(cut.iter().all(|step| step.state != StepState::Abandoned), "{what}: nothing is given up");
+    let open = cut.iter().filter(|step| step.state == StepState::Intent).count();
     assert!(open <= 4, "{what}: {open} are open");
     if reason == StopReason::Cancelled {
         assert_eq!(resume(app, &job, None).await.expect("resumes"), JobStatus::Queued);
@@ -153,8 +153,8 @@ async fn stopped_at(desk: &DeskWorld, held: &'static str, reason: StopReason, ca
 /// Waits for a job's end while held responses are released.
 async fn ended(
     desk: &DeskWorld,
-    running: tokio::task::JoinHandle<papertape_runtime::simulate::JobEnd>,
-) -> papertape_runtime::simulate::JobEnd {
+    running: tokio::task::JoinHandle<papertape_runtime::simulate::JobOutcome>,
+) -> papertape_runtime::simulate::JobOutcome {
     let mut running = running;
     loop {
         tokio::select! {
@@ -188,7 +188,7 @@ async fn a_shutdown_between_two_attempts_is_no_degradation() {
     desk.break_nodes([Broken::new("Bear Researcher", Fault::Refuse(503))]);
     let job = trigger(&desk.world.app, patient()).await.expect("is queued").job;
     let before = desk.server.count();
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let running = desk.start(&job, &stopper);
     let mut seen = before + 1;
     while node(&desk.server.request(seen).await.body) != Some("Bear Researcher") {

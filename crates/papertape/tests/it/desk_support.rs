@@ -10,11 +10,11 @@ use papertape_agents::desk::config::{Analyst, DeskConfig};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::record::SessionId;
 use papertape_llm::{ProviderConfig, ProviderKind, house};
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::document;
-use papertape_runtime::simulate::{JobEnd, Unobserved};
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
-use papertape_store::{PageRequest, StepView, Store, Target};
+use papertape_store::{DatabaseTarget, PageRequest, StepView, Store};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{
     self as server, ModelServer, Reply, ScriptedAnswer, Tokens, read_request,
@@ -77,10 +77,10 @@ impl DeskWorld {
     /// On PostgreSQL.
     pub(crate) async fn on_postgres() -> Self {
         let place = papertape_testkit::postgres::place().expect("PostgreSQL");
-        Self::at(Some(Target::Postgres(place.url, place.schema))).await
+        Self::at(Some(DatabaseTarget::Postgres(place.url, place.schema))).await
     }
 
-    async fn at(target: Option<Target>) -> Self {
+    async fn at(target: Option<DatabaseTarget>) -> Self {
         let broken: Arc<Mutex<Vec<Broken>>> = Arc::default();
         let shared = Arc::clone(&broken);
         let server = ModelServer::answering(move |body| {
@@ -125,15 +125,15 @@ impl DeskWorld {
     /// Runs a simulation to its end. A node that hangs runs into its deadline: time advances once the server
     /// has its request, which is closed then. Any other call in progress whose deadline is not longer is cut
     /// off as well.
-    pub(crate) async fn run(&self, simulation: Simulation) -> (JobId, JobEnd) {
+    pub(crate) async fn run(&self, simulation: Simulation) -> (JobId, JobOutcome) {
         let job = trigger(&self.world.app, simulation).await.expect("it is queued").job;
         let end = self.work(&job).await;
         (job, end)
     }
 
     /// Runs a queued job to its end.
-    pub(crate) async fn work(&self, job: &JobId) -> JobEnd {
-        let running = self.start(job, &Stopper::default());
+    pub(crate) async fn work(&self, job: &JobId) -> JobOutcome {
+        let running = self.start(job, &CancelSource::default());
         let mut seen = self.server.count();
         let watching = async {
             loop {
@@ -148,10 +148,10 @@ impl DeskWorld {
     }
 
     /// Starts a queued job, which runs until it ends or the stopper signals.
-    pub(crate) fn start(&self, job: &JobId, stopper: &Stopper) -> tokio::task::JoinHandle<JobEnd> {
+    pub(crate) fn start(&self, job: &JobId, stopper: &CancelSource) -> tokio::task::JoinHandle<JobOutcome> {
         let (worker, id, signal) = (self.world.app.worker.clone(), job.clone(), stopper.signal());
         tokio::spawn(async move {
-            let ended = worker.run_job(&id, &signal, &Unobserved).await;
+            let ended = worker.run_job(&id, &signal, &NoopObserver).await;
             ended.expect("the record holds").expect("the job was free")
         })
     }

@@ -8,7 +8,7 @@ use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
 use papertape_core::record::JobStatus;
 use papertape_runtime::budget::{Budget, Limit};
-use papertape_runtime::simulate::JobEnd;
+use papertape_runtime::simulate::JobOutcome;
 
 /// One agent, three days, with few tokens reserved per answer.
 fn frugal(budget: Budget) -> Request {
@@ -27,7 +27,7 @@ async fn desk(budget: Budget) -> (Desk, App, JobId) {
     (desk, app, job)
 }
 
-async fn work(app: &App, job: &JobId) -> JobEnd {
+async fn work(app: &App, job: &JobId) -> JobOutcome {
     run(&app.services, job).await.expect("claims")
 }
 
@@ -53,7 +53,7 @@ async fn an_exhausted_budget_stops_and_a_raised_one_goes_on() {
         assert!((2..6).contains(&asked), "{asked} requests");
         let kept = steps(&app.store, &job, "alpha", day(1)).await;
         assert!(
-            kept.iter().all(|step| step.state != papertape_core::tape::State::Intent),
+            kept.iter().all(|step| step.state != papertape_core::tape::StepState::Intent),
             "no outcome, no intent"
         );
 

@@ -7,9 +7,9 @@ use papertape_agents::config::{AgentConfig, Limits};
 use papertape_core::id::JobId;
 use papertape_core::ports::Clock as _;
 use papertape_core::record::JobStatus;
-use papertape_core::tape::{OutcomeKind, State};
+use papertape_core::tape::{OutcomeKind, StepState};
 use papertape_runtime::services::Services;
-use papertape_runtime::simulate::JobEnd;
+use papertape_runtime::simulate::JobOutcome;
 use papertape_store::{PageRequest, SessionFilter, StepView};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{Broken, ScriptedAnswer};
@@ -37,7 +37,7 @@ async fn while_time_passes(
     job: &JobId,
     clock: &FakeClock,
     until: impl Future<Output = ()>,
-) -> JobEnd {
+) -> JobOutcome {
     let services = Services { clock: Arc::new(clock.clone()), ..app.services.clone() };
     let job = job.clone();
     let work = tokio::spawn(async move { run(&services, &job).await.expect("claims") });
@@ -75,7 +75,7 @@ async fn retries_are_attempts_of_one_step() {
     completed(&end);
     assert!(clock.elapsed() >= Duration::from_secs(70), "what the provider asks for is waited");
     let model = step(&app, &job, "solo#1/model#1").await;
-    assert_eq!((model.state, model.attempts, model.interrupted), (State::Done(OutcomeKind::Ok), 4, 0));
+    assert_eq!((model.state, model.attempts, model.interrupted), (StepState::Done(OutcomeKind::Ok), 4, 0));
     assert_eq!(desk.server.count(), 5);
     same(&expected, &export(&app.store, &job).await, "retries");
     let errors: Vec<Option<String>> = {
@@ -107,8 +107,8 @@ async fn a_hanging_call_times_out() {
     let end = while_time_passes(&app, &job, &clock, given_up).await;
     assert_eq!((end.status, end.error.as_deref()), (JobStatus::Failed, Some("1 model-day(s) failed")));
     let model = step(&app, &job, "solo#1/model#1").await;
-    assert_eq!((model.state, model.attempts), (State::Done(OutcomeKind::TimedOut), 2));
-    assert_eq!(step(&app, &job, "close#1/book#1").await.state, State::Done(OutcomeKind::Ok));
+    assert_eq!((model.state, model.attempts), (StepState::Done(OutcomeKind::TimedOut), 2));
+    assert_eq!(step(&app, &job, "close#1/book#1").await.state, StepState::Done(OutcomeKind::Ok));
     assert!(clock.now() > papertape_core::time::Timestamp::UNIX_EPOCH);
 }
 
@@ -116,7 +116,7 @@ async fn a_hanging_call_times_out() {
 /// again. A denied model (401, 402, 403) is not one: the call can be made once the key is fixed.
 #[tokio::test]
 async fn a_refusal_for_good_is_an_outcome() {
-    for (status, state) in [(401, State::Intent), (400, State::Done(OutcomeKind::Refused))] {
+    for (status, state) in [(401, StepState::Intent), (400, StepState::Done(OutcomeKind::Refused))] {
         let (desk, app, job) = one_day(patient()).await;
         desk.server.push(ScriptedAnswer::error(status, "no"));
         let end = run(&app.services, &job).await.expect("claims");

@@ -136,14 +136,14 @@ async fn a_parent_is_cancelled_with_its_children() {
         while desk.world.good(&format!("/chat/sessions/{session}")).await["messages"][0]["metadata"]["error"]
             .is_null()
         {
-            follower.woken().await;
+            follower.changed().await;
         }
         // Then it cancels its simulation, which is still at its step.
         let mut follower = store.follow(&run);
         while !store.job_details(&run).await.expect("reads").expect("is there").cancel_requested {
-            follower.woken().await;
+            follower.changed().await;
         }
-        let now = store.job(&turn).await.expect("reads").expect("is there");
+        let now = store.get_job(&turn).await.expect("reads").expect("is there");
         assert_eq!(now.status, JobStatus::Running, "its simulation has not stopped");
         if resumed {
             resume(&desk, &turn).await;
@@ -156,7 +156,7 @@ async fn a_parent_is_cancelled_with_its_children() {
             assert_eq!(rows["jobs"].as_array().map(Vec::len), Some(1), "the same simulation went on");
         } else {
             until(store, &turn, |row| row.status == JobStatus::Cancelled).await;
-            let [turn, run] = [&turn, &run].map(|job| store.job(job));
+            let [turn, run] = [&turn, &run].map(|job| store.get_job(job));
             let (turn, run) = futures::future::join(turn, run).await;
             let [turn, run] = [turn, run].map(|row| row.expect("reads").expect("is there"));
             assert!(run.status.is_stopped() && run.completed_at <= turn.completed_at, "{turn:?} {run:?}");

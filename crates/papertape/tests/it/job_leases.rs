@@ -11,10 +11,10 @@ use papertape_core::action::still_open;
 use papertape_core::id::JobId;
 use papertape_core::ports::{ActionLog as _, BoxFuture, Queue, RecordError};
 use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
-use papertape_core::tape::{OutcomeKind, State};
+use papertape_core::tape::{OutcomeKind, StepState};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::services::Services;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::simulate::NoopObserver;
 use papertape_testkit::clock::FakeClock;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -48,7 +48,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     let first = overtaken(&app);
     let lost = tokio::spawn({
         let job = job.clone();
-        async move { worker(&first).run_job(&job, &Stopper::default().signal(), &Unobserved).await }
+        async move { worker(&first).run_job(&job, &CancelSource::default().signal(), &NoopObserver).await }
     });
     desk.server.request(2).await;
     completed(&run(&app.services, &job).await.expect("the lease has run out"));
@@ -93,7 +93,7 @@ async fn a_lost_lease_is_not_an_error() {
     let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
     // All tasks of this test run on its one thread.
     let guard = tracing::subscriber::set_default(subscriber);
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let (working, signal) = (worker(&first), stopper.signal());
     let serving = tokio::spawn(async move { working.serve(signal).await });
     desk.server.request(2).await;
@@ -105,7 +105,7 @@ async fn a_lost_lease_is_not_an_error() {
     let logged = String::from_utf8(logged.0.lock().expect("a lock").clone()).expect("a text");
     assert!(logged.contains("lease lost: another worker has the job"), "{logged}");
     assert!(!logged.contains("ERROR") && !logged.contains("WARN"), "{logged}");
-    assert_eq!(app.store.job(&job).await.expect("reads").expect("is there").crashes, 0);
+    assert_eq!(app.store.get_job(&job).await.expect("reads").expect("is there").crashes, 0);
 }
 
 /// On a file with one owner, a new owner takes a job over at once: nobody else can hold it.
@@ -174,8 +174,8 @@ impl Queue for Heard {
         self.0.cancel(job)
     }
 
-    fn job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
-        self.0.job(job)
+    fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
+        self.0.get_job(job)
     }
 }
 
@@ -190,7 +190,7 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
         let app = desk.app().await;
         let job = queue(&app, one()).await;
         desk.hold(1);
-        let (heard, clock, stopper) = (Arc::new(Notify::new()), FakeClock::new(), Stopper::default());
+        let (heard, clock, stopper) = (Arc::new(Notify::new()), FakeClock::new(), CancelSource::default());
         let services = Services {
             queue: Arc::new(Heard(Arc::clone(&app.services.queue), Arc::clone(&heard))),
             clock: Arc::new(clock.clone()),
@@ -198,7 +198,7 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
         };
         let work = tokio::spawn({
             let (job, signal) = (job.clone(), stopper.signal());
-            async move { worker(&services).run_job(&job, &signal, &Unobserved).await }
+            async move { worker(&services).run_job(&job, &signal, &NoopObserver).await }
         });
         desk.server.request(1).await;
         if reason == StopReason::Cancelled {
@@ -217,7 +217,7 @@ async fn a_stopped_job_keeps_its_step_and_goes_on() {
         assert_eq!(desk.server.count(), 1, "nothing more is asked");
         let steps = all_steps(&app.store, &job, 3).await;
         let model = steps.iter().find(|step| step.path.as_str() == "solo#1/model#1").expect("is there");
-        assert_eq!(model.state, State::Done(OutcomeKind::Ok), "the step under way is kept");
+        assert_eq!(model.state, StepState::Done(OutcomeKind::Ok), "the step under way is kept");
 
         assert_eq!(resume(&app, &job, None).await.expect("resumes"), JobStatus::Queued);
         completed(&run(&app.services, &job).await.expect("claims"));
@@ -239,7 +239,7 @@ async fn what_was_cancelled_before_its_worker_died_is_not_run() {
     app.store.end_leases().await.expect("ends");
     let end = run(&app.services, &job).await.expect("claims");
     assert_eq!((end.status, desk.server.count()), (JobStatus::Cancelled, 0), "{end:?}");
-    let row = app.store.job(&job).await.expect("reads").expect("is there");
+    let row = app.store.get_job(&job).await.expect("reads").expect("is there");
     assert_eq!(row.status, JobStatus::Cancelled);
     let rows = app.store.action_log(&job).await.expect("reads");
     assert!(still_open(rows).is_empty());

@@ -11,13 +11,13 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::ledger::{Account, FillCause, LedgerEvent, Side};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
-use papertape_core::ports::Record as _;
-use papertape_core::tape::{expand, references};
+use papertape_core::ports::RecordStore as _;
+use papertape_core::tape::{inline, references};
 use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::markets;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use rust_decimal::Decimal;
@@ -44,9 +44,9 @@ async fn world(on_postgres: bool, server: Option<&ModelServer>) -> World {
     }
     let target = if on_postgres {
         let place = papertape_testkit::postgres::place().expect("PostgreSQL");
-        Target::Postgres(place.url, place.schema)
+        DatabaseTarget::Postgres(place.url, place.schema)
     } else {
-        Target::Sqlite(dir.path().join("papertape.db"))
+        DatabaseTarget::Sqlite(dir.path().join("papertape.db"))
     };
     let mut catalogue = Catalogue::bundled();
     let add = |catalogue: &mut Catalogue, dataset: Dataset, market: &str| {
@@ -55,7 +55,7 @@ async fn world(on_postgres: bool, server: Option<&ModelServer>) -> World {
     add(&mut catalogue, markets::a_shares(), "cn_a_share");
     add(&mut catalogue, markets::crypto(), "crypto");
     let store = Store::open(target).await.expect("it opens");
-    let app = App::compose_over(config, store, catalogue).expect("it is composed");
+    let app = App::build_with(config, store, catalogue).expect("it is composed");
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
@@ -97,7 +97,7 @@ async fn document(app: &App, hash: ContentHash) -> Value {
     let body = record.texts(vec![hash]).await.expect("reads").remove(&hash).expect("is there");
     let stored: Value = serde_json::from_str(&body).expect("JSON");
     let texts = record.texts(references(&stored)).await.expect("reads");
-    expand(&stored, &|hash| texts.get(&hash).cloned()).expect("whole")
+    inline(&stored, &|hash| texts.get(&hash).cloned()).expect("whole")
 }
 
 /// A finished month.
@@ -135,7 +135,8 @@ async fn finished(on_postgres: bool, simulation: Simulation, market: &str) -> Mo
         assert_eq!(&folded, state.books.account(), "{name}");
         all.insert(name, events);
     }
-    let row = papertape_core::ports::Queue::job(&app.store, &job).await.expect("reads").expect("is there");
+    let row =
+        papertape_core::ports::Queue::get_job(&app.store, &job).await.expect("reads").expect("is there");
     let report = replay::run(&app.services, &row).await.expect("can be replayed");
     assert_eq!((report.equal, report.faults.len()), (dates.len() * HOUSE.len(), 0), "{report:?}");
     assert_eq!(app.store.verify_chain(&job).await.expect("verifies").broken, None);
@@ -322,7 +323,8 @@ async fn refused(dataset: &str, days: [Date; 2], script: fn(&Value) -> ScriptedA
     }
     assert!(trades.len() >= 2, "{trades:?}");
     let (app, job) = (&world.app, JobId::new(world.job.as_str()));
-    let row = papertape_core::ports::Queue::job(&app.store, &job).await.expect("reads").expect("is there");
+    let row =
+        papertape_core::ports::Queue::get_job(&app.store, &job).await.expect("reads").expect("is there");
     assert_eq!(replay::run(&app.services, &row).await.expect("can be replayed").equal, 2);
 }
 
@@ -403,7 +405,7 @@ async fn the_market_named_comes_before_the_datasets_own() {
 
     let mut catalogue = Catalogue::bundled();
     catalogue.add_with_market(Arc::new(markets::crypto()), "moon").expect("a name of its own");
-    let app = App::compose_over((*world.app.config).clone(), world.app.store.clone(), catalogue);
+    let app = App::build_with((*world.app.config).clone(), world.app.store.clone(), catalogue);
     let app = app.expect("it is composed");
     let error =
         papertape::trigger::trigger(&app, month("synthetic-crypto", day, day)).await.expect_err("no moon");

@@ -8,11 +8,11 @@ use papertape::app::App;
 use papertape::trigger::Request;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice};
-use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, Record as _};
+use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, RecordStore as _};
 use papertape_core::record::{Commit, Lease, NewSession, SessionId, Write};
 use papertape_core::tape::{
-    CallOptions, Called, Ctx, Host, Key, NodeFailure, OutcomeKind, Session, State, StepPath, Stop, Tape,
-    Verdict,
+    CallOptions, CallOutcome, Ctx, GuardOutcome, Host, NodeFailure, OutcomeKind, ScopeKey, SessionRun,
+    SessionStop, StepPath, StepState, Tape,
 };
 use papertape_core::time::Timestamp;
 use papertape_redact::Redactor;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-async fn states(app: &App, job: &JobId) -> BTreeMap<String, State> {
+async fn states(app: &App, job: &JobId) -> BTreeMap<String, StepState> {
     let steps = steps(&app.store, job, "alpha", day(0)).await;
     steps.into_iter().map(|step| (step.path.to_string(), step.state)).collect()
 }
@@ -57,14 +57,14 @@ async fn crash_an_intent_is_sent_again() {
     desk.run_and_kill(&job, at).await;
     let app = desk.app().await;
     let killed = states(&app, &job).await;
-    assert_eq!(killed["solo#1/model#1"], State::Done(OutcomeKind::Ok));
-    assert_eq!(killed["solo#1/order#1"], State::Done(OutcomeKind::Ok));
-    assert_eq!(killed["solo#1/order#2"], State::Done(OutcomeKind::Refused), "the broker refused it");
-    assert_eq!(killed["solo#1/model#2"], State::Intent);
+    assert_eq!(killed["solo#1/model#1"], StepState::Done(OutcomeKind::Ok));
+    assert_eq!(killed["solo#1/order#1"], StepState::Done(OutcomeKind::Ok));
+    assert_eq!(killed["solo#1/order#2"], StepState::Done(OutcomeKind::Refused), "the broker refused it");
+    assert_eq!(killed["solo#1/model#2"], StepState::Intent);
     completed(&run(&app.services, &job).await.expect("claims"));
     let steps = steps(&app.store, &job, "alpha", day(0)).await;
     let model = steps.iter().find(|step| step.path.as_str() == "solo#1/model#2").expect("is there");
-    assert_eq!((model.state, model.attempts, model.interrupted), (State::Done(OutcomeKind::Ok), 2, 1));
+    assert_eq!((model.state, model.attempts, model.interrupted), (StepState::Done(OutcomeKind::Ok), 2, 1));
     assert_eq!(desk.server.repeats(), 1);
 }
 
@@ -79,9 +79,9 @@ async fn crash_what_may_not_be_repeated_is_unknown() {
         let at = point(&desk, &job, name, 2).await;
         desk.run_and_kill(&job, at).await;
         let app = desk.app().await;
-        assert_eq!(states(&app, &job).await["solo#1/tool#2"], State::Intent);
+        assert_eq!(states(&app, &job).await["solo#1/tool#2"], StepState::Intent);
         completed(&run(&app.services, &job).await.expect("claims"));
-        assert_eq!(states(&app, &job).await["solo#1/tool#2"], State::Done(OutcomeKind::Unknown));
+        assert_eq!(states(&app, &job).await["solo#1/tool#2"], StepState::Done(OutcomeKind::Unknown));
         assert_eq!(desk.noted().len(), noted, "killed {name}: it is not sent again");
         let filter = SessionFilter { job: Some(job.clone()), ..SessionFilter::default() };
         let sessions = app.store.sessions(&filter, true, &PageRequest::default()).await.expect("reads").items;
@@ -105,7 +105,11 @@ struct Silent {
 }
 
 impl Host for Silent {
-    fn admit<'a>(&'a self, _: &'a StepPath, _: Option<&'a ModelRequest>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn reserve<'a>(
+        &'a self,
+        _: &'a StepPath,
+        _: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), SessionStop>> {
         async { Ok(()) }.boxed()
     }
 
@@ -115,7 +119,7 @@ impl Host for Silent {
         _: &'a ModelRequest,
         _: CallOptions,
         _: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
         self.asked.notify_one();
         std::future::pending().boxed()
     }
@@ -126,11 +130,11 @@ impl Host for Silent {
         _: &'a ExternalCall,
         _: CallOptions,
         _: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
         std::future::pending().boxed()
     }
 
-    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
         let commit = Commit {
             lease: self.lease.clone(),
             session: self.session,
@@ -138,7 +142,7 @@ impl Host for Silent {
             detached: false,
             writes,
         };
-        async move { self.store.commit(commit).await.map_err(|error| Stop::Record(error.to_string())) }
+        async move { self.store.commit(commit).await.map_err(|error| SessionStop::Record(error.to_string())) }
             .boxed()
     }
 
@@ -155,12 +159,12 @@ impl Host for Silent {
 struct Late(Arc<Silent>);
 
 impl Host for Late {
-    fn admit<'a>(
+    fn reserve<'a>(
         &'a self,
         path: &'a StepPath,
         request: Option<&'a ModelRequest>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
-        self.0.admit(path, request)
+    ) -> BoxFuture<'a, Result<(), SessionStop>> {
+        self.0.reserve(path, request)
     }
 
     fn model<'a>(
@@ -169,7 +173,7 @@ impl Host for Late {
         request: &'a ModelRequest,
         options: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
         self.0.model(path, request, options, first)
     }
 
@@ -179,11 +183,11 @@ impl Host for Late {
         call: &'a ExternalCall,
         options: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
         self.0.external(path, call, options, first)
     }
 
-    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
         self.0.commit(writes)
     }
 
@@ -212,23 +216,23 @@ async fn what_a_closed_guard_leaves_is_abandoned() {
     let redactor = Arc::new(Redactor::new(Vec::new()).expect("no secrets"));
     let seed = ContentHash::of(b"seed");
 
-    let session = Session::new(Arc::clone(&host) as _, Tape::new(Vec::new()), Arc::clone(&redactor), seed);
+    let session = SessionRun::new(Arc::clone(&host) as _, Tape::new(Vec::new()), Arc::clone(&redactor), seed);
     let verdict = guarded(&mut session.root(), true).await;
-    assert_eq!(verdict, Verdict::TimedOut);
+    assert_eq!(verdict, GuardOutcome::TimedOut);
     session.finish(Vec::new()).await.expect("finishes");
     let found = states(&app, &job).await;
-    assert_eq!(found["Bull Researcher#1/guard#1"], State::Done(OutcomeKind::TimedOut));
-    assert_eq!(found["Bull Researcher#1/model#1"], State::Abandoned);
+    assert_eq!(found["Bull Researcher#1/guard#1"], StepState::Done(OutcomeKind::TimedOut));
+    assert_eq!(found["Bull Researcher#1/model#1"], StepState::Abandoned);
     assert_eq!(app.store.verify_chain(&job).await.expect("verifies").broken, None);
 
-    let rows = app.store.tape(opened.id, false).await.expect("reads");
-    let session = Session::new(host, Tape::new(rows), redactor, seed);
-    assert_eq!(guarded(&mut session.root(), false).await, Verdict::TimedOut);
+    let rows = app.store.load_tape(opened.id, false).await.expect("reads");
+    let session = SessionRun::new(host, Tape::new(rows), redactor, seed);
+    assert_eq!(guarded(&mut session.root(), false).await, GuardOutcome::TimedOut);
     session.finish(Vec::new()).await.expect("all of the tape was read");
 }
 
-async fn guarded(root: &mut Ctx, may_run: bool) -> Verdict<()> {
-    let key = Key::node("Bull Researcher");
+async fn guarded(root: &mut Ctx, may_run: bool) -> GuardOutcome<()> {
+    let key = ScopeKey::node("Bull Researcher");
     let body = |mut ctx: Ctx| {
         async move {
             assert!(may_run, "the body of a closed guard is not run");

@@ -10,7 +10,7 @@ use papertape_core::id::AgentName;
 use papertape_core::market::Dataset;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -69,8 +69,8 @@ async fn world(server: &ModelServer) -> World {
     config.models.providers.insert("lab".to_owned(), provider);
     let mut catalogue = Catalogue::bundled();
     catalogue.add(Arc::new(dataset())).expect("a name of its own");
-    let store = Store::open(Target::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::compose_over(config, store, catalogue).expect("it is composed");
+    let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
+    let app = App::build_with(config, store, catalogue).expect("it is composed");
     let mut world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
     world.job = world
         .run(Simulation {

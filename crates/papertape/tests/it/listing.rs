@@ -15,7 +15,7 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -45,8 +45,8 @@ pub(crate) async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
         stream: false,
     };
     config.models.providers.insert("lab".to_owned(), provider);
-    let store = Store::open(Target::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::compose_over(config, store, catalogue).expect("it is composed");
+    let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
+    let app = App::build_with(config, store, catalogue).expect("it is composed");
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn requests(
 ) -> Vec<(usize, String)> {
     let before = server.count();
     let job = world.run(job).await;
-    let row = world.app.store.job(&JobId::new(&job)).await.expect("reads").expect("is there");
+    let row = world.app.store.get_job(&JobId::new(&job)).await.expect("reads").expect("is there");
     assert_eq!(row.status.as_str(), "completed", "{:?}", row.error);
     let report = replay::run(&world.app.services, &row).await.expect("replays");
     assert_eq!((report.equal, report.faults), (days.len(), Vec::new()));

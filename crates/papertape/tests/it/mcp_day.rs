@@ -10,11 +10,11 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::AgentName;
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall, Usage};
-use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models, Queue as _};
+use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse, Queue as _};
 use papertape_core::record::JobStatus;
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::replay;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::simulate::NoopObserver;
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -26,12 +26,12 @@ use std::time::Duration;
 /// whose rules the checks of a request know.
 struct Asker;
 
-impl Models for Asker {
+impl ModelClient for Asker {
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         _: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         async move {
             let reply = match request.messages.last() {
                 Some(Message::Tool { content, .. }) => ModelReply {
@@ -46,7 +46,7 @@ impl Models for Asker {
                     ModelReply { tool_calls: vec![call], ..ModelReply::default() }
                 }
             };
-            Ok(Answer { reply, usage: None })
+            Ok(ModelResponse { reply, usage: None })
         }
         .boxed()
     }
@@ -101,7 +101,7 @@ async fn a_day_with_an_outside_tool() {
         max_crashes_per_step: 0,
     };
     let worker = Worker::new(app.services.clone(), options);
-    let end = worker.run_job(&queued.job, &Stopper::default().signal(), &Unobserved).await;
+    let end = worker.run_job(&queued.job, &CancelSource::default().signal(), &NoopObserver).await;
     let end = end.expect("the record works").expect("the job is ours");
     assert_eq!((end.status, end.error), (JobStatus::Completed, None));
 
@@ -127,7 +127,7 @@ async fn a_day_with_an_outside_tool() {
     // The server ends with its tools; a replay that called one would fail because there are none.
     let mut services = app.services.clone();
     services.tools = Arc::new(McpTools::new(BTreeMap::new()));
-    let row = app.store.job(&queued.job).await.expect("the record works").expect("the job is there");
+    let row = app.store.get_job(&queued.job).await.expect("the record works").expect("the job is there");
     let report = replay::run(&services, &row).await.expect("it can be replayed");
     assert_eq!((report.equal, report.faults), (1, Vec::new()));
     watch.server().await;

@@ -5,7 +5,7 @@ use papertape::config::ToolServer;
 use papertape::mcp::McpTools;
 use papertape_agents::solo::LIST_TOOLS;
 use papertape_core::message::FailureKind;
-use papertape_core::ports::{ExternalCall, ExternalReply, Tools as _};
+use papertape_core::ports::{ExternalCall, ExternalReply, ToolClient as _};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

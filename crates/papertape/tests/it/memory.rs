@@ -13,7 +13,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_core::ports::Queue as _;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::replay;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -112,7 +112,7 @@ async fn a_position_is_remembered(place: Place) {
 
     // The job is intact and replays, memory included.
     assert_eq!(app.store.verify_chain(&job).await.expect("verifies").broken, None);
-    let row = app.store.job(&job).await.expect("reads").expect("is there");
+    let row = app.store.get_job(&job).await.expect("reads").expect("is there");
     let report = replay::run(&app.services, &row).await.expect("replays");
     assert!(report.faults.is_empty() && report.equal == 16, "{report:?}");
 
@@ -254,8 +254,8 @@ fn first_text(body: &Value) -> String {
 
 async fn open(place: &Place, server: &ModelServer) -> App {
     let target = match place {
-        Place::Sqlite(path) => Target::Sqlite(path.clone()),
-        Place::Postgres(url, schema) => Target::Postgres(url.clone(), schema.clone()),
+        Place::Sqlite(path) => DatabaseTarget::Sqlite(path.clone()),
+        Place::Postgres(url, schema) => DatabaseTarget::Postgres(url.clone(), schema.clone()),
     };
     App::compose(with(server), Store::open(target).await.expect("opens")).expect("composes")
 }

@@ -12,7 +12,7 @@ use papertape::trigger::{TriggerError, trigger};
 use papertape::view::{MemoryQuery, memory_reembed};
 use papertape_core::ports::Queue as _;
 use papertape_runtime::replay;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::model_server::ModelServer;
 use std::io::Write as _;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn config(server: &ModelServer, model: Option<&str>) -> Config {
 }
 
 async fn app(path: &Path, config: Config) -> App {
-    App::compose(config, Store::open(Target::Sqlite(path.to_owned())).await.expect("opens"))
+    App::compose(config, Store::open(DatabaseTarget::Sqlite(path.to_owned())).await.expect("opens"))
         .expect("composes")
 }
 
@@ -45,7 +45,7 @@ async fn reflections_are_found_by_meaning() {
     let small = app(&path, config(&server, Some("test::small"))).await;
     let job = queue(&small, request((1, 22))).await;
     completed(&run(&small.services, &job).await.expect("claims"));
-    let row = small.store.job(&job).await.expect("reads").expect("is there");
+    let row = small.store.get_job(&job).await.expect("reads").expect("is there");
     assert_eq!(row.config["embedding"], "test::small");
     assert_eq!(small.store.count_vectors("test::small").await.expect("counts"), 2);
     assert_eq!(small.store.verify_chain(&job).await.expect("verifies").broken, None);

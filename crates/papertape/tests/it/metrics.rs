@@ -5,8 +5,8 @@ use crate::api_support::{World, week};
 use papertape::trigger::trigger;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::simulate::NoopObserver;
 use std::collections::BTreeMap;
 
 /// Parses the text format, and checks that help and type precede every value.
@@ -115,7 +115,7 @@ async fn rows_that_cannot_be_committed_are_counted() {
                  BEGIN SELECT RAISE(ABORT, 'full'); END",
         )
         .expect("makes a trigger");
-    let ended = world.app.worker.run_job(&job, &Stopper::default().signal(), &Unobserved).await;
+    let ended = world.app.worker.run_job(&job, &CancelSource::default().signal(), &NoopObserver).await;
     assert!(!matches!(ended, Ok(Some(ended)) if ended.status == JobStatus::Completed));
     let figures = read(&world.get("/metrics").await.text);
     assert!(figures["papertape_action_log_write_errors_total"] >= 1);

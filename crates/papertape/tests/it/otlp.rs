@@ -12,7 +12,7 @@ use papertape::otlp::{start, write_job};
 use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, JobId};
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ async fn receive(State(Receiver(shared)): State<Receiver>, headers: HeaderMap, b
 /// An exporter whose time is driven by hand.
 struct Exporter {
     clock: FakeClock,
-    stopper: Stopper,
+    stopper: CancelSource,
     running: JoinHandle<()>,
     app: App,
 }
@@ -86,7 +86,7 @@ struct Exporter {
 impl Exporter {
     /// Starts one, and waits for its first round.
     async fn start(world: &World, receiver: &Receiver) -> Self {
-        let (clock, stopper) = (FakeClock::new(), Stopper::default());
+        let (clock, stopper) = (FakeClock::new(), CancelSource::default());
         let mut app = world.app.clone();
         let mut config = (*app.config).clone();
         config.otlp.endpoint = Some(receiver.0.url.clone());

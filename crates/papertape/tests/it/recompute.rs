@@ -15,7 +15,7 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::markets;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use rust_decimal::Decimal;
@@ -389,8 +389,8 @@ async fn world(server: &ModelServer) -> World {
     {
         catalogue.add_with_market(Arc::new(dataset), market).expect("a name of its own");
     }
-    let store = Store::open(Target::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::compose_over(config, store, catalogue).expect("it is composed");
+    let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
+    let app = App::build_with(config, store, catalogue).expect("it is composed");
     World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
@@ -535,7 +535,7 @@ async fn recomputed(
     assert_eq!(accounts.len(), HOUSE.len() + 1, "everybody was recomputed");
     for job in jobs {
         let job = JobId::new(job.as_str());
-        let row = papertape_core::ports::Queue::job(&world.app.store, &job).await.expect("reads");
+        let row = papertape_core::ports::Queue::get_job(&world.app.store, &job).await.expect("reads");
         let report = replay::run(&world.app.services, &row.expect("is there")).await.expect("replays");
         assert!(report.faults.is_empty() && report.equal > 0, "{report:?}");
         assert_eq!(world.app.store.verify_chain(&job).await.expect("verifies").broken, None);

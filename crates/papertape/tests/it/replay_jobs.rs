@@ -6,20 +6,20 @@ use papertape::trigger::Request;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::{ModelName, ModelRequest, Usage};
-use papertape_core::ports::{Answer, AttemptFailure, BoxFuture, DeltaSink, Models, Queue as _};
-use papertape_runtime::replay::{self, Fault, Report};
+use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse, Queue as _};
+use papertape_runtime::replay::{self, ReplayDifference, ReplayReport};
 use papertape_runtime::services::Services;
 use std::sync::Arc;
 
 /// A missing provider: any call to it fails the test.
 pub(crate) struct Nobody;
 
-impl Models for Nobody {
+impl ModelClient for Nobody {
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         _: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         async move { panic!("a replay called {}", request.model) }.boxed()
     }
 
@@ -46,10 +46,10 @@ async fn finished() -> (Desk, JobId) {
     (desk, job)
 }
 
-async fn replayed(desk: &Desk, job: &JobId, change: impl FnOnce(Services) -> Services) -> Report {
+async fn replayed(desk: &Desk, job: &JobId, change: impl FnOnce(Services) -> Services) -> ReplayReport {
     let app = desk.app().await;
     let services = change(Services { models: Arc::new(Nobody), ..app.services.clone() });
-    let row = app.store.job(job).await.expect("reads").expect("is there");
+    let row = app.store.get_job(job).await.expect("reads").expect("is there");
     let (asked, noted) = (desk.server.count(), desk.noted());
     let report = replay::run(&services, &row).await.expect("can be replayed");
     assert_eq!((desk.server.count(), desk.noted()), (asked, noted), "a replay performs nothing");
@@ -62,7 +62,7 @@ fn with_prompt(services: Services, file: &str, text: &str) -> Services {
 }
 
 #[track_caller]
-fn only_fault<'a>(report: &'a Report, agent: &str) -> &'a Fault {
+fn only_fault<'a>(report: &'a ReplayReport, agent: &str) -> &'a ReplayDifference {
     let [fault] = report.faults.as_slice() else { panic!("one fault: {report:?}") };
     assert_eq!(fault.agent, AgentName::new(agent));
     fault

@@ -13,9 +13,9 @@ use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 use papertape_core::time::parse_date;
 use papertape_core::{OLDER_RULES, RULES_VERSION};
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::replay;
-use papertape_runtime::simulate::{JobEnd, Unobserved};
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -83,9 +83,9 @@ impl Fixture {
     }
 }
 
-async fn run(app: &App, job: &JobId) -> JobEnd {
+async fn run(app: &App, job: &JobId) -> JobOutcome {
     let worker = worker(&app.services);
-    let ended = Box::pin(worker.run_job(job, &Stopper::default().signal(), &Unobserved)).await;
+    let ended = Box::pin(worker.run_job(job, &CancelSource::default().signal(), &NoopObserver)).await;
     ended.expect("the record holds").expect("the job is there to be claimed")
 }
 
@@ -121,7 +121,7 @@ async fn an_older_record_reads_and_verifies_as_it_did() {
         let app = fixture.app().await;
         for (name, job, expected) in fixture.jobs() {
             let what = format!("{name} of rules version {}", fixture.rules);
-            let row = app.store.job(&job).await.expect("reads").expect("is there");
+            let row = app.store.get_job(&job).await.expect("reads").expect("is there");
             assert_eq!(row.rules_version, fixture.rules, "{what}");
             assert_eq!(row.status.to_string(), expected["status"].as_str().expect("a status"), "{what}");
 
@@ -185,7 +185,7 @@ async fn an_older_job_is_neither_replayed_nor_continued() {
         }
         let app = fixture.app().await;
         for name in ["solo", "desk", "imported", "profile"] {
-            let row = app.store.job(&fixture.job(name)).await.expect("reads").expect("is there");
+            let row = app.store.get_job(&fixture.job(name)).await.expect("reads").expect("is there");
             let report = Box::pin(replay::run(&app.services, &row)).await.expect("is said");
             assert_eq!((report.recorded_under, report.equal), (Some(fixture.rules), 0), "{name}");
             assert!(report.faults.is_empty(), "{name}: {:?}", report.faults);
@@ -203,7 +203,7 @@ async fn an_older_job_is_neither_replayed_nor_continued() {
         resume(&app, &stopped, None).await.expect("is queued");
         let before = app.store.verify_chain(&stopped).await.expect("verifies").links;
         assert_eq!(run(&app, &stopped).await.error.as_deref(), Some(OLDER_RULES));
-        let row = app.store.job(&stopped).await.expect("reads").expect("is there");
+        let row = app.store.get_job(&stopped).await.expect("reads").expect("is there");
         assert_eq!((row.status, row.error.as_deref()), (JobStatus::Failed, Some(OLDER_RULES)));
         assert_eq!(row.rules_version, fixture.rules);
         let report = app.store.verify_chain(&stopped).await.expect("verifies");
@@ -244,7 +244,7 @@ async fn older_days_are_run_again_and_branched_from() {
         let said = format!("recorded under rules {}", fixture.rules);
         assert!(branched.warnings.iter().any(|warning| warning.contains(&said)), "{:?}", branched.warnings);
         assert_eq!(run(&app, &branched.job).await.status, JobStatus::Completed);
-        let row = app.store.job(&branched.job).await.expect("reads").expect("is there");
+        let row = app.store.get_job(&branched.job).await.expect("reads").expect("is there");
         assert_eq!(row.rules_version, RULES_VERSION);
         assert_eq!(app.store.verify_chain(&branched.job).await.expect("verifies").broken, None);
         // The branch names its parent in its original state.

@@ -158,7 +158,7 @@ async fn a_trader_trades_the_members_of_the_day() {
     let (server, told) = scripted(calls.clone()).await;
     let world = world(&server, catalogue(data().build())).await;
     let job = world.run(in_universe(solo())).await;
-    let row = world.app.store.job(&JobId::new(&job)).await.expect("reads").expect("is there");
+    let row = world.app.store.get_job(&JobId::new(&job)).await.expect("reads").expect("is there");
     assert_eq!(row.status.as_str(), "completed", "{:?}", row.error);
     let report = replay::run(&world.app.services, &row).await.expect("replays");
     assert_eq!((report.equal, report.faults), (DAYS, Vec::new()));
@@ -304,7 +304,7 @@ async fn a_desk_researches_the_members_of_the_day() {
     assert!(message.contains("the symbols QXALPHA, QXBRAVO,"), "{message}");
     let held = branch(&world.app, &job, cut(days[3], "QXBRAVO/Trader#1")).await.expect("it is held then");
     world.work(held.job.as_str()).await;
-    let row = world.app.store.job(&held.job).await.expect("reads").expect("is there");
+    let row = world.app.store.get_job(&held.job).await.expect("reads").expect("is there");
     assert_eq!(row.status.as_str(), "completed", "{:?}", row.error);
     assert_eq!(researched(&world, held.job.as_str(), days[2]).await, ["QXALPHA", "QXBRAVO", "QXCARGO"]);
     let report = replay::run(&world.app.services, &row).await.expect("replays");
@@ -412,7 +412,7 @@ async fn a_universe_is_checked_when_it_is_asked_for() {
 
     let plain =
         world.run(Simulation { universe: None, symbols: vec!["QXALPHA".to_owned()], ..in_universe(solo()) });
-    let row = world.app.store.job(&JobId::new(&plain.await)).await.expect("reads").expect("is there");
+    let row = world.app.store.get_job(&JobId::new(&plain.await)).await.expect("reads").expect("is there");
     assert!(row.config.get("universe").is_none(), "{}", row.config);
     let dataset = world.good("/datasets/small").await;
     assert_eq!(

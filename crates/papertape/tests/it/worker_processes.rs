@@ -36,11 +36,11 @@ fn small() -> Request {
 async fn stopped(app: &App, job: &JobId) -> JobStatus {
     let mut follower = app.store.follow(job);
     loop {
-        let row = app.store.job(job).await.expect("reads").expect("is there");
+        let row = app.store.get_job(job).await.expect("reads").expect("is there");
         if row.status.is_stopped() {
             return row.status;
         }
-        follower.woken().await;
+        follower.changed().await;
     }
 }
 

@@ -67,7 +67,7 @@ fn differ(differences: &[Difference]) -> String {
 
 /// A comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct AbReport {
     /// [`SCHEMA`].
     pub schema_version: &'static str,
     /// The measure of spread reported with each median.
@@ -105,7 +105,11 @@ pub struct Comparison {
 ///
 /// # Errors
 /// See [`Refusal`].
-pub fn compare(a: (&str, &[Run]), b: (&str, &[Run]), vary: &BTreeSet<Invariant>) -> Result<Report, Refusal> {
+pub fn compare(
+    a: (&str, &[Run]),
+    b: (&str, &[Run]),
+    vary: &BTreeSet<Invariant>,
+) -> Result<AbReport, Refusal> {
     if a.0 == b.0 {
         return Err(Refusal::EqualLabels(a.0.to_owned()));
     }
@@ -113,12 +117,12 @@ pub fn compare(a: (&str, &[Run]), b: (&str, &[Run]), vary: &BTreeSet<Invariant>)
         return Err(Refusal::Empty(label.to_owned()));
     }
     once(a.1.iter().chain(b.1))?;
-    let (mut differences, mut flags) = held_still(a, b, vary)?;
+    let (mut differences, mut flags) = check_invariants(a, b, vary)?;
     differences.extend(settings(a.1, b.1));
-    flags.extend(doubts(a, b));
+    flags.extend(caveats(a, b));
     let cohorts = [Cohort::of(a.0, a.1), Cohort::of(b.0, b.1)];
     let comparison = judge(&cohorts[0], &cohorts[1]);
-    Ok(Report {
+    Ok(AbReport {
         schema_version: SCHEMA,
         spread: "interquartile_range",
         label_a: a.0.to_owned(),
@@ -146,7 +150,7 @@ fn once<'r>(runs: impl Iterator<Item = &'r Run>) -> Result<(), Refusal> {
 }
 
 /// Checks that the invariants hold. Returns the allowed differences, and flags for what is unknown.
-fn held_still(
+fn check_invariants(
     a: (&str, &[Run]),
     b: (&str, &[Run]),
     vary: &BTreeSet<Invariant>,
@@ -165,7 +169,8 @@ fn held_still(
                 flags.push(format!("{invariant} was to vary, and is the same in both cohorts"));
             }
         } else {
-            let difference = Difference { name: invariant.to_string(), a: of_a.tell(), b: of_b.tell() };
+            let difference =
+                Difference { name: invariant.to_string(), a: of_a.describe(), b: of_b.describe() };
             if is_free { free.push(difference) } else { refused.push(difference) }
         }
         match (is_free, is_recorded) {
@@ -202,13 +207,17 @@ fn settings(a: &[Run], b: &[Run]) -> Vec<Difference> {
         .into_iter()
         .filter_map(|name| {
             let (of_a, of_b) = (values(a, name), values(b, name));
-            (!of_a.same_as(&of_b)).then(|| Difference { name: name.clone(), a: of_a.tell(), b: of_b.tell() })
+            (!of_a.same_as(&of_b)).then(|| Difference {
+                name: name.clone(),
+                a: of_a.describe(),
+                b: of_b.describe(),
+            })
         })
         .collect()
 }
 
 /// Caveats.
-fn doubts(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
+fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
     let mut doubts = Vec::new();
     let definitions: BTreeSet<ElapsedDefinition> = a.1.iter().chain(b.1).map(|run| run.definition).collect();
     if definitions.len() > 1 {

@@ -1,7 +1,7 @@
 //! A set of runs under one label, and its statistics.
 
 use super::invariant::Invariant;
-use super::stats::{Figure, Middle};
+use super::stats::{Figure, MedianIqr};
 use super::trace::{ElapsedDefinition, NodeTiming, Status, Trace};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +125,7 @@ impl Cohort {
     pub fn of(label: &str, runs: &[Run]) -> Self {
         let ok = || runs.iter().filter(|run| run.is_ok);
         let of = |values: Vec<f64>| {
-            let middle = Middle::of(values);
+            let middle = MedianIqr::of(values);
             (middle.map(|middle| Figure(middle.median)), middle.and_then(|middle| middle.iqr).map(Figure))
         };
         let rate =

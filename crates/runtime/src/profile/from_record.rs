@@ -4,7 +4,7 @@ use super::trace::{
     ElapsedDefinition, Invariants, NodeTiming, OpenNode, Phase, SCHEMA, Status, Summary, Trace,
 };
 use papertape_core::record::DayStatus;
-use papertape_core::tape::{Class, Key, StepPath};
+use papertape_core::tape::{ScopeKey, StepClass, StepPath};
 use papertape_core::time::{Timestamp, to_micros};
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub struct StepRow {
     /// Its path on the tape.
     pub path: StepPath,
     /// Its class.
-    pub class: Class,
+    pub class: StepClass,
     /// When it was started, by the worker's clock.
     pub started_at: Timestamp,
     /// When it ended; `None` while it is open, or if its guard closed before it ended.
@@ -119,7 +119,7 @@ const fn first() -> u32 {
 /// # Errors
 /// Returns an error if a node's step lacks a required field or has an unknown phase.
 pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Trace, BadNode> {
-    let scope = Key::Symbol(facts.ticker.clone()).to_string();
+    let scope = ScopeKey::Symbol(facts.ticker.clone()).to_string();
     let within = || steps.iter().filter(|step| step.path.is_within(&scope));
     let noted = noted(&facts.ticker, nodes)?;
     let start = within().map(|step| step.started_at).chain(noted.iter().map(|note| note.at)).min();
@@ -206,8 +206,10 @@ fn noted(ticker: &str, nodes: &[NodeRow]) -> Result<Vec<Note>, BadNode> {
         }
         let outcome = Outcome::deserialize(&row.outcome).map_err(|error| bad(error.to_string()))?;
         let phase = arguments.phase.parse().map_err(bad)?;
-        let (symbol, node) =
-            (Key::Symbol(arguments.symbol.clone()), Key::Node(arguments.node.clone(), arguments.round));
+        let (symbol, node) = (
+            ScopeKey::Symbol(arguments.symbol.clone()),
+            ScopeKey::Node(arguments.node.clone(), arguments.round),
+        );
         notes.push(Note { scope: format!("{symbol}/{node}"), at: row.at, phase, arguments, outcome });
     }
     Ok(notes)
@@ -235,9 +237,9 @@ fn open_nodes(
     let origin = start.map_or(0, to_micros);
     let mut open: Vec<(i64, OpenNode)> = Vec::new();
     for (scope, steps) in by_node {
-        let external = || steps.iter().filter(|step| step.class == Class::External);
-        let is_cut =
-            external().any(|step| !step.is_answered) || steps.iter().any(|step| step.class == Class::Guard);
+        let external = || steps.iter().filter(|step| step.class == StepClass::External);
+        let is_cut = external().any(|step| !step.is_answered)
+            || steps.iter().any(|step| step.class == StepClass::Guard);
         let is_open = is_cut && !ended.contains(*scope);
         let Some(begun) = external().map(|step| to_micros(step.started_at)).min().filter(|_| is_open) else {
             continue;
@@ -268,7 +270,8 @@ struct Turn {
 
 impl Turn {
     fn of(note: Note, steps: &[&StepRow], start: Option<Timestamp>) -> Self {
-        let timed = || steps.iter().filter(|step| matches!(step.class, Class::External | Class::Guard));
+        let timed =
+            || steps.iter().filter(|step| matches!(step.class, StepClass::External | StepClass::Guard));
         let begun = timed().map(|step| step.started_at).min().unwrap_or(note.at);
         let ended = timed().filter_map(|step| step.ended_at).max().unwrap_or(note.at);
         let origin = start.map_or(0, to_micros);

@@ -125,7 +125,7 @@ impl<K: Ord> Shares<K> {
 
 impl Shares<String> {
     /// For people: `AAPL`, or `AAPL (2 of 3 runs), MSFT (1 of 3 runs)`. At most five values.
-    pub(super) fn tell(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         const MOST: usize = 5;
         if let (1, Some(value)) = (self.counts.len(), self.counts.keys().next()) {
             return value.clone();

@@ -12,7 +12,7 @@ pub mod stats;
 pub mod trace;
 
 use papertape_core::id::ContentHash;
-use papertape_core::ports::{Record, RecordError};
+use papertape_core::ports::{RecordError, RecordStore};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 /// # Errors
 /// Returns an error if the record fails.
 pub async fn documents(
-    record: &dyn Record,
+    record: &dyn RecordStore,
     hashes: Vec<ContentHash>,
 ) -> Result<BTreeMap<ContentHash, Value>, RecordError> {
-    crate::load::documents(record, hashes).await
+    crate::tape_reader::documents(record, hashes).await
 }

@@ -4,14 +4,14 @@ use serde::{Serialize, Serializer};
 
 /// The median of some values, and their spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Middle {
+pub struct MedianIqr {
     /// The median: the middle value, or the mean of the two middle ones.
     pub median: f64,
     /// The interquartile range `Q3 - Q1`; `None` for a single value, which has no spread.
     pub iqr: Option<f64>,
 }
 
-impl Middle {
+impl MedianIqr {
     /// For finite values in any order; `None` if there are none.
     #[must_use]
     pub fn of(mut values: Vec<f64>) -> Option<Self> {

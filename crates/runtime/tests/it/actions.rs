@@ -6,8 +6,8 @@ use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{ActionLog as _, Queue as _, RecordError};
 use papertape_core::record::JobStatus;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_runtime::simulate::NoopObserver;
 use papertape_runtime::worker::PROFILE;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn a_simulation_says_that_it_began_and_how_it_ended() {
     const NAME: &str = "tool_operation/run_simulation";
     let stage = Stage::new();
     let job = stage.queue("job");
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let stop = stopper.clone();
     let models = stage.models(move |n, request| {
         if n == 2 {
@@ -36,7 +36,7 @@ fn a_simulation_says_that_it_began_and_how_it_ended() {
         usual(request).taking(secs(5))
     });
     let worker = stage.worker(&models);
-    stage.clock.run(worker.run_job(&job, &stopper.signal(), &Unobserved)).expect("the record works");
+    stage.clock.run(worker.run_job(&job, &stopper.signal(), &NoopObserver)).expect("the record works");
     let mut told = vec![
         row(NAME, ActionStatus::Running, None),
         row(NAME, ActionStatus::Queued, Some("queued: the process is shutting down")),

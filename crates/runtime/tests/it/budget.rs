@@ -2,16 +2,16 @@
 
 use crate::stage::{Stage, done, fails, price, turn_of, usual};
 use papertape_core::message::{FailureKind, Message, ModelRequest, Sampling, ToolChoice, Usage};
-use papertape_core::record::{JobStatus, Spent};
-use papertape_runtime::budget::{Account, Amount, Budget, Budgets, Limit};
+use papertape_core::record::{JobStatus, UsageTotal};
+use papertape_runtime::budget::{Budget, BudgetLine, Budgets, Limit, Spend};
 use rust_decimal::Decimal;
 
-fn account(agent: &str, day: i8, detached: bool) -> Account {
-    Account { agent: agent.into(), date: papertape_core::time::Date::constant(2024, 1, day), detached }
+fn account(agent: &str, day: i8, detached: bool) -> BudgetLine {
+    BudgetLine { agent: agent.into(), date: papertape_core::time::Date::constant(2024, 1, day), detached }
 }
 
-fn tokens(tokens: u64) -> Amount {
-    Amount { tokens, usd: Decimal::ZERO }
+fn tokens(tokens: u64) -> Spend {
+    Spend { tokens, usd: Decimal::ZERO }
 }
 
 fn limit(tokens: u64) -> Limit {
@@ -73,7 +73,7 @@ fn money_is_bounded() {
     let budget = Budget { job: Limit { tokens: None, usd: Some(usd("1.5")) }, ..Budget::default() };
     assert!(budget.bounds_money() && !Budget::default().bounds_money());
     let budgets = Budgets::rebuild(budget, Vec::new());
-    let amount = |text: &str| Amount { tokens: 1, usd: usd(text) };
+    let amount = |text: &str| Spend { tokens: 1, usd: usd(text) };
     budgets.reserve(&account("a", 2, false), amount("1.4")).expect("within");
     let error = budgets.reserve(&account("a", 2, false), amount("0.2")).expect_err("over");
     assert_eq!(
@@ -112,7 +112,7 @@ fn reservations_are_settled_and_rebuilt() {
     assert_eq!(budgets.spent(&who), tokens(30));
     budgets.reserve(&who, tokens(70)).expect("within");
 
-    let row = |tokens: u64, detached: bool| Spent {
+    let row = |tokens: u64, detached: bool| UsageTotal {
         agent: "a".into(),
         date: who.date,
         detached,
@@ -122,7 +122,7 @@ fn reservations_are_settled_and_rebuilt() {
         unpriced_calls: 0,
     };
     let budgets = Budgets::rebuild(budget, vec![row(40, false), row(20, false), row(500, true)]);
-    assert_eq!(budgets.spent(&who), Amount { tokens: 62, usd: Decimal::TWO });
+    assert_eq!(budgets.spent(&who), Spend { tokens: 62, usd: Decimal::TWO });
     assert!(budgets.reserve(&who, tokens(39)).is_err());
 }
 
@@ -139,10 +139,10 @@ fn an_estimate_is_of_characters_and_bound() {
         response_schema: None,
         sampling: Sampling::default(),
     };
-    assert_eq!(Amount::estimate(&request, |_| None), tokens(300 + 2_048));
+    assert_eq!(Spend::estimate(&request, |_| None), tokens(300 + 2_048));
     request.sampling.max_tokens = Some(100);
-    let priced = Amount::estimate(&request, |usage| Some(Decimal::from(usage.output_tokens)));
-    assert_eq!(priced, Amount { tokens: 400, usd: Decimal::ONE_HUNDRED });
+    let priced = Spend::estimate(&request, |usage| Some(Decimal::from(usage.output_tokens)));
+    assert_eq!(priced, Spend { tokens: 400, usd: Decimal::ONE_HUNDRED });
 }
 
 // Goal: an exhausted budget stops the job before the call, without an intent, and a larger budget resumes it;

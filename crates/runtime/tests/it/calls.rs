@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const FOREVER: Duration = Duration::from_secs(1 << 40);
 
-fn errors(kept: &papertape_testkit::kept::Kept, path: &str) -> Vec<String> {
+fn errors(kept: &papertape_testkit::kept::StoredSnapshot, path: &str) -> Vec<String> {
     let step = kept.step(path).expect("kept");
     let error = |end: &Option<papertape_core::record::AttemptEnd>| {
         end.as_ref().map_or("open".to_owned(), |end| end.error.clone().unwrap_or_else(|| "none".to_owned()))

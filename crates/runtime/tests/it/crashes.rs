@@ -5,8 +5,8 @@ use papertape_core::id::JobId;
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::{Estimate, JobStatus};
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::simulate::NoopObserver;
 use rust_decimal::Decimal;
 
 /// Runs the job until call number `at` of this process, which never returns, and drops everything, like a
@@ -17,9 +17,9 @@ fn die_at(stage: &Stage, job: &JobId, at: usize) -> usize {
     });
     {
         let worker = stage.worker(&models);
-        let stopper = Stopper::default();
+        let stopper = CancelSource::default();
         let signal = stopper.signal();
-        let run = worker.run_job(job, &signal, &Unobserved);
+        let run = worker.run_job(job, &signal, &NoopObserver);
         assert!(stage.clock.run_until_idle(run).is_none(), "it hangs in a call");
     }
     stage.clock.advance(secs(30));
@@ -114,7 +114,9 @@ fn unknown_usage_is_estimated() {
     assert_eq!(usage.output_tokens, 6, "a token for every four characters");
     let tokens = usage.input_tokens + usage.output_tokens;
     assert_eq!(cost_usd, Some(Decimal::from(tokens) / Decimal::from(1_000)));
-    let spent =
-        stage.clock.run(papertape_core::ports::Record::spent(&*stage.record, &job)).expect("it is known");
+    let spent = stage
+        .clock
+        .run(papertape_core::ports::RecordStore::load_usage(&*stage.record, &job))
+        .expect("it is known");
     assert_eq!(spent[0].usage, usage, "budgets are rebuilt with it");
 }

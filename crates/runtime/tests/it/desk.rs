@@ -5,7 +5,7 @@ use papertape_agents::config::AgentConfig;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::record::JobStatus;
-use papertape_core::tape::{OutcomeKind, State};
+use papertape_core::tape::{OutcomeKind, StepState};
 use papertape_runtime::config::Branch;
 use papertape_runtime::replay;
 use papertape_testkit::data::SmallData;
@@ -158,7 +158,7 @@ fn waiting_for_a_place_degrades_nothing() {
     let cut: Vec<String> = kept
         .rows()
         .iter()
-        .filter(|row| row.state == State::Done(OutcomeKind::TimedOut) && row.path.kind() == "guard")
+        .filter(|row| row.state == StepState::Done(OutcomeKind::TimedOut) && row.path.kind() == "guard")
         .map(|row| row.path.node().to_owned())
         .collect();
     assert_eq!(cut, ["Bull Researcher#1", "Bull Researcher#1"], "of two symbols");

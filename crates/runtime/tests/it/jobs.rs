@@ -5,9 +5,9 @@ use futures::FutureExt as _;
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::JobStatus;
+use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::replay;
-use papertape_runtime::simulate::Unobserved;
-use papertape_runtime::stopping::{StopReason, Stopper};
+use papertape_runtime::simulate::NoopObserver;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,7 +88,7 @@ fn a_cancelled_job_stops_after_its_step_and_resumes() {
 fn a_shutdown_gives_the_job_back() {
     let stage = Stage::new();
     let job = stage.queue("job");
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let signal = stopper.signal();
     let models = stage.models(move |n, request: &ModelRequest| {
         if n == 2 {
@@ -97,7 +97,7 @@ fn a_shutdown_gives_the_job_back() {
         usual(request).taking(secs(5))
     });
     let worker = stage.worker(&models);
-    let end = stage.clock.run(worker.run_job(&job, &signal, &Unobserved)).expect("the record works");
+    let end = stage.clock.run(worker.run_job(&job, &signal, &NoopObserver)).expect("the record works");
     assert_eq!(end.expect("claimed").status, JobStatus::Queued);
     assert_eq!(stage.status(&job), JobStatus::Queued);
     assert_eq!(models.sent().len(), 2);
@@ -120,8 +120,8 @@ fn a_lost_lease_ends_all() {
         usual(request).taking(Duration::from_millis(20_500))
     });
     let worker = stage.worker(&models);
-    let stopper = Stopper::default();
-    let end = stage.clock.run(worker.run_job(&job, &stopper.signal(), &Unobserved));
+    let stopper = CancelSource::default();
+    let end = stage.clock.run(worker.run_job(&job, &stopper.signal(), &NoopObserver));
     assert!(matches!(end, Err(RecordError::LostLease)), "{end:?}");
     assert_eq!(stage.clock.elapsed(), secs(21), "found at the next renewal, not at the call's end");
     assert_eq!(stage.status(&job), JobStatus::Running);
@@ -157,9 +157,9 @@ fn what_cannot_be_run_says_why() {
     assert!(models.sent().is_empty());
 
     let worker = stage.worker(&models);
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     for job in ["odd", "nobody"] {
-        let end = stage.clock.run(worker.run_job(&job.into(), &stopper.signal(), &Unobserved));
+        let end = stage.clock.run(worker.run_job(&job.into(), &stopper.signal(), &NoopObserver));
         assert!(end.expect("the record works").is_none(), "{job}");
     }
 }
@@ -181,16 +181,16 @@ fn a_killed_workers_job_is_taken_up() {
         {
             // Dropped in the middle of its call, like a killed process.
             let worker = stage.worker(&models);
-            let stopper = Stopper::default();
+            let stopper = CancelSource::default();
             let signal = stopper.signal();
-            let run = worker.run_job(&job, &signal, &Unobserved);
+            let run = worker.run_job(&job, &signal, &NoopObserver);
             assert!(stage.clock.run_until_idle(run).is_none());
         }
         assert_eq!(stage.status(&job), JobStatus::Running);
         let again = stage.models(|_, request| usual(request));
         let worker = stage.worker(&again);
-        let stopper = Stopper::default();
-        let early = stage.clock.run(worker.run_job(&job, &stopper.signal(), &Unobserved));
+        let stopper = CancelSource::default();
+        let early = stage.clock.run(worker.run_job(&job, &stopper.signal(), &NoopObserver));
         assert!(early.expect("the record works").is_none(), "the lease still runs");
         stage.clock.advance(secs(30));
         assert_eq!(stage.run(&job, &again).status, JobStatus::Completed);
@@ -228,7 +228,7 @@ fn a_replay_finds_another_program() {
 fn a_failed_day_is_not_forgotten_by_a_resume() {
     let stage = Stage::new();
     let job = stage.queue("job");
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let signal = stopper.signal();
     let models = stage.models(move |n, request: &ModelRequest| match n {
         1 => fails(FailureKind::BadRequest, "no"),
@@ -238,7 +238,7 @@ fn a_failed_day_is_not_forgotten_by_a_resume() {
         }
     });
     let worker = stage.worker(&models);
-    let end = stage.clock.run(worker.run_job(&job, &signal, &Unobserved)).expect("the record works");
+    let end = stage.clock.run(worker.run_job(&job, &signal, &NoopObserver)).expect("the record works");
     assert_eq!(end.expect("claimed").status, JobStatus::Queued);
     let again = stage.models(|_, request| usual(request));
     let end = stage.run(&job, &again);

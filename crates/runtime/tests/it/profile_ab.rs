@@ -1,11 +1,11 @@
 //! Comparisons of cohorts: every rule, and every rejection.
 
 use crate::profile_read::{ours, theirs};
-use papertape_runtime::profile::ab::{Comparison, Difference, Refusal, Report, compare};
+use papertape_runtime::profile::ab::{AbReport, Comparison, Difference, Refusal, compare};
 use papertape_runtime::profile::cohort::{Cohort, Run};
 use papertape_runtime::profile::invariant::Invariant;
 use papertape_runtime::profile::read::read;
-use papertape_runtime::profile::stats::{Figure, Middle, quantile};
+use papertape_runtime::profile::stats::{Figure, MedianIqr, quantile};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn cohort(prefix: &str, ms: u64, runs: usize, degraded_runs: usize, failed_runs:
         .collect()
 }
 
-fn report(a: &[Run], b: &[Run]) -> Report {
+fn report(a: &[Run], b: &[Run]) -> AbReport {
     compare(("a", a), ("b", b), &BTreeSet::new()).expect("compares")
 }
 
@@ -80,12 +80,12 @@ fn labels(labels: [&str; 4]) -> [Option<String>; 4] {
 // Goal: medians and quartiles follow the documented formula.
 #[test]
 fn medians_and_spreads_are_those_of_type_7() {
-    let middle = |values: &[f64]| Middle::of(values.to_vec());
+    let middle = |values: &[f64]| MedianIqr::of(values.to_vec());
     assert_eq!(middle(&[]), None);
-    assert_eq!(middle(&[3.0]), Some(Middle { median: 3.0, iqr: None }));
-    assert_eq!(middle(&[4.0, 1.0]), Some(Middle { median: 2.5, iqr: Some(1.5) }));
+    assert_eq!(middle(&[3.0]), Some(MedianIqr { median: 3.0, iqr: None }));
+    assert_eq!(middle(&[4.0, 1.0]), Some(MedianIqr { median: 2.5, iqr: Some(1.5) }));
     // numpy.percentile([1, 2, 4, 8], [25, 75]) is 1.75 and 5.0.
-    assert_eq!(middle(&[8.0, 1.0, 4.0, 2.0]), Some(Middle { median: 3.0, iqr: Some(3.25) }));
+    assert_eq!(middle(&[8.0, 1.0, 4.0, 2.0]), Some(MedianIqr { median: 3.0, iqr: Some(3.25) }));
     assert_eq!((quantile(&[1.0, 2.0], 0.0), quantile(&[1.0, 2.0], 1.0)), (Some(1.0), Some(2.0)));
     assert_eq!(serde_json::to_string(&[Figure(450.0), Figure(2.5)]).expect("writes"), "[450,2.5]");
 }

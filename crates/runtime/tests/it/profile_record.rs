@@ -1,7 +1,7 @@
 //! Traces from hand-written rows of the record.
 
 use papertape_core::record::DayStatus;
-use papertape_core::tape::{Class, StepPath};
+use papertape_core::tape::{StepClass, StepPath};
 use papertape_core::time::{Timestamp, from_micros};
 use papertape_runtime::profile::from_record::{NodeRow, RunFacts, StepRow, trace};
 use papertape_runtime::profile::read::read;
@@ -27,8 +27,8 @@ fn facts(ticker: &str) -> RunFacts {
     }
 }
 
-fn step(path: &str, class: Class, from: i64, to: Option<i64>) -> StepRow {
-    let is_call = class == Class::External;
+fn step(path: &str, class: StepClass, from: i64, to: Option<i64>) -> StepRow {
+    let is_call = class == StepClass::External;
     StepRow {
         path: StepPath::new(path),
         class,
@@ -43,7 +43,7 @@ fn step(path: &str, class: Class, from: i64, to: Option<i64>) -> StepRow {
 }
 
 fn call(path: &str, from: i64, to: i64) -> StepRow {
-    step(path, Class::External, from, Some(to))
+    step(path, StepClass::External, from, Some(to))
 }
 
 fn node(symbol: &str, name: &str, phase: &str, kept: i64, outcome: Value) -> NodeRow {
@@ -67,18 +67,18 @@ fn research(status: &str, reason: Option<&str>, history_len: u64) -> Value {
 /// A day of two symbols: two concurrent analysts, a Bull that reached its deadline, the rest in order.
 fn day() -> (Vec<StepRow>, Vec<NodeRow>) {
     let steps = vec![
-        step("pre#1/order#1", Class::Order, -50, Some(-50)),
-        step("AAPL/Market Analyst#1/bars#1", Class::Local, 0, Some(0)),
+        step("pre#1/order#1", StepClass::Order, -50, Some(-50)),
+        step("AAPL/Market Analyst#1/bars#1", StepClass::Local, 0, Some(0)),
         call("AAPL/Market Analyst#1/model#1", 10, 400),
         call("AAPL/Market Analyst#1/model#2", 500, 1000),
         call("AAPL/News Analyst#1/model#1", 200, 1500),
         call("AAPL/News Analyst#10/model#1", 9000, 9100),
-        step("AAPL/Bull Researcher#1/model#1", Class::External, 1600, None),
-        step("AAPL/Bull Researcher#1/guard#1", Class::Guard, 3600, Some(3600)),
+        step("AAPL/Bull Researcher#1/model#1", StepClass::External, 1600, None),
+        step("AAPL/Bull Researcher#1/guard#1", StepClass::Guard, 3600, Some(3600)),
         call("AAPL/Research Manager#1/model#1", 3700, 4700),
         call("AAPL/Portfolio Manager#1/model#1", 5000, 6000),
         call("IBM/Market Analyst#1/model#1", 5, 60_000),
-        step("sizing#1/order#1", Class::Order, 61_000, Some(61_000)),
+        step("sizing#1/order#1", StepClass::Order, 61_000, Some(61_000)),
     ];
     let bull = json!({"state": "timeout", "reason": "bull_researcher_timeout", "research_status": "degraded",
         "degraded_reason": "bull_researcher_timeout", "history_len": 60, "response_len": 60});
@@ -245,12 +245,12 @@ fn a_node_without_a_known_phase_is_an_error() {
 fn a_broken_run_lists_the_nodes_that_were_open() {
     assert_eq!(of_aapl().open_nodes, []);
     let (mut steps, nodes) = day();
-    steps.push(step("AAPL/Conservative Analyst#2/model#1", Class::External, 5_500, None));
-    steps.push(step("AAPL/Aggressive Analyst#1/model#1", Class::External, 5_200, Some(5_300)));
+    steps.push(step("AAPL/Conservative Analyst#2/model#1", StepClass::External, 5_500, None));
+    steps.push(step("AAPL/Aggressive Analyst#1/model#1", StepClass::External, 5_200, Some(5_300)));
     // Its deadline passed at the moment the run was aborted.
-    steps.push(step("AAPL/Neutral Analyst#1/model#1", Class::External, 5_600, None));
-    steps.push(step("AAPL/Neutral Analyst#1/guard#1", Class::Guard, 5_900, Some(5_900)));
-    steps.push(step("IBM/Trader#1/model#1", Class::External, 5_400, None));
+    steps.push(step("AAPL/Neutral Analyst#1/model#1", StepClass::External, 5_600, None));
+    steps.push(step("AAPL/Neutral Analyst#1/guard#1", StepClass::Guard, 5_900, Some(5_900)));
+    steps.push(step("IBM/Trader#1/model#1", StepClass::External, 5_400, None));
     let nodes: Vec<NodeRow> =
         nodes.into_iter().filter(|node| node.arguments["node"] != "Portfolio Manager").collect();
     let facts = RunFacts { session: DayStatus::Running, ..facts("AAPL") };

@@ -13,16 +13,16 @@ use papertape_core::message::{
 };
 use papertape_core::money::Money;
 use papertape_core::ports::{
-    Answer, AttemptFailure, BoxFuture, Clock, DeltaSink, ExternalCall, ExternalReply, ExternalTool, Models,
-    Queue, Record, Tools,
+    AttemptFailure, BoxFuture, Clock, DeltaSink, ExternalCall, ExternalReply, ExternalTool, ModelClient,
+    ModelResponse, Queue, RecordStore, ToolClient,
 };
 use papertape_core::record::{JobRow, JobStatus, NewJob};
 use papertape_redact::Redactor;
 use papertape_runtime::budget::Budget;
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
 use papertape_runtime::services::{Datasets, Services};
-use papertape_runtime::simulate::{JobEnd, Unobserved};
-use papertape_runtime::stopping::Stopper;
+use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;
@@ -112,12 +112,12 @@ impl Scripted {
     }
 }
 
-impl Models for Scripted {
+impl ModelClient for Scripted {
     fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
         _: Option<DeltaSink<'a>>,
-    ) -> BoxFuture<'a, Result<Answer, AttemptFailure>> {
+    ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         async move {
             let number = {
                 let mut sent = self.sent.lock().expect("a lock");
@@ -130,7 +130,7 @@ impl Models for Scripted {
             }
             let usage = Usage { input_tokens: 80, cached_tokens: 0, output_tokens: 20 };
             let usage = (!turn.is_unmetered).then_some(usage);
-            turn.result.map(|reply| Answer { reply, usage })
+            turn.result.map(|reply| ModelResponse { reply, usage })
         }
         .boxed()
     }
@@ -150,7 +150,7 @@ impl Models for Scripted {
 
 struct NoTools;
 
-impl Tools for NoTools {
+impl ToolClient for NoTools {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         async { Ok(Vec::new()) }.boxed()
     }
@@ -195,7 +195,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn config(&self) -> (SimulationConfig, Vec<papertape_core::record::Text>) {
+    pub(crate) fn config(&self) -> (SimulationConfig, Vec<papertape_core::record::StoredText>) {
         let market = MarketProfile::us_equity().frictionless();
         let initial_cash = Money(Decimal::from(10_000));
         let mut texts = Vec::new();
@@ -246,7 +246,7 @@ impl Stage {
         id: &str,
         kind: &str,
         config: Value,
-        texts: Vec<papertape_core::record::Text>,
+        texts: Vec<papertape_core::record::StoredText>,
     ) -> JobId {
         let id = JobId::new(id);
         let job = NewJob {
@@ -279,7 +279,7 @@ impl Stage {
         let models: Arc<Scripted> = Arc::clone(models);
         let secrets = vec![("openai".to_owned(), SECRET.to_owned())];
         Services {
-            record: Arc::clone(&record) as Arc<dyn Record>,
+            record: Arc::clone(&record) as Arc<dyn RecordStore>,
             queue: Arc::clone(&record) as Arc<dyn Queue>,
             actions: record,
             models,
@@ -306,15 +306,15 @@ impl Stage {
     }
 
     /// Claims and runs a job to its end or stop.
-    pub(crate) fn run(&self, job: &JobId, models: &Arc<Scripted>) -> JobEnd {
-        let stopper = Stopper::default();
+    pub(crate) fn run(&self, job: &JobId, models: &Arc<Scripted>) -> JobOutcome {
+        let stopper = CancelSource::default();
         let worker = self.worker(models);
-        let end = self.clock.run(worker.run_job(job, &stopper.signal(), &Unobserved));
+        let end = self.clock.run(worker.run_job(job, &stopper.signal(), &NoopObserver));
         end.expect("the record works").expect("the job can be claimed")
     }
 
     pub(crate) fn job(&self, job: &JobId) -> JobRow {
-        self.clock.run(self.record.job(job)).expect("the record works").expect("the job is there")
+        self.clock.run(self.record.get_job(job)).expect("the record works").expect("the job is there")
     }
 
     pub(crate) fn status(&self, job: &JobId) -> JobStatus {
@@ -322,7 +322,7 @@ impl Stage {
     }
 
     /// What was recorded for the first agent's nth day, from 0.
-    pub(crate) fn kept(&self, job: &JobId, n: usize) -> papertape_testkit::kept::Kept {
+    pub(crate) fn kept(&self, job: &JobId, n: usize) -> papertape_testkit::kept::StoredSnapshot {
         self.record.session(job, self.agents[0].name.as_str(), self.data.days()[n].date).kept
     }
 }

@@ -6,7 +6,7 @@ use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus}
 use papertape_core::ports::ActionLog as _;
 use papertape_core::time::Timestamp;
 use papertape_redact::Redactor;
-use papertape_store::Target;
+use papertape_store::DatabaseTarget;
 use papertape_testkit::bench::Timed;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
@@ -24,7 +24,7 @@ fn draft(n: u32) -> ActionDraft {
 
 /// One appending writer in each of this many jobs; each waits until its append is durable. Rows are redacted on
 /// the way, as in the product.
-pub(crate) async fn paced(target: Target, jobs: usize, time: Duration) -> Pace {
+pub(crate) async fn paced(target: DatabaseTarget, jobs: usize, time: Duration) -> Pace {
     let Desk { store, sessions } = Desk::new(target, jobs).await;
     let (timed, started) = (Timed::start(), Instant::now());
     let writers: Vec<_> = sessions
@@ -57,7 +57,7 @@ pub(crate) async fn paced(target: Target, jobs: usize, time: Duration) -> Pace {
 /// The same rows by hand, on one connection with the product's durability settings.
 pub(crate) fn raw(runtime: &tokio::runtime::Runtime, path: &Path, time: Duration) -> Pace {
     // The product creates the schema and the job, then closes.
-    runtime.block_on(async { drop(Desk::new(Target::Sqlite(path.to_owned()), 1).await) });
+    runtime.block_on(async { drop(Desk::new(DatabaseTarget::Sqlite(path.to_owned()), 1).await) });
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).expect("opens");
     connection.set_prepared_statement_cache_capacity(64);

@@ -2,13 +2,13 @@
 
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Role;
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    Commit, Implied, Intent, Lease, MessageRow, NewJob, NewSession, SessionId, StepEnd, Text, Write,
+    Commit, DerivedRow, Intent, Lease, MessageRow, NewJob, NewSession, SessionId, StepEnd, StoredText, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath, text};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
 use papertape_core::time::Timestamp;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::bench::Timed;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -47,14 +47,14 @@ impl Append {
                 };
                 let end = StepEnd {
                     path: StepPath::new(path),
-                    class: Class::Local,
+                    class: StepClass::Local,
                     digest: parts.digest,
                     request_ref: parts.digest,
                     outcome_kind: OutcomeKind::Ok,
                     outcome_ref: parts.outcome.hash,
                     attempt: None,
                     reused_from: None,
-                    implied: vec![Implied::Message(row)],
+                    implied: vec![DerivedRow::Message(row)],
                 };
                 let texts = [parts.outcome, parts.content].map(Write::Text);
                 texts.into_iter().chain([Write::End(end)]).collect()
@@ -67,9 +67,9 @@ impl Append {
 pub(crate) struct Parts {
     pub(crate) digest: ContentHash,
     /// Text of the message.
-    pub(crate) content: Text,
+    pub(crate) content: StoredText,
     /// The step's outcome: a document that refers to the content.
-    pub(crate) outcome: Text,
+    pub(crate) outcome: StoredText,
 }
 
 impl Parts {
@@ -78,7 +78,7 @@ impl Parts {
             "{path}: the close stands above its average of twenty days and momentum has not turned, so I buy \
              ten shares at the open, keep the rest in cash and look again tomorrow."
         ));
-        let (outcome, _) = Doc::of(&json!(content.body)).into_parts();
+        let (outcome, _) = ContentDoc::of(&json!(content.body)).into_parts();
         Self { digest: ContentHash::of(path.as_bytes()), content, outcome }
     }
 }
@@ -90,7 +90,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) async fn new(target: Target, jobs: usize) -> Self {
+    pub(crate) async fn new(target: DatabaseTarget, jobs: usize) -> Self {
         let store = Store::open(target).await.expect("opens");
         let mut sessions = Vec::new();
         for number in 0..jobs {

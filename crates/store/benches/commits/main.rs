@@ -9,8 +9,8 @@ mod pgbench;
 mod raw;
 
 use appends::{Append, Desk, Pace, paced};
-use papertape_store::Target;
-use papertape_testkit::bench::{Aim, Bench, ROUNDS, Series, Table, Unit, main as run, median_fsync};
+use papertape_store::DatabaseTarget;
+use papertape_testkit::bench::{Bench, BenchTarget, ROUNDS, Series, Table, Unit, main as run, median_fsync};
 use papertape_testkit::postgres;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn sqlite() {
             };
             keep(0, raw::paced(&runtime, &at("raw"), append, FOR));
             for (which, writers) in [(1, 1), (2, MANY)] {
-                let target = Target::Sqlite(at(&writers.to_string()));
+                let target = DatabaseTarget::Sqlite(at(&writers.to_string()));
                 let pace = runtime
                     .block_on(async { paced(Desk::new(target, writers).await, writers, append, FOR).await });
                 keep(which, pace);
@@ -64,13 +64,19 @@ fn sqlite() {
         }
         let raw = Some(("bare SQLite, the same rows", &rates[0]));
         let name = append.name();
-        table.add(format!("{name}, 1 writer"), Unit::PerSecond, &rates[1], raw, Aim::RatioFrom(ONE_WRITER));
-        let aim = Aim::RatioFrom(aim_of_many(fsync));
+        table.add(
+            format!("{name}, 1 writer"),
+            Unit::PerSecond,
+            &rates[1],
+            raw,
+            BenchTarget::RatioFrom(ONE_WRITER),
+        );
+        let aim = BenchTarget::RatioFrom(aim_of_many(fsync));
         table.add(format!("{name}, {MANY} writers"), Unit::PerSecond, &rates[2], raw, aim);
         let raw = Some(("bare SQLite, the same rows", &cpu[0]));
         let of = format!("processor time, {name}");
-        table.add(format!("{of}, 1 writer"), Unit::Micros, &cpu[1], raw, Aim::Shown);
-        table.add(format!("{of}, {MANY} writers"), Unit::Micros, &cpu[2], raw, Aim::Shown);
+        table.add(format!("{of}, 1 writer"), Unit::Micros, &cpu[1], raw, BenchTarget::Shown);
+        table.add(format!("{of}, {MANY} writers"), Unit::Micros, &cpu[2], raw, BenchTarget::Shown);
     }
     table.print();
 }
@@ -89,17 +95,23 @@ fn action_log() {
         };
         keep(0, actions::raw(&runtime, &at("raw"), FOR));
         for (which, jobs) in [(1, 1), (2, MANY)] {
-            let target = Target::Sqlite(at(&jobs.to_string()));
+            let target = DatabaseTarget::Sqlite(at(&jobs.to_string()));
             keep(which, runtime.block_on(actions::paced(target, jobs, FOR)));
         }
     }
     let raw = Some(("bare SQLite, the same rows", &rates[0]));
-    table.add("row of the action log, 1 job", Unit::PerSecond, &rates[1], raw, Aim::RatioFrom(ONE_WRITER));
-    let aim = Aim::RatioFrom(aim_of_many(fsync));
+    table.add(
+        "row of the action log, 1 job",
+        Unit::PerSecond,
+        &rates[1],
+        raw,
+        BenchTarget::RatioFrom(ONE_WRITER),
+    );
+    let aim = BenchTarget::RatioFrom(aim_of_many(fsync));
     table.add(format!("row of the action log, {MANY} jobs"), Unit::PerSecond, &rates[2], raw, aim);
     let raw = Some(("bare SQLite, the same rows", &cpu[0]));
-    table.add("processor time, 1 job", Unit::Micros, &cpu[1], raw, Aim::Shown);
-    table.add(format!("processor time, {MANY} jobs"), Unit::Micros, &cpu[2], raw, Aim::Shown);
+    table.add("processor time, 1 job", Unit::Micros, &cpu[1], raw, BenchTarget::Shown);
+    table.add(format!("processor time, {MANY} jobs"), Unit::Micros, &cpu[2], raw, BenchTarget::Shown);
     table.print();
 }
 
@@ -118,8 +130,9 @@ fn on_postgres() {
     let names = ["pgbench 1", "pgbench 64", "1 writer", "64 writers, a job each", "64 writers, one job"];
     let mut rates: [Series; 5] = Default::default();
     for round in 0..ROUNDS {
-        let target =
-            |name: &str| Target::Postgres(place.url.clone(), format!("{}_{name}_{round}", place.schema));
+        let target = |name: &str| {
+            DatabaseTarget::Postgres(place.url.clone(), format!("{}_{name}_{round}", place.schema))
+        };
         for (which, clients) in [(0, 1), (1, MANY)] {
             let name = format!("raw{clients}");
             rates[which].push(runtime.block_on(pgbench::paced(
@@ -139,11 +152,17 @@ fn on_postgres() {
     }
     let name = append.name();
     let (one, many) = (Some(("pgbench, 1 client", &rates[0])), Some(("pgbench, 64 clients", &rates[1])));
-    table.add(format!("{name}, {}", names[2]), Unit::PerSecond, &rates[2], one, Aim::RatioFrom(ONE_WRITER));
-    let aim = Aim::RatioFrom(aim_of_many(fsync));
+    table.add(
+        format!("{name}, {}", names[2]),
+        Unit::PerSecond,
+        &rates[2],
+        one,
+        BenchTarget::RatioFrom(ONE_WRITER),
+    );
+    let aim = BenchTarget::RatioFrom(aim_of_many(fsync));
     table.add(format!("{name}, {}", names[3]), Unit::PerSecond, &rates[3], one, aim);
-    table.add(format!("{name}, {}", names[3]), Unit::PerSecond, &rates[3], many, Aim::Shown);
-    table.add(format!("{name}, {}", names[4]), Unit::PerSecond, &rates[4], one, Aim::Shown);
-    table.add(names[1], Unit::PerSecond, &rates[1], one, Aim::Shown);
+    table.add(format!("{name}, {}", names[3]), Unit::PerSecond, &rates[3], many, BenchTarget::Shown);
+    table.add(format!("{name}, {}", names[4]), Unit::PerSecond, &rates[4], one, BenchTarget::Shown);
+    table.add(names[1], Unit::PerSecond, &rates[1], one, BenchTarget::Shown);
     table.print();
 }

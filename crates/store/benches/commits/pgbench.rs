@@ -1,7 +1,7 @@
 //! The reference on PostgreSQL: pgbench writes the rows of an intent, prepared, one transaction each.
 
 use crate::appends::Desk;
-use papertape_store::Target;
+use papertape_store::DatabaseTarget;
 use papertape_testkit::postgres;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,8 +28,8 @@ pub(crate) fn program() -> Option<PathBuf> {
 }
 
 /// Transactions per second with this many clients, in a schema that the product created.
-pub(crate) async fn paced(program: &Path, target: Target, clients: usize, time: Duration) -> f64 {
-    let Target::Postgres(url, schema) = target.clone() else { panic!("a PostgreSQL is needed") };
+pub(crate) async fn paced(program: &Path, target: DatabaseTarget, clients: usize, time: Duration) -> f64 {
+    let DatabaseTarget::Postgres(url, schema) = target.clone() else { panic!("a PostgreSQL is needed") };
     let desk = Desk::new(target, clients).await;
     let sessions: Vec<i64> = desk.sessions.iter().map(|(_, session)| session.0).collect();
     assert_eq!(sessions, (1..=clients as i64).collect::<Vec<_>>(), "sessions are numbered from 1");

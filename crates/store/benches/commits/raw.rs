@@ -4,7 +4,7 @@
 
 use crate::appends::{Append, Desk, Pace, Parts};
 use papertape_core::record::SessionId;
-use papertape_store::Target;
+use papertape_store::DatabaseTarget;
 use papertape_testkit::bench::Timed;
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(crate) fn paced(runtime: &tokio::runtime::Runtime, path: &Path, append: Append, time: Duration) -> Pace {
     // The product creates the schema and the referenced rows, then closes.
     let session =
-        runtime.block_on(async { Desk::new(Target::Sqlite(path.to_owned()), 1).await.sessions[0].1 });
+        runtime.block_on(async { Desk::new(DatabaseTarget::Sqlite(path.to_owned()), 1).await.sessions[0].1 });
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).expect("opens");
     connection.set_prepared_statement_cache_capacity(64);

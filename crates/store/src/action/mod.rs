@@ -12,7 +12,7 @@ use crate::record::port;
 use crate::store::Store;
 use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::action::{self, ActionEntry, ActionRow, LogFrom, LogPage, PlanJob, Removed};
+use papertape_core::action::{self, ActionEntry, ActionRow, CleanupReport, LogPage, LogPosition, PlanJob};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
@@ -43,7 +43,7 @@ impl ActionLog for Store {
     fn list_action_logs<'a>(
         &'a self,
         job: &'a JobId,
-        from: LogFrom,
+        from: LogPosition,
         limit: u32,
     ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
         let wanted = Arc::new((job.clone(), from));
@@ -86,7 +86,7 @@ impl ActionLog for Store {
         older_than: Timestamp,
         most_rows: u32,
         dry_run: bool,
-    ) -> BoxFuture<'a, Result<Removed, RecordError>> {
+    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
         async move {
             let removed = if dry_run {
                 self.read(move |db| async move { retention::count(db, older_than, most_rows).await }.boxed())

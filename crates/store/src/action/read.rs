@@ -4,7 +4,7 @@ use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::read::page::{List, number, word};
 use crate::value::{Row, Value, params};
-use papertape_core::action::{ActionDraft, ActionRow, LogFrom, LogPage, MOST_ROWS, PlanJob, USUAL_ROWS};
+use papertape_core::action::{ActionDraft, ActionRow, LogPage, LogPosition, MAX_ROWS, PlanJob, USUAL_ROWS};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
 use papertape_core::plan::PlanId;
@@ -92,21 +92,21 @@ type Place = (i64, i64);
 pub(super) async fn list(
     db: &mut dyn Db,
     job: &JobId,
-    from: &LogFrom,
+    from: &LogPosition,
     limit: u32,
 ) -> Result<LogPage, StoreError> {
-    let limit = if limit == 0 { USUAL_ROWS } else { limit.min(MOST_ROWS) };
+    let limit = if limit == 0 { USUAL_ROWS } else { limit.min(MAX_ROWS) };
     let mut statement = Statement::new(format!("SELECT {ROW} FROM plan_action_logs WHERE 1 = 1"));
     statement.add(" AND job_id = ?", [job.into()]);
     let newest_first = match from {
-        LogFrom::Newest => true,
-        LogFrom::After(cursor) => {
+        LogPosition::Newest => true,
+        LogPosition::After(cursor) => {
             let (sequence, at) = place(cursor)?;
             is_of(db, job, (sequence, at)).await?;
             statement.add(" AND (sequence, created_at) > (?, ?)", [sequence.into(), at.into()]);
             false
         }
-        LogFrom::Before(before) => {
+        LogPosition::Before(before) => {
             let (sequence, at) = place(before)?;
             is_of(db, job, (sequence, at)).await?;
             statement.add(" AND (sequence, created_at) < (?, ?)", [sequence.into(), at.into()]);
@@ -123,14 +123,14 @@ pub(super) async fn list(
     let at = |row: &ActionRow| (row.sequence, to_micros(row.created_at));
     let cursor = match (rows.last(), from) {
         (Some(last), _) => text(at(last)),
-        (None, LogFrom::After(cursor)) => cursor.clone(),
+        (None, LogPosition::After(cursor)) => cursor.clone(),
         // Nothing at all, or nothing older: newer rows begin with the first row.
-        (None, LogFrom::Newest | LogFrom::Before(_)) => text((0, 0)),
+        (None, LogPosition::Newest | LogPosition::Before(_)) => text((0, 0)),
     };
     let before = match (rows.first(), from) {
         (Some(first), _) => older(db, job, at(first)).await?,
-        (None, LogFrom::After(cursor)) => older(db, job, behind(place(cursor)?)).await?,
-        (None, LogFrom::Newest | LogFrom::Before(_)) => None,
+        (None, LogPosition::After(cursor)) => older(db, job, behind(place(cursor)?)).await?,
+        (None, LogPosition::Newest | LogPosition::Before(_)) => None,
     };
     Ok(LogPage { rows, cursor, before })
 }

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::store::Store;
 use crate::value::params;
 use futures::FutureExt as _;
-use papertape_core::action::Removed;
+use papertape_core::action::CleanupReport;
 use papertape_core::id::JobId;
 use papertape_core::time::Timestamp;
 
@@ -19,8 +19,8 @@ impl Store {
         &self,
         older_than: Timestamp,
         most_rows: u32,
-    ) -> Result<Removed, StoreError> {
-        let mut removed = Removed::default();
+    ) -> Result<CleanupReport, StoreError> {
+        let mut removed = CleanupReport::default();
         let mut last = JobId::new("");
         loop {
             let after = last.clone();
@@ -69,7 +69,7 @@ pub(super) async fn count(
     db: &mut dyn Db,
     older_than: Timestamp,
     most_rows: u32,
-) -> Result<Removed, StoreError> {
+) -> Result<CleanupReport, StoreError> {
     let sql = format!(
         "SELECT coalesce(sum(CASE WHEN l.created_at < $1 THEN 1 ELSE 0 END), 0),
              coalesce(sum(CASE WHEN l.created_at >= $1 AND l.sequence < i.next_sequence - $2 THEN 1
@@ -80,9 +80,9 @@ pub(super) async fn count(
          WHERE l.job_id IN ({JOBS})"
     );
     let Some(mut row) = db.row(&sql, params![older_than, most_rows, ""]).await? else {
-        return Ok(Removed::default());
+        return Ok(CleanupReport::default());
     };
-    Ok(Removed { by_age: row.get()?, by_count: row.get()?, jobs: row.get()? })
+    Ok(CleanupReport { by_age: row.get()?, by_count: row.get()?, jobs: row.get()? })
 }
 
 /// Removes a job's old rows with their events; returns how many for their age and how many for exceeding the

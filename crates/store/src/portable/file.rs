@@ -1,6 +1,6 @@
 //! One portable file in the current format.
 
-use super::forms;
+use super::schema_versions;
 use crate::error::StoreError;
 use crate::sqlite::create;
 use papertape_core::action::{ActionDraft, ActionRow, PlanJob};
@@ -52,7 +52,7 @@ pub(super) struct Filed {
 
 /// The part of a job that is to be written.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct FilePart {
     /// Its index row.
     pub(super) index: PlanJob,
     /// Its rows from some number on; all of its rows if `anew`.
@@ -96,10 +96,10 @@ impl PortableFile {
         create(path)?;
         let mut file = Self::open(path)?;
         match file.form()? {
-            Some(forms::FORM) => {}
-            None => file.in_one(forms::bring)?,
+            Some(schema_versions::FORM) => {}
+            None => file.in_one(schema_versions::bring)?,
             Some(form) => {
-                forms::check(path, Some(form))?;
+                schema_versions::check(path, Some(form))?;
                 return Err(StoreError::file(path, &format!("it has the older form {form}")));
             }
         }
@@ -108,7 +108,7 @@ impl PortableFile {
 
     /// Its format; `None` if it is empty.
     pub(super) fn form(&self) -> Result<Option<i64>, StoreError> {
-        forms::form_of(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
+        schema_versions::form_of(&self.connection).map_err(|error| StoreError::file(&self.path, &error))
     }
 
     /// The connection, for making a backup.
@@ -204,7 +204,12 @@ impl PortableFile {
     }
 
     /// Writes parts of jobs and deletes others, atomically. A row that already exists is not duplicated.
-    pub(super) fn write(&mut self, record: &str, parts: &[Part], gone: &[JobId]) -> Result<(), StoreError> {
+    pub(super) fn write(
+        &mut self,
+        record: &str,
+        parts: &[FilePart],
+        gone: &[JobId],
+    ) -> Result<(), StoreError> {
         self.in_one(|transaction| {
             for job in gone {
                 remove(transaction, job)?;

@@ -6,15 +6,15 @@
 //! catch up at the next start. Our own code reads them only in [`PortableFiles::migrate`], which migrates older
 //! formats and imports jobs from files that were put into the folder.
 
-mod bring;
 mod file;
-mod forms;
 mod import;
 mod project;
+mod schema_versions;
 mod source;
+mod upgrade;
 
-pub use bring::{FileReport, PortableFiles};
 pub use project::Projector;
+pub use upgrade::{FileReport, PortableFiles};
 
 use papertape_core::plan::PlanId;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 //! A job's index row and the rows that its file already has determine what to write, so writing is idempotent and
 //! a crash loses nothing: the next start compares everything.
 
-use super::bring::{FileReport, PortableFiles, blocking};
-use super::file::{Filed, Mark, Part, PortableFile, set_aside};
+use super::file::{FilePart, Filed, Mark, PortableFile, set_aside};
+use super::upgrade::{FileReport, PortableFiles, blocking};
 use super::{files_in, path_of};
 use crate::action;
 use crate::db::Db;
@@ -127,8 +127,8 @@ struct Known {
 
 /// Pending changes to a file.
 #[derive(Debug, Default)]
-struct Work {
-    parts: Vec<Part>,
+struct ProjectorState {
+    parts: Vec<FilePart>,
     gone: Vec<JobId>,
 }
 
@@ -140,7 +140,7 @@ impl Known {
         self.damaged.clear();
         let found = files_in(&files.dir).map_err(|error| StoreError::file(&files.dir, &error))?;
         for (plan, path) in found {
-            match blocking(move || look(&path)).await {
+            match blocking(move || inspect(&path)).await {
                 Ok(Looked::Jobs(jobs)) => self.compare(files, plan, jobs).await?,
                 Ok(Looked::Damaged(error)) => {
                     self.tell(plan, &error);
@@ -186,7 +186,7 @@ impl Known {
             }
         }
         if !gone.is_empty() {
-            let work = Work { parts: Vec::new(), gone };
+            let work = ProjectorState { parts: Vec::new(), gone };
             self.write(files, plan, work).await;
         }
         Ok(())
@@ -212,14 +212,14 @@ impl Known {
     ) -> Result<(), StoreError> {
         let wanted: Vec<_> = jobs.iter().map(|job| (job.clone(), self.jobs.get(job).cloned())).collect();
         let parts = parts(files, wanted).await?;
-        let mut writes: BTreeMap<Option<PlanId>, Work> = BTreeMap::new();
-        let mut moves: BTreeMap<Option<PlanId>, Work> = BTreeMap::new();
+        let mut writes: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
+        let mut moves: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
         for (job, part) in jobs.iter().zip(parts) {
             let was = self.jobs.get(job).map(|(plan, _)| *plan);
             let is = match part {
-                Found::Same => continue,
-                Found::Gone => None,
-                Found::Part(part) => {
+                FileState::Same => continue,
+                FileState::Gone => None,
+                FileState::Part(part) => {
                     let plan = part.index.plan;
                     writes.entry(plan).or_default().parts.push(part);
                     Some(plan)
@@ -237,7 +237,12 @@ impl Known {
     }
 
     /// Applies changes to a file. Returns their jobs on failure.
-    async fn write(&mut self, files: &PortableFiles, plan: Option<PlanId>, work: Work) -> Vec<JobId> {
+    async fn write(
+        &mut self,
+        files: &PortableFiles,
+        plan: Option<PlanId>,
+        work: ProjectorState,
+    ) -> Vec<JobId> {
         let (path, record) = (path_of(&files.dir, plan), Arc::clone(&self.record));
         let work = Arc::new(work);
         let is_damaged = self.damaged.contains(&plan) && !work.parts.is_empty();
@@ -257,7 +262,7 @@ impl Known {
         }
         if let Err(error) = done {
             self.tell(plan, &error);
-            if !is_damaged && matches!(blocking(move || look(&path)).await, Ok(Looked::Damaged(_))) {
+            if !is_damaged && matches!(blocking(move || inspect(&path)).await, Ok(Looked::Damaged(_))) {
                 self.again = true;
             }
             let parts = work.parts.iter().map(|part| part.index.job.clone());
@@ -291,7 +296,7 @@ enum Looked {
     Damaged(StoreError),
 }
 
-fn look(path: &Path) -> Result<Looked, StoreError> {
+fn inspect(path: &Path) -> Result<Looked, StoreError> {
     let file = PortableFile::open(path)?;
     Ok(match file.sound() {
         Ok(()) => Looked::Jobs(file.jobs()?),
@@ -300,10 +305,10 @@ fn look(path: &Path) -> Result<Looked, StoreError> {
 }
 
 /// The part of a job that a file lacks.
-enum Found {
+enum FileState {
     Same,
     Gone,
-    Part(Part),
+    Part(FilePart),
 }
 
 /// Jobs that have or had a log, by ID.
@@ -347,7 +352,7 @@ async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<Job
 type Wanted = (JobId, Option<(Option<PlanId>, Mark)>);
 
 /// The part of each of these jobs that the files lack, on one snapshot.
-async fn parts(files: &PortableFiles, wanted: Vec<Wanted>) -> Result<Vec<Found>, StoreError> {
+async fn parts(files: &PortableFiles, wanted: Vec<Wanted>) -> Result<Vec<FileState>, StoreError> {
     let wanted = Arc::new(wanted);
     files
         .store
@@ -369,22 +374,22 @@ async fn part(
     db: &mut dyn Db,
     job: &JobId,
     known: Option<&(Option<PlanId>, Mark)>,
-) -> Result<Found, StoreError> {
+) -> Result<FileState, StoreError> {
     let Some(index) = action::index_of(db, job).await? else {
-        return Ok(if known.is_some() { Found::Gone } else { Found::Same });
+        return Ok(if known.is_some() { FileState::Gone } else { FileState::Same });
     };
     if index.next_sequence <= 1 {
         // No log yet.
-        return Ok(Found::Same);
+        return Ok(FileState::Same);
     }
     let now = Mark::of(&index);
     let from = match known {
-        Some((plan, mark)) if *plan == index.plan && *mark == now => return Ok(Found::Same),
+        Some((plan, mark)) if *plan == index.plan && *mark == now => return Ok(FileState::Same),
         Some((plan, mark)) if *plan == index.plan && adds(mark, &now) => Some(mark.next),
         _ => None,
     };
     let rows: Vec<ActionRow> = action::rows_from(db, job, from.unwrap_or(0)).await?;
-    Ok(Found::Part(Part { index, rows, anew: from.is_none() }))
+    Ok(FileState::Part(FilePart { index, rows, anew: from.is_none() }))
 }
 
 /// Whether rows were only appended since.

@@ -19,12 +19,12 @@ use tokio_rustls::TlsConnector;
 
 /// How to connect to a database.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct ConnectOptions {
     pub(super) config: tokio_postgres::Config,
     pub(super) tls: Tls,
 }
 
-impl Way {
+impl ConnectOptions {
     /// Parses a URL or `key=value` string, including the parameters `sslmode` (default `disable`; `prefer`,
     /// `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a PEM file; default: the system's roots).
     pub(super) fn of(url: &str) -> Result<Self, StoreError> {
@@ -205,8 +205,9 @@ mod tests {
 
     #[test]
     fn modes_are_known() {
-        let mode =
-            |text: &str| Way::of(&format!("postgres://h/d{text}")).map(|way| way.config.get_ssl_mode());
+        let mode = |text: &str| {
+            ConnectOptions::of(&format!("postgres://h/d{text}")).map(|way| way.config.get_ssl_mode())
+        };
         assert_eq!(mode("").ok(), Some(SslMode::Disable));
         assert_eq!(mode("?sslmode=disable").ok(), Some(SslMode::Disable));
         let told = mode("?sslmode=sometimes").expect_err("is refused").to_string();

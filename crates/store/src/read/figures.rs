@@ -2,7 +2,7 @@
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
-use crate::read::Used;
+use crate::read::UsageCost;
 use crate::store::{Engine, Store};
 use crate::value::params;
 use futures::FutureExt as _;
@@ -17,7 +17,7 @@ pub struct Figures {
     /// Jobs by status; every status is present.
     pub jobs: BTreeMap<&'static str, u64>,
     /// Usage of all sessions, including summaries.
-    pub used: Used,
+    pub used: UsageCost,
     /// Bytes of the schema's tables and indexes; `None` on SQLite, where the file sizes are used instead.
     pub bytes: Option<u64>,
 }
@@ -67,7 +67,7 @@ async fn jobs(db: &mut dyn Db) -> Result<BTreeMap<&'static str, u64>, StoreError
     Ok(jobs)
 }
 
-async fn used(db: &mut dyn Db) -> Result<Used, StoreError> {
+async fn used(db: &mut dyn Db) -> Result<UsageCost, StoreError> {
     let sql = "SELECT coalesce(sum(input_tokens + detached_input_tokens), 0),
         coalesce(sum(cached_tokens + detached_cached_tokens), 0),
         coalesce(sum(output_tokens + detached_output_tokens), 0),
@@ -95,7 +95,7 @@ async fn used(db: &mut dyn Db) -> Result<Used, StoreError> {
     for mut row in db.query(sql, &[]).await? {
         cost_usd += row.get::<Decimal>()? + row.get::<Decimal>()?;
     }
-    Ok(Used { usage, cost_usd, estimated_calls, unpriced_calls })
+    Ok(UsageCost { usage, cost_usd, estimated_calls, unpriced_calls })
 }
 
 pub(super) async fn schema_bytes(db: &mut dyn Db, schema: String) -> Result<u64, StoreError> {

@@ -46,7 +46,7 @@ pub struct DayCounts {
 
 /// Usage and cost: tokens and USD.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Used {
+pub struct UsageCost {
     /// Tokens.
     #[serde(flatten)]
     pub usage: Usage,
@@ -66,7 +66,7 @@ pub struct JobOverview {
     /// Its model-days.
     pub days: DayCounts,
     /// Its usage, including summaries.
-    pub used: Used,
+    pub used: UsageCost,
     /// Agents whose days another job has superseded, with that job.
     pub superseded: BTreeMap<AgentName, JobId>,
 }
@@ -102,9 +102,9 @@ pub struct JobDetails {
     /// Its model-days, by date and agent.
     pub days: Vec<DayRow>,
     /// Usage of its sessions.
-    pub used: Used,
+    pub used: UsageCost,
     /// Usage of its summaries.
-    pub used_by_summaries: Used,
+    pub used_by_summaries: UsageCost,
     /// Agents whose days another job has superseded, with that job.
     pub superseded: BTreeMap<AgentName, JobId>,
 }
@@ -216,7 +216,7 @@ async fn jobs(
 
 /// An overview whose days, costs and successors are filled in later.
 fn overview(job: JobRow) -> JobOverview {
-    JobOverview { job, days: DayCounts::default(), used: Used::default(), superseded: BTreeMap::new() }
+    JobOverview { job, days: DayCounts::default(), used: UsageCost::default(), superseded: BTreeMap::new() }
 }
 
 /// Fills in the jobs' progress, usage and successors.
@@ -249,7 +249,7 @@ fn day_counts(rows: Vec<(DayStatus, u64)>) -> DayCounts {
     counts
 }
 
-impl Used {
+impl UsageCost {
     /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -265,7 +265,10 @@ impl Used {
 }
 
 /// Usage of the jobs' sessions and of their summaries. Summed here: SQLite has no exact decimals.
-async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, Used)>, StoreError> {
+async fn used(
+    db: &mut dyn Db,
+    jobs: &[JobId],
+) -> Result<BTreeMap<JobId, (UsageCost, UsageCost)>, StoreError> {
     // Group sessions of equal cost: with house models, that is all of them.
     let sql = "SELECT job_id, sum(input_tokens), sum(cached_tokens), sum(output_tokens), cost_usd,
             sum(estimated_calls), sum(unpriced_calls),
@@ -280,17 +283,18 @@ async fn used(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, (Used, 
         Ok((own, summaries))
     })
     .await?;
-    let sum = |rows: Vec<(Used, Used)>| {
-        rows.into_iter()
-            .fold((Used::default(), Used::default()), |sum, row| (sum.0.and(row.0), sum.1.and(row.1)))
+    let sum = |rows: Vec<(UsageCost, UsageCost)>| {
+        rows.into_iter().fold((UsageCost::default(), UsageCost::default()), |sum, row| {
+            (sum.0.and(row.0), sum.1.and(row.1))
+        })
     };
     Ok(rows.into_iter().map(|(job, rows)| (job, sum(rows))).collect())
 }
 
-fn read_used(row: &mut Row) -> Result<Used, StoreError> {
+fn read_used(row: &mut Row) -> Result<UsageCost, StoreError> {
     let usage = Usage { input_tokens: row.get()?, cached_tokens: row.get()?, output_tokens: row.get()? };
     let cost_usd = row.get()?;
-    Ok(Used { usage, cost_usd, estimated_calls: row.get()?, unpriced_calls: row.get()? })
+    Ok(UsageCost { usage, cost_usd, estimated_calls: row.get()?, unpriced_calls: row.get()? })
 }
 
 async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, StoreError> {

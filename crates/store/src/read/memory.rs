@@ -13,7 +13,9 @@ use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::ledger::Direction;
-use papertape_core::record::{ContextRow, ErrorTag, GivenRow, ReflectionRow, RoundRow, SessionId};
+use papertape_core::record::{
+    ErrorTag, OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow, SessionId,
+};
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Timestamp, to_micros};
 use rust_decimal::Decimal;
@@ -27,7 +29,7 @@ const ARCHIVES: List = List { name: "archives", default: 50, most: 500 };
 
 /// A stored memory with the session that wrote it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Remembered<T> {
+pub struct StoredRound<T> {
     /// Row ID, in commit order.
     pub id: i64,
     /// The job.
@@ -84,7 +86,7 @@ pub struct GivenMemory {
     /// The whole block, as it appears in the prompt.
     pub text: String,
     /// The recalled items, each with its text.
-    pub items: Vec<(GivenRow, String)>,
+    pub items: Vec<(RecalledMemoryRow, String)>,
 }
 
 /// Compacted reflections of a period.
@@ -113,7 +115,7 @@ impl Store {
         &self,
         filter: &MemoryFilter,
         page: &PageRequest,
-    ) -> Result<Page<Remembered<RoundRow>>, StoreError> {
+    ) -> Result<Page<StoredRound<RoundMemoryRow>>, StoreError> {
         let wanted = Arc::new((filter.clone(), page.clone()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -130,7 +132,7 @@ impl Store {
         &self,
         filter: &MemoryFilter,
         page: &PageRequest,
-    ) -> Result<Page<Remembered<ContextRow>>, StoreError> {
+    ) -> Result<Page<StoredRound<OpenPositionContextRow>>, StoreError> {
         let wanted = Arc::new((filter.clone(), page.clone()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -147,7 +149,7 @@ impl Store {
         &self,
         filter: &TradeFilter,
         page: &PageRequest,
-    ) -> Result<Page<Remembered<ReflectionRow>>, StoreError> {
+    ) -> Result<Page<StoredRound<ReflectionRow>>, StoreError> {
         let wanted = Arc::new((filter.clone(), page.clone()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -193,7 +195,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the database fails.
-    pub async fn keep_archives(
+    pub async fn store_archives(
         &self,
         replaced: Vec<(JobId, AgentName, String)>,
         rows: Vec<ArchiveRow>,
@@ -243,7 +245,7 @@ async fn rounds(
     db: &mut dyn Db,
     filter: &MemoryFilter,
     page: &PageRequest,
-) -> Result<Page<Remembered<RoundRow>>, StoreError> {
+) -> Result<Page<StoredRound<RoundMemoryRow>>, StoreError> {
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {ROUND} FROM trader_round_memory WHERE pruned = 0"
     ));
@@ -255,7 +257,7 @@ async fn open(
     db: &mut dyn Db,
     filter: &MemoryFilter,
     page: &PageRequest,
-) -> Result<Page<Remembered<ContextRow>>, StoreError> {
+) -> Result<Page<StoredRound<OpenPositionContextRow>>, StoreError> {
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {CONTEXT} FROM open_position_contexts c
          WHERE c.state <> 'closed' AND NOT EXISTS (SELECT 1 FROM open_position_contexts n
@@ -272,7 +274,7 @@ async fn newest<T>(
     list: List,
     page: &PageRequest,
     read: fn(&mut Row) -> Result<T, StoreError>,
-) -> Result<Page<Remembered<T>>, StoreError> {
+) -> Result<Page<StoredRound<T>>, StoreError> {
     if let Some([id]) = list.key(page)? {
         statement.add(" AND id < ?", [number(&id)?.into()]);
     }
@@ -285,8 +287,8 @@ async fn newest<T>(
 pub(crate) fn remembered<T>(
     mut row: Row,
     read: fn(&mut Row) -> Result<T, StoreError>,
-) -> Result<Remembered<T>, StoreError> {
-    Ok(Remembered {
+) -> Result<StoredRound<T>, StoreError> {
+    Ok(StoredRound {
         id: row.get()?,
         job: row.get()?,
         agent: row.get()?,
@@ -309,7 +311,7 @@ async fn trades(
     db: &mut dyn Db,
     filter: &TradeFilter,
     page: &PageRequest,
-) -> Result<Page<Remembered<ReflectionRow>>, StoreError> {
+) -> Result<Page<StoredRound<ReflectionRow>>, StoreError> {
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {REFLECTION} FROM trade_reflections WHERE 1 = 1"
     ));
@@ -374,7 +376,7 @@ async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, 
          WHERE m.session_id = $1 ORDER BY m.step_id, m.ord",
         GIVEN.split(", ").map(|column| format!("m.{column}")).collect::<Vec<_>>().join(", ")
     );
-    let mut steps: BTreeMap<i64, (StepPath, ContentHash, Vec<GivenRow>)> = BTreeMap::new();
+    let mut steps: BTreeMap<i64, (StepPath, ContentHash, Vec<RecalledMemoryRow>)> = BTreeMap::new();
     for mut row in db.query(&sql, params![session]).await? {
         let (step, path, outcome): (i64, StepPath, ContentHash) = (row.get()?, row.get()?, row.get()?);
         let item = read_given(&mut row)?;
@@ -382,7 +384,7 @@ async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, 
     }
     let outcomes: BTreeSet<ContentHash> = steps.values().map(|step| step.1).collect();
     let outcomes = texts::documents(db, &outcomes).await?;
-    let told = |(path, outcome, rows): (StepPath, ContentHash, Vec<GivenRow>)| {
+    let told = |(path, outcome, rows): (StepPath, ContentHash, Vec<RecalledMemoryRow>)| {
         let document = outcomes
             .get(&outcome)
             .ok_or_else(|| StoreError::inconsistent(format!("the outcome of {path} is gone")))?;

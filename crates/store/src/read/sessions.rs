@@ -5,7 +5,7 @@ use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::record::implied::{POSITION, read_position, role};
-use crate::search::Question;
+use crate::search::SearchQuery;
 use crate::store::Store;
 use crate::texts::decode;
 use crate::value::{Row, Value, params};
@@ -13,7 +13,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
 use papertape_core::record::{DayStatus, PositionRow, SessionId};
-use papertape_core::tape::{Key, StepPath};
+use papertape_core::tape::{ScopeKey, StepPath};
 use papertape_core::time::{Date, Timestamp, to_micros};
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ pub struct MessageView {
 
 /// A page of a session's transcript.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Talk {
+pub struct ConversationPage {
     /// Total number of messages.
     pub total: u32,
     /// System prompts by node; only with the first page.
@@ -138,7 +138,7 @@ impl Store {
         node: Option<&str>,
         from: u32,
         page: &PageRequest,
-    ) -> Result<Option<Talk>, StoreError> {
+    ) -> Result<Option<ConversationPage>, StoreError> {
         let wanted = Arc::new((node.map(str::to_owned), page.clone()));
         self.read(move |db| {
             let wanted = Arc::clone(&wanted);
@@ -179,7 +179,7 @@ async fn sessions(
          s.started_at, s.completed_at, s.total_messages FROM trading_sessions s WHERE 1 = 1",
     );
     let question = match &filter.q {
-        Some(q) => match Question::ask(db, q).await? {
+        Some(q) => match SearchQuery::parse(db, q).await? {
             Some(question) => Some(question),
             None => return Ok(Page { items: Vec::new(), next: None }),
         },
@@ -191,7 +191,7 @@ async fn sessions(
         statement.add(" AND (s.started_at, s.id) > (?, ?)", key);
     }
     // A rare word yields few sessions: sort those instead of walking the index of starts.
-    let is_rare = question.as_ref().is_some_and(Question::is_rare);
+    let is_rare = question.as_ref().is_some_and(SearchQuery::is_rare);
     let order = if is_rare { " ORDER BY +s.started_at, s.id" } else { " ORDER BY s.started_at, s.id" };
     statement.add(&format!("{order} LIMIT ?"), [Value::from(list.limit(page) + 1)]);
     let rows = statement.query(db).await?;
@@ -216,7 +216,7 @@ async fn sessions(
 }
 
 /// Adds the filter's conditions.
-fn conditions(filter: &SessionFilter, question: Option<&Question>, statement: &mut Statement) {
+fn conditions(filter: &SessionFilter, question: Option<&SearchQuery>, statement: &mut Statement) {
     if let Some(job) = &filter.job {
         statement.add(" AND s.job_id = ?", [job.into()]);
     }
@@ -228,7 +228,7 @@ fn conditions(filter: &SessionFilter, question: Option<&Question>, statement: &m
     }
     if let Some(symbol) = &filter.symbol {
         // A path begins with the instrument's scope, spelled as on the tape.
-        let scope = format!("{}/", Key::Symbol(symbol.as_str().to_owned()));
+        let scope = format!("{}/", ScopeKey::Symbol(symbol.as_str().to_owned()));
         statement.add(
             " AND (EXISTS (SELECT 1 FROM positions p WHERE p.session_id = s.id AND p.symbol = ?)
               OR EXISTS (SELECT 1 FROM orders o WHERE o.session_id = s.id AND o.symbol = ?)
@@ -240,7 +240,7 @@ fn conditions(filter: &SessionFilter, question: Option<&Question>, statement: &m
     if filter.node.is_none() && question.is_none() {
         return;
     }
-    let among = if question.is_some_and(Question::is_rare) {
+    let among = if question.is_some_and(SearchQuery::is_rare) {
         " AND s.id IN (SELECT m.session_id FROM reasoning_log_rows m WHERE 1 = 1"
     } else {
         " AND EXISTS (SELECT 1 FROM reasoning_log_rows m WHERE m.session_id = s.id"
@@ -294,7 +294,7 @@ async fn talk(
     node: Option<&str>,
     from: u32,
     page: &PageRequest,
-) -> Result<Option<Talk>, StoreError> {
+) -> Result<Option<ConversationPage>, StoreError> {
     if db.row("SELECT 1 FROM trading_sessions WHERE id = $1", params![session]).await?.is_none() {
         return Ok(None);
     }
@@ -316,7 +316,7 @@ async fn talk(
     };
     let found = messages(db, session, node, Some((from, MESSAGES.limit(page) + 1))).await?;
     let messages = MESSAGES.page(page, found, |message| vec![message.message_index.into()]);
-    Ok(Some(Talk { total, instructions, messages }))
+    Ok(Some(ConversationPage { total, instructions, messages }))
 }
 
 /// All messages of a session, or a page of them starting at a message number.

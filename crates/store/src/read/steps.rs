@@ -11,7 +11,7 @@ use futures::FutureExt as _;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::record::{ExposureRow, ReusedFrom, SessionId};
-use papertape_core::tape::{Class, State, StepPath};
+use papertape_core::tape::{StepClass, StepPath, StepState};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
@@ -30,13 +30,13 @@ pub struct StepView {
     /// Its link number in the session's chain; `None` while it is open.
     pub seq: Option<i64>,
     /// Its class.
-    pub class: Class,
+    pub class: StepClass,
     /// Its digest.
     pub digest: ContentHash,
     /// Hash of the request's document.
     pub request_ref: Option<ContentHash>,
     /// Its state.
-    pub state: State,
+    pub state: StepState,
     /// Hash of the outcome's document.
     pub outcome_ref: Option<ContentHash>,
     /// The step from which it was copied: `job/agent/date/path`; in rules version 1, `job/session/path`.

@@ -14,7 +14,7 @@ use super::implied::DailyFigures;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::record::{HoldingRow, ReusedFrom, StartingPosition};
-use papertape_core::tape::{Class, OutcomeKind, StepPath};
+use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::Date;
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ pub(crate) fn follow(previous: ContentHash, link: &Value) -> ContentHash {
 #[derive(Debug)]
 pub(crate) struct StepLink<'a> {
     pub(crate) path: &'a StepPath,
-    pub(crate) class: Class,
+    pub(crate) class: StepClass,
     pub(crate) digest: ContentHash,
     pub(crate) request_ref: Option<ContentHash>,
     /// `None`: abandoned.

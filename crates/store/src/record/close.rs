@@ -1,7 +1,7 @@
 //! Closing a session: its final rows, and the link that commits to them.
 
 use super::chain::{self, CloseLink, DayLink};
-use super::commit::Applying;
+use super::commit::CommitApplier;
 use super::implied::{self, DailyFigures};
 use crate::error::StoreError;
 use crate::value::params;
@@ -10,7 +10,7 @@ use papertape_core::json;
 use papertape_core::record::{CloseSession, DayStatus, HoldingRow, StartingPosition};
 use serde_json::json;
 
-impl Applying<'_> {
+impl CommitApplier<'_> {
     pub(super) async fn close(&mut self, close: &CloseSession) -> Result<(), StoreError> {
         if self.head.closed {
             return Err(StoreError::inconsistent(format!("the session {} is closed already", self.head.id)));

@@ -14,8 +14,8 @@ use crate::value::params;
 use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::record::{AttemptEnd, Commit, Intent, ReusedFrom, StepEnd, Text, Write};
-use papertape_core::tape::{Class, StepPath};
+use papertape_core::record::{AttemptEnd, Commit, Intent, ReusedFrom, StepEnd, StoredText, Write};
+use papertape_core::tape::{StepClass, StepPath};
 use rust_decimal::Decimal;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub(super) async fn apply(db: &mut dyn Db, commit: &Commit) -> Result<(), StoreE
     let mut fence = Fence::take_for(db, &commit.lease, events, is_progress).await?;
     texts::insert(db, commit.writes.iter().filter_map(text)).await?;
     let head = Head::load(db, commit.session, &commit.lease, commit.detached).await?;
-    let mut applying = Applying { db, commit, fence: &mut fence, head };
+    let mut applying = CommitApplier { db, commit, fence: &mut fence, head };
     for write in &commit.writes {
         applying.write(write).await?;
     }
@@ -50,7 +50,8 @@ const fn is_progress(write: &Write) -> bool {
 fn events(write: &Write) -> usize {
     match write {
         Write::End(end) => {
-            usize::from(end.class == Class::Guard) + end.implied.iter().map(implied::events).sum::<usize>()
+            usize::from(end.class == StepClass::Guard)
+                + end.implied.iter().map(implied::events).sum::<usize>()
         }
         Write::Instructions { .. } | Write::Action(_) | Write::FailDay { .. } | Write::CloseSession(_) => 1,
         Write::Text(_)
@@ -66,7 +67,7 @@ fn events(write: &Write) -> usize {
     }
 }
 
-fn text(write: &Write) -> Option<&Text> {
+fn text(write: &Write) -> Option<&StoredText> {
     match write {
         Write::Text(text) => Some(text),
         Write::CloseSession(close) => Some(&close.state),
@@ -75,7 +76,7 @@ fn text(write: &Write) -> Option<&Text> {
 }
 
 /// A commit while it is being applied.
-pub(super) struct Applying<'a> {
+pub(super) struct CommitApplier<'a> {
     pub(super) db: &'a mut dyn Db,
     pub(super) commit: &'a Commit,
     pub(super) fence: &'a mut Fence,
@@ -83,15 +84,15 @@ pub(super) struct Applying<'a> {
 }
 
 /// An existing step.
-struct Found {
+struct FoundSession {
     id: i64,
     is_open: bool,
-    class: Class,
+    class: StepClass,
     digest: ContentHash,
     cost_usd: Option<Decimal>,
 }
 
-impl Applying<'_> {
+impl CommitApplier<'_> {
     async fn write(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
             // All texts were stored beforehand.
@@ -179,7 +180,7 @@ impl Applying<'_> {
     }
 
     /// Ends an attempt, and adds its usage to the step and the session.
-    async fn end_attempt(&mut self, step: &Found, ended: &AttemptEnd) -> Result<(), StoreError> {
+    async fn end_attempt(&mut self, step: &FoundSession, ended: &AttemptEnd) -> Result<(), StoreError> {
         let usage = ended.usage;
         let values = params![
             self.commit.at,
@@ -234,7 +235,7 @@ impl Applying<'_> {
             if let Some(attempt) = &end.attempt {
                 self.end_attempt(step, attempt).await?;
             }
-            if step.class == Class::External && end.class == Class::External && !step.is_open {
+            if step.class == StepClass::External && end.class == StepClass::External && !step.is_open {
                 // Its guard closed earlier: this only adds to the cost.
                 return Ok(());
             }
@@ -269,7 +270,7 @@ impl Applying<'_> {
             }
             .to_json(),
         );
-        let n = if end.class == Class::Guard { Some(self.verdict_event(end).await?) } else { None };
+        let n = if end.class == StepClass::Guard { Some(self.verdict_event(end).await?) } else { None };
         let commit = self.commit;
         let sql = if found.is_some() {
             "UPDATE steps SET class = $5, digest = $6, request_ref = $7, state = 'done', outcome_kind = $8,
@@ -312,8 +313,13 @@ impl Applying<'_> {
             .ok_or_else(|| StoreError::inconsistent(format!("the step {} is gone", end.path)))?
             .get()?;
         if let (None, Some(attempt)) = (&found, &end.attempt) {
-            let step =
-                Found { id: step_id, is_open: false, class: end.class, digest: end.digest, cost_usd: None };
+            let step = FoundSession {
+                id: step_id,
+                is_open: false,
+                class: end.class,
+                digest: end.digest,
+                cost_usd: None,
+            };
             self.end_attempt(&step, attempt).await?;
         }
         let origin = Origin { step_id, path: &end.path, at: commit.at };
@@ -336,7 +342,7 @@ impl Applying<'_> {
         self.must_be_open(&step.path)?;
         let commit = self.commit;
         let implied_hash = json::hash(&json!([]));
-        let class = Class::External;
+        let class = StepClass::External;
         let link = StepLink {
             path: &step.path,
             class,
@@ -434,7 +440,7 @@ impl Applying<'_> {
         Ok(())
     }
 
-    async fn find(&mut self, path: &StepPath) -> Result<Option<Found>, StoreError> {
+    async fn find(&mut self, path: &StepPath) -> Result<Option<FoundSession>, StoreError> {
         let row = self
             .db
             .row(
@@ -444,7 +450,7 @@ impl Applying<'_> {
             )
             .await?;
         let read = |mut row: crate::value::Row| {
-            Ok(Found {
+            Ok(FoundSession {
                 id: row.get()?,
                 is_open: row.get::<String>()? == "intent",
                 class: row.get()?,

@@ -10,7 +10,7 @@ use crate::value::{Row, params};
 use papertape_core::id::ContentHash;
 use papertape_core::money::Money;
 use papertape_core::record::{
-    ActionTerms, ExposureRow, Implied, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
+    ActionTerms, DerivedRow, ExposureRow, MessageRow, OrderRow, PositionRow, SessionId, SnapshotRow,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Timestamp, from_micros, to_micros};
@@ -27,23 +27,23 @@ pub(super) struct Origin<'a> {
 }
 
 /// Number of events that a row produces.
-pub(super) fn events(implied: &Implied) -> usize {
-    usize::from(matches!(implied, Implied::Message(_) | Implied::Order(_)))
+pub(super) fn events(implied: &DerivedRow) -> usize {
+    usize::from(matches!(implied, DerivedRow::Message(_) | DerivedRow::Order(_)))
 }
 
 /// The rows in a form that both databases can store, so that their hash is the same when they are read back:
 /// instants are whole microseconds, and PostgreSQL has neither a negative zero nor NUL.
-pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
+pub(super) fn storable(rows: &[DerivedRow]) -> Vec<DerivedRow> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
         match row {
-            Implied::Message(row) => row.tool_name.iter_mut().for_each(clean),
-            Implied::Exposure(row) => {
+            DerivedRow::Message(row) => row.tool_name.iter_mut().for_each(clean),
+            DerivedRow::Exposure(row) => {
                 clean(&mut row.series);
                 let micros = row.latest_known_at.map(to_micros);
                 row.latest_known_at = micros.and_then(from_micros);
             }
-            Implied::Position(row) => {
+            DerivedRow::Position(row) => {
                 unsign(&mut row.amount.0);
                 row.price.iter_mut().for_each(|price| unsign(&mut price.0));
                 unsign(&mut row.cash.0);
@@ -54,7 +54,7 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 row.symbol.iter_mut().for_each(clean_symbol);
                 storable_terms(&mut row.terms);
             }
-            Implied::Order(row) => {
+            DerivedRow::Order(row) => {
                 unsign(&mut row.quantity.0);
                 for price in [&mut row.price, &mut row.stop, &mut row.target].into_iter().flatten() {
                     unsign(&mut price.0);
@@ -68,7 +68,7 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 row.code.iter_mut().for_each(clean);
                 row.message.iter_mut().for_each(clean);
             }
-            Implied::Snapshot(row) => {
+            DerivedRow::Snapshot(row) => {
                 unsign(&mut row.quantity.0);
                 unsign(&mut row.avg_price.0);
                 unsign(&mut row.close.0);
@@ -78,10 +78,10 @@ pub(super) fn storable(rows: &[Implied]) -> Vec<Implied> {
                 clean_symbol(&mut row.symbol);
                 clean(&mut row.position_id);
             }
-            Implied::Round(row) => memory::storable_round(row),
-            Implied::Context(row) => memory::storable_context(row),
-            Implied::Reflection(row) => memory::storable_reflection(row),
-            Implied::Given(row) => memory::storable_given(row),
+            DerivedRow::Round(row) => memory::storable_round(row),
+            DerivedRow::Context(row) => memory::storable_context(row),
+            DerivedRow::Reflection(row) => memory::storable_reflection(row),
+            DerivedRow::Given(row) => memory::storable_given(row),
         }
     }
     rows
@@ -123,16 +123,16 @@ pub(super) async fn insert(
     head: &mut Head,
     origin: Origin<'_>,
     ord: usize,
-    row: &Implied,
+    row: &DerivedRow,
 ) -> Result<(), StoreError> {
     match row {
-        Implied::Message(row) => insert_message(db, fence, head, origin, ord, row).await,
-        Implied::Order(row) => insert_order(db, fence, head, origin, ord, row).await,
-        Implied::Round(row) => memory::insert_round(db, head, origin, ord, row).await,
-        Implied::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
-        Implied::Reflection(row) => memory::insert_reflection(db, head, origin, ord, row).await,
-        Implied::Given(row) => memory::insert_given(db, head, origin, ord, row).await,
-        Implied::Exposure(row) => db
+        DerivedRow::Message(row) => insert_message(db, fence, head, origin, ord, row).await,
+        DerivedRow::Order(row) => insert_order(db, fence, head, origin, ord, row).await,
+        DerivedRow::Round(row) => memory::insert_round(db, head, origin, ord, row).await,
+        DerivedRow::Context(row) => memory::insert_context(db, head, origin, ord, row).await,
+        DerivedRow::Reflection(row) => memory::insert_reflection(db, head, origin, ord, row).await,
+        DerivedRow::Given(row) => memory::insert_given(db, head, origin, ord, row).await,
+        DerivedRow::Exposure(row) => db
             .execute(
                 "INSERT INTO exposures (session_id, dataset, series, first_date, last_date, row_count,
                  latest_known_at, step_id, ord) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -150,7 +150,7 @@ pub(super) async fn insert(
             )
             .await
             .map(drop),
-        Implied::Position(row) => db
+        DerivedRow::Position(row) => db
             .execute(
                 "INSERT INTO positions (job_id, date, model, action_id, action_type, symbol, amount, price,
                  cash, portfolio_value, session_id, created_at, step_id, ord, order_id, fee, slippage,
@@ -185,7 +185,7 @@ pub(super) async fn insert(
             )
             .await
             .map(drop),
-        Implied::Snapshot(row) => db
+        DerivedRow::Snapshot(row) => db
             .execute(
                 "INSERT INTO position_snapshots (session_id, symbol, position_id, quantity, avg_price,
                  close, unrealised_pnl, stop, leverage, step_id, ord)
@@ -222,7 +222,7 @@ async fn insert_message(
         .await?
         .ok_or_else(|| StoreError::inconsistent(format!("the message of {} has no text", origin.path)))?
         .get()?;
-    search::behind::later(db, content_id).await?;
+    search::deferred_index::later(db, content_id).await?;
     let index = head.message();
     let event = json!({
         "session": head.id, "agent": head.agent, "date": head.date, "path": origin.path,
@@ -297,12 +297,12 @@ async fn insert_order(
 }
 
 /// A session's derived rows by step, in the step's order, each with its table.
-pub(crate) type BySteps = BTreeMap<i64, BTreeMap<i64, Implied>>;
+pub(crate) type BySteps = BTreeMap<i64, BTreeMap<i64, DerivedRow>>;
 
 /// Reads all derived rows of a session back.
 pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<BySteps, StoreError> {
     let mut found = BySteps::new();
-    let mut collect = |rows: Vec<Row>, read: fn(&mut Row) -> Result<Implied, StoreError>| {
+    let mut collect = |rows: Vec<Row>, read: fn(&mut Row) -> Result<DerivedRow, StoreError>| {
         for mut row in rows {
             let (step, ord): (Option<i64>, Option<i64>) = (row.get()?, row.get()?);
             // Rows without a step were imported with their session and are not part of a chain.
@@ -317,7 +317,7 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
     };
     let session = params![session];
     collect(db.query(MESSAGES, session).await?, |row| {
-        Ok(Implied::Message(MessageRow {
+        Ok(DerivedRow::Message(MessageRow {
             role: role(&row.get::<String>()?)?,
             content: row.get()?,
             tool_name: row.get()?,
@@ -328,28 +328,28 @@ pub(crate) async fn of_session(db: &mut dyn Db, session: SessionId) -> Result<By
         format!("SELECT step_id, ord, {columns} FROM {table} WHERE session_id = $1")
     };
     let exposures = db.query(&select(EXPOSURE, "exposures"), session).await?;
-    collect(exposures, |row| Ok(Implied::Exposure(read_exposure(row)?)))?;
+    collect(exposures, |row| Ok(DerivedRow::Exposure(read_exposure(row)?)))?;
     let positions = db.query(&select(POSITION, "positions"), session).await?;
     collect(positions, |row| {
         // The session's close writes the day's profit and return to the last row, and chains them there.
         let row = read_position(row)?;
-        Ok(Implied::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
+        Ok(DerivedRow::Position(PositionRow { daily_profit: None, daily_return_pct: None, ..row }))
     })?;
     let orders = db.query(&select(ORDER, "orders"), session).await?;
-    collect(orders, |row| Ok(Implied::Order(Box::new(read_order(row)?))))?;
+    collect(orders, |row| Ok(DerivedRow::Order(Box::new(read_order(row)?))))?;
     let snapshots = db.query(&select(SNAPSHOT, "position_snapshots"), session).await?;
-    collect(snapshots, |row| Ok(Implied::Snapshot(read_snapshot(row)?)))?;
+    collect(snapshots, |row| Ok(DerivedRow::Snapshot(read_snapshot(row)?)))?;
     collect(db.query(&select(memory::ROUND, "trader_round_memory"), session).await?, |row| {
-        Ok(Implied::Round(Box::new(memory::read_round(row)?)))
+        Ok(DerivedRow::Round(Box::new(memory::read_round(row)?)))
     })?;
     collect(db.query(&select(memory::CONTEXT, "open_position_contexts"), session).await?, |row| {
-        Ok(Implied::Context(Box::new(memory::read_context(row)?)))
+        Ok(DerivedRow::Context(Box::new(memory::read_context(row)?)))
     })?;
     collect(db.query(&select(memory::REFLECTION, "trade_reflections"), session).await?, |row| {
-        Ok(Implied::Reflection(Box::new(memory::read_reflection(row)?)))
+        Ok(DerivedRow::Reflection(Box::new(memory::read_reflection(row)?)))
     })?;
     collect(db.query(&select(memory::GIVEN, "session_memory"), session).await?, |row| {
-        Ok(Implied::Given(memory::read_given(row)?))
+        Ok(DerivedRow::Given(memory::read_given(row)?))
     })?;
     Ok(found)
 }

@@ -9,14 +9,14 @@ use crate::texts;
 use crate::value::{Row, params};
 use papertape_core::json;
 use papertape_core::ledger::Direction;
-use papertape_core::record::{ContextRow, GivenRow, ReflectionRow, RoundRow};
+use papertape_core::record::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};
 use papertape_core::time::{Timestamp, from_micros, to_micros};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Converts the row to a form that both databases can store.
-pub(super) fn storable_round(row: &mut RoundRow) {
+pub(super) fn storable_round(row: &mut RoundMemoryRow) {
     scrub(row);
     whole(&mut row.known_at);
     for asset in &mut row.assets {
@@ -28,7 +28,7 @@ pub(super) fn storable_round(row: &mut RoundRow) {
 }
 
 /// As [`storable_round`].
-pub(super) fn storable_context(row: &mut ContextRow) {
+pub(super) fn storable_context(row: &mut OpenPositionContextRow) {
     scrub(row);
     whole(&mut row.known_at);
     whole(&mut row.opened_at);
@@ -61,7 +61,7 @@ pub(super) fn storable_reflection(row: &mut ReflectionRow) {
 }
 
 /// As [`storable_round`].
-pub(super) fn storable_given(row: &mut GivenRow) {
+pub(super) fn storable_given(row: &mut RecalledMemoryRow) {
     scrub(row);
     whole(&mut row.known_at);
 }
@@ -96,7 +96,7 @@ pub(super) async fn insert_round(
     head: &Head,
     origin: Origin<'_>,
     ord: usize,
-    row: &RoundRow,
+    row: &RoundMemoryRow,
 ) -> Result<(), StoreError> {
     db.execute(
         "INSERT INTO trader_round_memory (job_id, model, session_id, round_id, situation, summary, source,
@@ -138,7 +138,7 @@ pub(super) async fn insert_context(
     head: &Head,
     origin: Origin<'_>,
     ord: usize,
-    row: &ContextRow,
+    row: &OpenPositionContextRow,
 ) -> Result<(), StoreError> {
     db.execute(
         "INSERT INTO open_position_contexts (job_id, model, session_id, position_id, symbol, side, state,
@@ -241,7 +241,7 @@ pub(super) async fn insert_given(
     head: &Head,
     origin: Origin<'_>,
     ord: usize,
-    row: &GivenRow,
+    row: &RecalledMemoryRow,
 ) -> Result<(), StoreError> {
     db.execute(
         "INSERT INTO session_memory (session_id, kind, memory_id, job, known_at, step_id, ord)
@@ -293,8 +293,8 @@ pub(crate) const REFLECTION: &str = "trade_id, position_id, part, position_close
 /// The columns that [`read_given`] reads.
 pub(crate) const GIVEN: &str = "kind, memory_id, job, known_at";
 
-pub(crate) fn read_round(row: &mut Row) -> Result<RoundRow, StoreError> {
-    Ok(RoundRow {
+pub(crate) fn read_round(row: &mut Row) -> Result<RoundMemoryRow, StoreError> {
+    Ok(RoundMemoryRow {
         round_id: row.get()?,
         situation: row.get()?,
         summary: row.get()?,
@@ -308,8 +308,8 @@ pub(crate) fn read_round(row: &mut Row) -> Result<RoundRow, StoreError> {
     })
 }
 
-pub(crate) fn read_context(row: &mut Row) -> Result<ContextRow, StoreError> {
-    Ok(ContextRow {
+pub(crate) fn read_context(row: &mut Row) -> Result<OpenPositionContextRow, StoreError> {
+    Ok(OpenPositionContextRow {
         position_id: row.get()?,
         symbol: row.get()?,
         side: direction(row)?,
@@ -360,8 +360,8 @@ pub(crate) fn read_reflection(row: &mut Row) -> Result<ReflectionRow, StoreError
     })
 }
 
-pub(crate) fn read_given(row: &mut Row) -> Result<GivenRow, StoreError> {
-    Ok(GivenRow { kind: word(row)?, memory_id: row.get()?, job: row.get()?, known_at: row.get()? })
+pub(crate) fn read_given(row: &mut Row) -> Result<RecalledMemoryRow, StoreError> {
+    Ok(RecalledMemoryRow { kind: word(row)?, memory_id: row.get()?, job: row.get()?, known_at: row.get()? })
 }
 
 fn word<T: std::str::FromStr<Err = String>>(row: &mut Row) -> Result<T, StoreError> {

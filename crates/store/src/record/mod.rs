@@ -17,19 +17,19 @@ use crate::value::{Row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
-use papertape_core::ports::{BoxFuture, Record, RecordError};
+use papertape_core::ports::{BoxFuture, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DayStatus, Implied, Lease, NewSession, OpenedSession, SessionId, Spent, TapeRow,
-    Unsummarised,
+    AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
+    SessionWithoutSummary, TapeRow, UsageTotal,
 };
-use papertape_core::tape::{OutcomeKind, State, StepPath};
+use papertape_core::tape::{OutcomeKind, StepPath, StepState};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-impl Record for Store {
+impl RecordStore for Store {
     fn open_session<'a>(
         &'a self,
         lease: &'a Lease,
@@ -42,7 +42,7 @@ impl Record for Store {
         }))
     }
 
-    fn tape<'a>(
+    fn load_tape<'a>(
         &'a self,
         session: SessionId,
         detached: bool,
@@ -56,10 +56,10 @@ impl Record for Store {
         }))
     }
 
-    fn implied<'a>(
+    fn load_derived_rows<'a>(
         &'a self,
         session: SessionId,
-    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<Implied>>, RecordError>> {
+    ) -> BoxFuture<'a, Result<BTreeMap<StepPath, Vec<DerivedRow>>, RecordError>> {
         port(self.read(move |db| implied_by_path(db, session).boxed()))
     }
 
@@ -109,7 +109,10 @@ impl Record for Store {
         }))
     }
 
-    fn unsummarised<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Unsummarised>, RecordError>> {
+    fn unsummarised<'a>(
+        &'a self,
+        job: &'a JobId,
+    ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
             let job = job.clone();
@@ -117,7 +120,7 @@ impl Record for Store {
         }))
     }
 
-    fn spent<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<Spent>, RecordError>> {
+    fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
         let job = job.clone();
         port(self.read(move |db| {
             let job = job.clone();
@@ -246,7 +249,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
 async fn implied_by_path(
     db: &mut dyn Db,
     session: SessionId,
-) -> Result<BTreeMap<StepPath, Vec<Implied>>, StoreError> {
+) -> Result<BTreeMap<StepPath, Vec<DerivedRow>>, StoreError> {
     let mut rows = implied::of_session(db, session).await?;
     let mut by_path = BTreeMap::new();
     let sql = "SELECT id, path FROM steps WHERE session_id = $1 AND detached = $2";
@@ -260,11 +263,11 @@ async fn implied_by_path(
 }
 
 /// Reads a step's state from its two columns.
-pub(crate) fn read_state(state: &str, kind: Option<OutcomeKind>) -> Result<State, StoreError> {
+pub(crate) fn read_state(state: &str, kind: Option<OutcomeKind>) -> Result<StepState, StoreError> {
     match (state, kind) {
-        ("intent", None) => Ok(State::Intent),
-        ("done", Some(kind)) => Ok(State::Done(kind)),
-        ("abandoned", None) => Ok(State::Abandoned),
+        ("intent", None) => Ok(StepState::Intent),
+        ("done", Some(kind)) => Ok(StepState::Done(kind)),
+        ("abandoned", None) => Ok(StepState::Abandoned),
         _ => Err(StoreError::inconsistent(format!("a step is `{state}` with the outcome {kind:?}"))),
     }
 }
@@ -290,17 +293,18 @@ pub(crate) async fn agent_state(
     Ok(Some(AgentState { after, hash, state }))
 }
 
-async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<Unsummarised>, StoreError> {
+async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<SessionWithoutSummary>, StoreError> {
     let sql = "SELECT id, model, date FROM trading_sessions
         WHERE job_id = $1 AND completed_at IS NOT NULL
           AND session_summary IS NULL AND summary_error IS NULL
         ORDER BY date, model";
     let rows = db.query(sql, params![job]).await?;
-    let read = |mut row: Row| Ok(Unsummarised { session: row.get()?, agent: row.get()?, date: row.get()? });
+    let read =
+        |mut row: Row| Ok(SessionWithoutSummary { session: row.get()?, agent: row.get()?, date: row.get()? });
     rows.into_iter().map(read).collect()
 }
 
-async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
+async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<UsageTotal>, StoreError> {
     let sql = "SELECT model, date, input_tokens, cached_tokens, output_tokens, cost_usd, estimated_calls,
         unpriced_calls, detached_input_tokens, detached_cached_tokens, detached_output_tokens,
         detached_cost_usd, detached_estimated_calls, detached_unpriced_calls
@@ -315,7 +319,15 @@ async fn spent(db: &mut dyn Db, job: &JobId) -> Result<Vec<Spent>, StoreError> {
             let (estimated_calls, unpriced_calls) = (row.get()?, row.get()?);
             if usage != Usage::default() || !cost_usd.is_zero() {
                 let agent = agent.clone();
-                all.push(Spent { agent, date, detached, usage, cost_usd, estimated_calls, unpriced_calls });
+                all.push(UsageTotal {
+                    agent,
+                    date,
+                    detached,
+                    usage,
+                    cost_usd,
+                    estimated_calls,
+                    unpriced_calls,
+                });
             }
         }
     }

@@ -1,14 +1,14 @@
 //! A session's text outside its steps: the system prompts of its nodes, and its summaries.
 
 use super::chain;
-use super::commit::Applying;
+use super::commit::CommitApplier;
 use crate::error::StoreError;
 use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::tape::StepPath;
 use serde_json::json;
 
-impl Applying<'_> {
+impl CommitApplier<'_> {
     pub(super) async fn instructions(&mut self, node: &str, hash: ContentHash) -> Result<(), StoreError> {
         let there = "SELECT 1 FROM session_instructions WHERE session_id = $1 AND node = $2";
         if self.db.row(there, params![self.head.id, node]).await?.is_some() {

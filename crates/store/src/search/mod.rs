@@ -6,14 +6,14 @@
 //! the last character on its own: any part of such a text can be found, down to a single character. A text
 //! matches if it contains all words of the query, in any order.
 
-pub(crate) mod behind;
-mod words;
+pub(crate) mod deferred_index;
+mod tokenizer;
 
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::texts;
 use crate::value::{Row, Value, params};
-use words::{Word, asked};
+use tokenizer::{Word, query_tokens};
 
 /// Indexes the text, unless it already is.
 pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreError> {
@@ -36,7 +36,7 @@ pub(crate) async fn index(db: &mut dyn Db, text_id: i64) -> Result<(), StoreErro
         .row("SELECT body, encoding FROM texts WHERE id = $1", params![text_id])
         .await?
         .map_or_else(|| Err(StoreError::inconsistent("a text is gone")), read)?;
-    let words = words::indexed(&body);
+    let words = tokenizer::indexed(&body);
     if !words.is_empty() {
         db.execute(add, params![text_id, words.join(" ")]).await?;
     }
@@ -50,7 +50,7 @@ pub(crate) async fn forget(db: &mut dyn Db, text_id: i64, body: &str) -> Result<
     if known.is_some() {
         // A contentless index must be given the values to delete.
         let sql = "INSERT INTO text_search (text_search, rowid, words) VALUES ('delete', $1, $2)";
-        db.execute(sql, params![text_id, words::indexed(body).join(" ")]).await?;
+        db.execute(sql, params![text_id, tokenizer::indexed(body).join(" ")]).await?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ const EVERYWHERE_OF: i64 = 10;
 
 /// A search query.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct SearchQuery {
     backend: Backend,
     words: Value,
     frequency: Frequency,
@@ -85,15 +85,15 @@ enum Frequency {
     Everywhere,
 }
 
-impl Question {
+impl SearchQuery {
     /// Parses a query and estimates how frequent its words are. `None` if it has no words and so matches nothing.
-    pub(crate) async fn ask(db: &mut dyn Db, question: &str) -> Result<Option<Self>, StoreError> {
+    pub(crate) async fn parse(db: &mut dyn Db, question: &str) -> Result<Option<Self>, StoreError> {
         let backend = db.backend();
-        let asked = asked(question);
+        let asked = query_tokens(question);
         if asked.is_empty() {
             return Ok(None);
         }
-        let newest = behind::matching(db, &asked).await?;
+        let newest = deferred_index::matching(db, &asked).await?;
         let words = quoted(backend, &asked);
         let frequency = match backend {
             Backend::Sqlite => frequency(db, &words).await?,
@@ -171,12 +171,12 @@ fn listed(backend: Backend, column: &str) -> String {
 /// A condition on the IDs of the matching texts: SQL with one `?`, and its value. `None` if the query has no
 /// words and so matches nothing.
 pub(crate) fn condition(backend: Backend, column: &str, question: &str) -> Option<(String, Value)> {
-    let words = asked(question);
+    let words = query_tokens(question);
     (!words.is_empty()).then(|| (listed(backend, column), quoted(backend, &words)))
 }
 
 /// One condition for each word of the query, in the form that [`condition`] has for all of them.
 pub(crate) fn conditions(backend: Backend, column: &str, question: &str) -> Vec<(String, Value)> {
-    let words = asked(question);
+    let words = query_tokens(question);
     words.iter().map(|word| (listed(backend, column), quoted(backend, std::slice::from_ref(word)))).collect()
 }

@@ -22,7 +22,7 @@ impl Drop for Lock {
 }
 
 /// ID of the process that holds the lock of the data file at `path`; does not acquire it.
-pub(crate) fn holder(path: &Path) -> Option<u32> {
+pub(crate) fn lock_owner_pid(path: &Path) -> Option<u32> {
     let mut file = File::open(beside(path, ".lock")).ok()?;
     // Shared, so that concurrent checks do not mistake each other for owners.
     match file.try_lock_shared() {

@@ -14,7 +14,7 @@ use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
 use futures::FutureExt as _;
 use lock::Lock;
-pub(crate) use lock::holder;
+pub(crate) use lock::lock_owner_pid;
 use papertape_core::ports::BoxFuture;
 use read_source::ReadSource;
 pub(crate) use read_source::TemporaryCopy;
@@ -92,7 +92,7 @@ impl Engine {
             return async { Err(StoreError::ReadOnly) }.boxed();
         };
         let (sender, receiver) = oneshot::channel();
-        writer.send(Box::new(Work { work, result: None, sender }));
+        writer.send(Box::new(WriteJob { work, result: None, sender }));
         answered(receiver)
     }
 
@@ -147,14 +147,14 @@ pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Work for the writer, and where to send its result.
-struct Work<T, F> {
+struct WriteJob<T, F> {
     work: F,
     /// `None`: not run, or it panicked.
     result: Option<Result<T, StoreError>>,
     sender: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> writer::Task for Work<T, F>
+impl<T, F> writer::WriterTask for WriteJob<T, F>
 where
     T: Send,
     F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send,

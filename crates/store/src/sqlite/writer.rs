@@ -4,7 +4,7 @@
 use super::connection::SqliteDb;
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::search::behind;
+use crate::search::deferred_index;
 use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,7 +22,7 @@ const BEHIND: u64 = 4096;
 const TEXTS: usize = 64;
 
 /// Work to be done inside a transaction.
-pub(super) trait Task: Send {
+pub(super) trait WriterTask: Send {
     /// Does the work. Returns `false` if it failed and its changes must be rolled back. It may be called again
     /// after a rollback.
     fn run(&mut self, db: &mut dyn Db) -> bool;
@@ -38,7 +38,7 @@ pub(super) trait Task: Send {
 /// The writer's handle. Dropping it waits until all tasks sent are durable.
 #[derive(Debug)]
 pub(super) struct Writer {
-    tasks: Option<Sender<Box<dyn Task>>>,
+    tasks: Option<Sender<Box<dyn WriterTask>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -54,7 +54,7 @@ impl Writer {
 
     /// Queues a task. If the thread is gone, the task is dropped together with its sender, which notifies the
     /// waiter.
-    pub(super) fn send(&self, task: Box<dyn Task>) {
+    pub(super) fn send(&self, task: Box<dyn WriterTask>) {
         if let Some(tasks) = &self.tasks {
             let _ = tasks.send(task);
         }
@@ -70,7 +70,7 @@ impl Drop for Writer {
     }
 }
 
-fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
+fn work(mut connection: Connection, queue: &Receiver<Box<dyn WriterTask>>) {
     // Process the backlog left by an earlier process first.
     let mut is_behind = true;
     let mut up_to_date_at = connection.total_changes();
@@ -110,7 +110,7 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn Task>>) {
 /// index makes progress again.
 fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
     let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
-        let done = super::ready(Box::pin(behind::catch_up(&mut SqliteDb::new(connection), TEXTS)));
+        let done = super::ready(Box::pin(deferred_index::catch_up(&mut SqliteDb::new(connection), TEXTS)));
         match done {
             Ok(count) => commit(connection).map(|()| count),
             Err(error) => {
@@ -134,7 +134,7 @@ fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
     }
 }
 
-fn transact(connection: &mut Connection, mut group: Vec<Box<dyn Task>>) {
+fn transact(connection: &mut Connection, mut group: Vec<Box<dyn WriterTask>>) {
     let ended = match together(connection, &mut group) {
         Some(ended) => ended,
         None => one_by_one(connection, &mut group),
@@ -147,7 +147,10 @@ fn transact(connection: &mut Connection, mut group: Vec<Box<dyn Task>>) {
 /// Runs all tasks without savepoints, which is much cheaper: with savepoints, the full text index is written once
 /// per task instead of once per transaction. Returns `None` if one of several tasks failed, which is rare:
 /// everything was then rolled back.
-fn together(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Option<Result<(), StoreError>> {
+fn together(
+    connection: &mut Connection,
+    group: &mut [Box<dyn WriterTask>],
+) -> Option<Result<(), StoreError>> {
     if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
         return Some(Err(error));
     }
@@ -162,7 +165,7 @@ fn together(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Option<
 }
 
 /// Runs each task in its own savepoint; only a failed task is rolled back.
-fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Result<(), StoreError> {
+fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) -> Result<(), StoreError> {
     run(connection, "BEGIN IMMEDIATE")?;
     for task in group {
         if let Err(error) = in_savepoint(connection, &mut **task) {
@@ -172,7 +175,7 @@ fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn Task>]) -> Resul
     commit(connection)
 }
 
-fn in_savepoint(connection: &mut Connection, task: &mut dyn Task) -> Result<(), StoreError> {
+fn in_savepoint(connection: &mut Connection, task: &mut dyn WriterTask) -> Result<(), StoreError> {
     run(connection, "SAVEPOINT task")?;
     if !guarded(connection, task) {
         run(connection, "ROLLBACK TO task")?;
@@ -181,7 +184,7 @@ fn in_savepoint(connection: &mut Connection, task: &mut dyn Task) -> Result<(), 
 }
 
 /// A panic is a bug in that task and must not take down the writer.
-fn guarded(connection: &mut Connection, task: &mut dyn Task) -> bool {
+fn guarded(connection: &mut Connection, task: &mut dyn WriterTask) -> bool {
     let ran = catch_unwind(AssertUnwindSafe(|| task.run(&mut SqliteDb::new(connection))));
     ran.unwrap_or_else(|_| {
         tracing::error!("a write to the record panicked and was taken back");

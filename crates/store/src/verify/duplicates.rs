@@ -7,7 +7,7 @@ use crate::record::memory;
 use crate::texts;
 use crate::value::params;
 use papertape_core::id::JobId;
-use papertape_core::record::{Implied, SessionId};
+use papertape_core::record::{DerivedRow, SessionId};
 use papertape_core::tape::StepPath;
 
 /// Rows of a session that contradict their session or step; `$1` is the session. Each statement counts them.
@@ -188,10 +188,10 @@ pub(super) async fn of_job(
 pub(super) async fn of_rows(
     db: &mut dyn Db,
     step: i64,
-    rows: &[&Implied],
+    rows: &[&DerivedRow],
 ) -> Result<Option<String>, StoreError> {
     let mut words = rows.iter().filter_map(|row| match row {
-        Implied::Reflection(row) => Some(memory::search_text(row)),
+        DerivedRow::Reflection(row) => Some(memory::search_text(row)),
         _ => None,
     });
     let Some(first) = words.next() else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Checks above the sessions: each expected day, the job's anchor, its agents' chains, and a published head.
 
 use super::texts::Texts;
-use super::{Broken, duplicates};
+use super::{ChainBreak, duplicates};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::head::{ExpectedDay, JobRows};
@@ -16,29 +16,29 @@ pub(super) async fn check(
     db: &mut dyn Db,
     rows: &JobRows,
     published: Option<&JobHead>,
-) -> Result<Option<Broken>, StoreError> {
+) -> Result<Option<ChainBreak>, StoreError> {
     if let Some(broken) = days(rows) {
         return Ok(Some(broken));
     }
     if let Some((table, why)) = duplicates::of_job(db, &rows.job, rows.rules_version).await? {
-        return Ok(Some(Broken::of_job(vec![table], why)));
+        return Ok(Some(ChainBreak::of_job(vec![table], why)));
     }
     if let Some(why) = documents(db, rows).await? {
-        return Ok(Some(Broken::of_job(vec!["texts"], why)));
+        return Ok(Some(ChainBreak::of_job(vec!["texts"], why)));
     }
     let branched = rows.config.pointer("/branch/job").and_then(Value::as_str);
     if rows.parent.as_ref().is_some_and(|parent| Some(parent.as_str()) != branched) {
-        return Ok(Some(Broken::of_job(vec!["jobs"], "its parent is not the job that it branched from")));
+        return Ok(Some(ChainBreak::of_job(vec!["jobs"], "its parent is not the job that it branched from")));
     }
     if let Some((tables, why)) = rows.altered() {
-        return Ok(Some(Broken::of_job(tables, why)));
+        return Ok(Some(ChainBreak::of_job(tables, why)));
     }
     Ok(published.and_then(|published| extends(rows, published)))
 }
 
 /// Each expected day is a session, a day completed in another job, or one of an agent's last days that has not
 /// been reached yet.
-fn days(rows: &JobRows) -> Option<Broken> {
+fn days(rows: &JobRows) -> Option<ChainBreak> {
     let mut by_agent: BTreeMap<&AgentName, Vec<&ExpectedDay>> = BTreeMap::new();
     for day in &rows.days {
         by_agent.entry(&day.agent).or_default().push(day);
@@ -50,7 +50,7 @@ fn days(rows: &JobRows) -> Option<Broken> {
         let mut ends_at = None;
         for day in days {
             let broken = |tables: &[&'static str], why: &str| {
-                Some(Broken::of_day(agent, day.date, tables.to_vec(), why))
+                Some(ChainBreak::of_day(agent, day.date, tables.to_vec(), why))
             };
             let session = sessions.get(&day.date);
             let is_skipped = day.status == DayStatus::Skipped;
@@ -86,7 +86,12 @@ fn days(rows: &JobRows) -> Option<Broken> {
         }
         if let Some(date) = ends_at.filter(|_| rows.status == JobStatus::Completed) {
             let why = "the job is completed, and this day is not";
-            return Some(Broken::of_day(agent, date, vec!["trading_sessions", "job_details", "jobs"], why));
+            return Some(ChainBreak::of_day(
+                agent,
+                date,
+                vec!["trading_sessions", "job_details", "jobs"],
+                why,
+            ));
         }
     }
     // The assistant's jobs have a session but no expected days.
@@ -99,7 +104,12 @@ fn days(rows: &JobRows) -> Option<Broken> {
                 by_agent.get(agent).is_some_and(|days| days.iter().any(|day| day.date == *date));
             if !is_expected {
                 let tables = vec!["trading_sessions", "job_details"];
-                return Some(Broken::of_day(agent, *date, tables, "nobody expected a session on this day"));
+                return Some(ChainBreak::of_day(
+                    agent,
+                    *date,
+                    tables,
+                    "nobody expected a session on this day",
+                ));
             }
         }
     }
@@ -133,14 +143,17 @@ fn hashes(object: Option<&Value>) -> impl Iterator<Item = ContentHash> + '_ {
 }
 
 /// Whether the record extends the published head. The sessions themselves are verified separately.
-fn extends(rows: &JobRows, published: &JobHead) -> Option<Broken> {
+fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
     if published.job != rows.job {
         let why = format!("the published head is of job {}", published.job);
-        return Some(Broken::of_job(vec!["jobs"], why));
+        return Some(ChainBreak::of_job(vec!["jobs"], why));
     }
     if published.rules_version != rows.rules_version || published.anchor != rows.computed_anchor() {
         let tables = vec!["jobs", "job_configs", "job_details"];
-        return Some(Broken::of_job(tables, "the job was to do something else when its head was published"));
+        return Some(ChainBreak::of_job(
+            tables,
+            "the job was to do something else when its head was published",
+        ));
     }
     let chains = rows.computed_chains();
     for (agent, head) in &published.agents {
@@ -149,12 +162,17 @@ fn extends(rows: &JobRows, published: &JobHead) -> Option<Broken> {
         let tables = vec!["trading_sessions", "job_details", "agent_chains"];
         if link != Some(&head.head) {
             let why = format!("the days of {agent} do not go on from the published head");
-            return Some(Broken { agent: Some(agent.clone()), ..Broken::of_job(tables, why) });
+            return Some(ChainBreak { agent: Some(agent.clone()), ..ChainBreak::of_job(tables, why) });
         }
         if let Some(open) = &head.open
             && !rows.sessions.get(agent).is_some_and(|sessions| sessions.contains_key(&open.date))
         {
-            return Some(Broken::of_day(agent, open.date, tables, "the session that was open is not there"));
+            return Some(ChainBreak::of_day(
+                agent,
+                open.date,
+                tables,
+                "the session that was open is not there",
+            ));
         }
     }
     None

@@ -35,7 +35,7 @@ pub struct ChainReport {
     /// The job's head, if the record is intact.
     pub head: Option<JobHead>,
     /// The first place, by day, agent and commit, where the record was altered.
-    pub broken: Option<Broken>,
+    pub broken: Option<ChainBreak>,
 }
 
 /// The newest link of a session.
@@ -53,7 +53,7 @@ pub struct SessionHead {
 
 /// A place where the record was altered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct ChainBreak {
     /// The session; `None` for the job itself or a day without a session.
     pub session: Option<SessionId>,
     /// The agent; `None` for all agents.
@@ -68,7 +68,7 @@ pub struct Broken {
     pub why: String,
 }
 
-impl std::fmt::Display for Broken {
+impl std::fmt::Display for ChainBreak {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (&self.agent, self.date) {
             (Some(agent), Some(date)) => write!(f, "{agent} on {date}")?,
@@ -86,7 +86,7 @@ impl std::fmt::Display for Broken {
     }
 }
 
-impl Broken {
+impl ChainBreak {
     /// A break that affects the job as a whole.
     fn of_job(tables: Vec<&'static str>, why: impl Into<String>) -> Self {
         Self { session: None, agent: None, date: None, path: None, tables, why: why.into() }
@@ -137,7 +137,7 @@ impl Store {
         let (rules, sessions): (u32, Vec<SessionId>) = match found {
             Ok(found) => found,
             Err(StoreError::Inconsistent(why)) => {
-                report.broken = Some(Broken::of_job(vec!["jobs", "trading_sessions"], why));
+                report.broken = Some(ChainBreak::of_job(vec!["jobs", "trading_sessions"], why));
                 return Ok(report);
             }
             Err(error) => return Err(error),
@@ -163,8 +163,10 @@ impl Store {
             let wanted = Arc::clone(&wanted);
             async move {
                 let Some(rows) = JobRows::load(db, &wanted.0).await? else {
-                    let broken =
-                        Broken::of_job(vec!["jobs", "job_configs"], "what the job was to do is not there");
+                    let broken = ChainBreak::of_job(
+                        vec!["jobs", "job_configs"],
+                        "what the job was to do is not there",
+                    );
                     return Ok((None, is_there.then_some(broken)));
                 };
                 let broken = job::check(db, &rows, wanted.1.as_ref()).await?;
@@ -174,7 +176,7 @@ impl Store {
         });
         (report.head, report.broken) = match of_job.await {
             Ok((head, broken)) => (head.filter(|_| broken.is_none()), broken),
-            Err(StoreError::Inconsistent(why)) => (None, Some(Broken::of_job(vec!["jobs"], why))),
+            Err(StoreError::Inconsistent(why)) => (None, Some(ChainBreak::of_job(vec!["jobs"], why))),
             Err(error) => return Err(error),
         };
         Ok(report)
@@ -193,8 +195,8 @@ impl Store {
         });
         match checked.await {
             Err(StoreError::Inconsistent(why)) => {
-                let broken = Broken::of_job(vec!["trading_sessions"], why);
-                Ok(Some(Err(Box::new(Broken { session: Some(session), ..broken }))))
+                let broken = ChainBreak::of_job(vec!["trading_sessions"], why);
+                Ok(Some(Err(Box::new(ChainBreak { session: Some(session), ..broken }))))
             }
             checked => checked,
         }

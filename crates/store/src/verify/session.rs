@@ -1,7 +1,7 @@
 //! Verifies one session: its chain and, since rules version 2, that of its summaries.
 
 use super::texts::Texts;
-use super::{Broken, SessionHead, duplicates};
+use super::{ChainBreak, SessionHead, duplicates};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::read::{read_holding, read_starting};
@@ -12,14 +12,14 @@ use crate::record::implied::{self, BySteps};
 use crate::value::{Row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
-use papertape_core::record::{Implied, JobHead, ReusedFrom, SessionId};
-use papertape_core::tape::{Class, OutcomeKind, StepPath};
+use papertape_core::record::{DerivedRow, JobHead, ReusedFrom, SessionId};
+use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::Date;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The session's head and the number of links in its chains, or where they break.
-pub(super) type Checked = Result<(SessionHead, u64), Box<Broken>>;
+pub(super) type Checked = Result<(SessionHead, u64), Box<ChainBreak>>;
 
 /// A broken link: step, tables, reason.
 pub(super) struct Break(pub(super) Option<StepPath>, pub(super) Vec<&'static str>, pub(super) String);
@@ -43,8 +43,8 @@ pub(super) async fn verify(
     Ok(Some(match checked {
         Ok((head, links)) => Ok((SessionHead { session: id, agent, date, head }, links)),
         Err(Break(path, tables, why)) => {
-            let broken = Broken::of_day(&agent, date, tables, why);
-            Err(Box::new(Broken { session: Some(id), path, ..broken }))
+            let broken = ChainBreak::of_day(&agent, date, tables, why);
+            Err(Box::new(ChainBreak { session: Some(id), path, ..broken }))
         }
     }))
 }
@@ -92,7 +92,7 @@ async fn check(
         return Ok(Err(found));
     }
     if !walk.implied.is_empty() {
-        let rows: Vec<Implied> = walk.implied.into_values().flat_map(BTreeMap::into_values).collect();
+        let rows: Vec<DerivedRow> = walk.implied.into_values().flat_map(BTreeMap::into_values).collect();
         return Ok(Err(Break(None, tables(&rows), "there are rows of no step".to_owned())));
     }
     if let Some(found) = duplicates::of_session(db, id, rules).await? {
@@ -103,17 +103,17 @@ async fn check(
 
 /// The data of a link.
 enum Link {
-    Step(Box<Step>),
+    Step(Box<ChainedStep>),
     Instructions { node: String, text: ContentHash },
     Close,
     Summary { path: Option<StepPath>, text: Option<String>, error: Option<String> },
 }
 
 /// A row of `steps`.
-struct Step {
+struct ChainedStep {
     id: i64,
     path: StepPath,
-    class: Class,
+    class: StepClass,
     digest: ContentHash,
     request_ref: Option<ContentHash>,
     kind: Option<OutcomeKind>,
@@ -254,7 +254,11 @@ impl Walk {
     }
 
     /// The link of a step, from its current rows.
-    async fn step(&mut self, db: &mut dyn Db, step: &Step) -> Result<Result<Value, Break>, StoreError> {
+    async fn step(
+        &mut self,
+        db: &mut dyn Db,
+        step: &ChainedStep,
+    ) -> Result<Result<Value, Break>, StoreError> {
         let broken = |tables: Vec<&'static str>, why: &str| {
             Ok(Err(Break(Some(step.path.clone()), tables, why.to_owned())))
         };
@@ -264,13 +268,13 @@ impl Walk {
             let tables = tables(rows.into_iter().flat_map(BTreeMap::values));
             return broken(tables, "the rows of this step are not numbered as they were");
         }
-        let rows: Vec<&Implied> = rows.into_iter().flat_map(BTreeMap::values).collect();
+        let rows: Vec<&DerivedRow> = rows.into_iter().flat_map(BTreeMap::values).collect();
         let implied_hash = json::hash(&json::to_value(&rows));
         if Some(implied_hash) != step.implied_hash {
             let tables = tables(rows);
             return broken(tables, "the rows of this step are not those that were written");
         }
-        let spoken = rows.iter().filter(|row| matches!(row, Implied::Message(_))).count();
+        let spoken = rows.iter().filter(|row| matches!(row, DerivedRow::Message(_))).count();
         if !self.messages.take(step.id, spoken) {
             return broken(vec!["reasoning_log_rows"], "its messages are not where they were");
         }
@@ -304,10 +308,10 @@ impl Walk {
     }
 
     /// Checks the texts that a step references.
-    async fn texts_of(&mut self, db: &mut dyn Db, step: &Step) -> Result<Option<Break>, StoreError> {
+    async fn texts_of(&mut self, db: &mut dyn Db, step: &ChainedStep) -> Result<Option<Break>, StoreError> {
         let rows = self.implied.remove(&step.id).unwrap_or_default();
         let contents = rows.values().filter_map(|row| match row {
-            Implied::Message(message) => Some(message.content),
+            DerivedRow::Message(message) => Some(message.content),
             _ => None,
         });
         for hash in step.request_ref.into_iter().chain(step.outcome_ref).chain(contents) {
@@ -319,9 +323,9 @@ impl Walk {
     }
 }
 
-fn step(mut row: Row) -> Result<(i64, Step), StoreError> {
+fn step(mut row: Row) -> Result<(i64, ChainedStep), StoreError> {
     let (id, seq) = (row.get()?, row.get()?);
-    let step = Step {
+    let step = ChainedStep {
         id,
         path: row.get()?,
         class: row.get()?,
@@ -353,19 +357,19 @@ async fn attempts(
     Ok(attempts)
 }
 
-fn tables<'a>(rows: impl IntoIterator<Item = &'a Implied>) -> Vec<&'static str> {
+fn tables<'a>(rows: impl IntoIterator<Item = &'a DerivedRow>) -> Vec<&'static str> {
     let tables: BTreeSet<&str> = rows
         .into_iter()
         .map(|row| match row {
-            Implied::Message(_) => "reasoning_log_rows",
-            Implied::Exposure(_) => "exposures",
-            Implied::Position(_) => "positions",
-            Implied::Order(_) => "orders",
-            Implied::Snapshot(_) => "position_snapshots",
-            Implied::Round(_) => "trader_round_memory",
-            Implied::Context(_) => "open_position_contexts",
-            Implied::Reflection(_) => "trade_reflections",
-            Implied::Given(_) => "session_memory",
+            DerivedRow::Message(_) => "reasoning_log_rows",
+            DerivedRow::Exposure(_) => "exposures",
+            DerivedRow::Position(_) => "positions",
+            DerivedRow::Order(_) => "orders",
+            DerivedRow::Snapshot(_) => "position_snapshots",
+            DerivedRow::Round(_) => "trader_round_memory",
+            DerivedRow::Context(_) => "open_position_contexts",
+            DerivedRow::Reflection(_) => "trade_reflections",
+            DerivedRow::Given(_) => "session_memory",
         })
         .chain(std::iter::once("steps"))
         .collect();

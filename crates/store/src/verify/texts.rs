@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::texts;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
-use papertape_core::tape::{expand, references};
+use papertape_core::tape::{inline, references};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ impl Texts {
             {
                 return Ok(Some(format!("the text {} is not what was written", other.0)));
             }
-            let whole = expand(&stored, &|hash| lifted.get(&hash).cloned());
+            let whole = inline(&stored, &|hash| lifted.get(&hash).cloned());
             let same = whole.is_ok_and(|whole| {
                 ContentHash::of(format!("json\n{}", json::canonical(&whole)).as_bytes()) == hash
             });

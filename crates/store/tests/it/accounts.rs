@@ -113,7 +113,7 @@ async fn what_continues_a_replaced_account_is_replaced_too(place: Place) {
         matches!(&refused, Err(RecordError::Superseded { job, agent }) if job.as_str() == "next" && agent.as_str() == "a"),
         "{refused:?}"
     );
-    assert!(store.job(&late.id).await.expect("reads").is_none());
+    assert!(store.get_job(&late.id).await.expect("reads").is_none());
     store.enqueue(NewJob { parent: Some(JobId::new("last")), ..late }).await.expect("queues a branch");
 }
 

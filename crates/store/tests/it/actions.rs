@@ -4,8 +4,8 @@ use crate::desk::{at, claim, new_job};
 use crate::places::{Place, on_both};
 use futures::future::join_all;
 use papertape_core::action::{
-    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, LogFrom, LogPage, Removed, WHOLE_JOB,
-    still_open,
+    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, CleanupReport, LogPage, LogPosition,
+    WHOLE_JOB, still_open,
 };
 use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
@@ -45,7 +45,7 @@ pub(crate) async fn running(store: &Store, job: &str) -> Lease {
 }
 
 async fn all(store: &Store, job: &str) -> LogPage {
-    store.list_action_logs(&JobId::new(job), LogFrom::Newest, 500).await.expect("reads")
+    store.list_action_logs(&JobId::new(job), LogPosition::Newest, 500).await.expect("reads")
 }
 
 fn numbers(rows: &[ActionRow]) -> Vec<i64> {
@@ -104,12 +104,12 @@ async fn many_jobs_lose_nothing(place: Place) {
             join_all(writers).await;
             let mut found = Vec::new();
             let mut page =
-                store.list_action_logs(&JobId::new(&name), LogFrom::After("0.0".to_owned()), 150).await;
+                store.list_action_logs(&JobId::new(&name), LogPosition::After("0.0".to_owned()), 150).await;
             while let Ok(LogPage { rows, cursor, .. }) = page
                 && !rows.is_empty()
             {
                 found.extend(numbers(&rows));
-                page = store.list_action_logs(&JobId::new(&name), LogFrom::After(cursor), 150).await;
+                page = store.list_action_logs(&JobId::new(&name), LogPosition::After(cursor), 150).await;
             }
             assert_eq!(found, (1..=rows).collect::<Vec<i64>>(), "{name}");
         }
@@ -164,7 +164,7 @@ async fn retention_removes_what_is_old_and_nothing_else(place: Place) {
         store.append_action_log(&busy, entry("help", ActionStatus::Completed), at(n)).await.expect("writes");
     }
     store.finish(&lease, JobStatus::Failed, None).await.expect("ends");
-    let wanted = Removed { by_age: 3, by_count: 2, jobs: 1 };
+    let wanted = CleanupReport { by_age: 3, by_count: 2, jobs: 1 };
     assert_eq!(store.cleanup_action_logs(at(4), 5, true).await.expect("counts"), wanted);
     assert_eq!(all(&store, "stopped").await.rows.len(), 10, "a dry run removes nothing");
     assert_eq!(store.cleanup_action_logs(at(4), 5, false).await.expect("removes"), wanted);
@@ -173,10 +173,10 @@ async fn retention_removes_what_is_old_and_nothing_else(place: Place) {
     assert_eq!(place.number("SELECT rows_kept FROM plan_job_index WHERE job_id = 'stopped'").await, 5);
     let told = "SELECT count(*) FROM job_events WHERE job_id = 'stopped' AND kind = 'log_entry'";
     assert_eq!(place.number(told).await, 5, "their events went with them");
-    assert_eq!(store.cleanup_action_logs(at(4), 5, false).await.expect("removes"), Removed::default());
+    assert_eq!(store.cleanup_action_logs(at(4), 5, false).await.expect("removes"), CleanupReport::default());
 
-    assert_eq!(store.cleanup_action_logs(at(4), 7, false).await.expect("removes"), Removed::default());
-    let wanted = Removed { by_age: 5, by_count: 0, jobs: 1 };
+    assert_eq!(store.cleanup_action_logs(at(4), 7, false).await.expect("removes"), CleanupReport::default());
+    let wanted = CleanupReport { by_age: 5, by_count: 0, jobs: 1 };
     assert_eq!(store.cleanup_action_logs(at(11), 5, false).await.expect("removes"), wanted);
     store.requeue(&JobId::new("stopped")).await.expect("queues");
     let lease = claim(&store, "stopped").await;
@@ -203,7 +203,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
 /// Goal: a reader that starts with the newest rows and follows both cursors ends up with every row once and in
 /// order, whatever was written between the pages.
 async fn pages_drop_and_repeat_nothing(place: Place) {
-    let cases = if matches!(place.target, papertape_store::Target::Sqlite(_)) { 48 } else { 8 };
+    let cases = if matches!(place.target, papertape_store::DatabaseTarget::Sqlite(_)) { 48 } else { 8 };
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::with_cases(cases)
@@ -215,7 +215,7 @@ async fn pages_drop_and_repeat_nothing(place: Place) {
         check_pages(&store, &format!("job-{case}"), written, limit, &turns).await;
     }
     for text in ["", "x", "1", "1.", "-1.0", "1.2.3"] {
-        let bad = store.list_action_logs(&JobId::new("job-0"), LogFrom::After(text.to_owned()), 1).await;
+        let bad = store.list_action_logs(&JobId::new("job-0"), LogPosition::After(text.to_owned()), 1).await;
         assert!(matches!(bad, Err(RecordError::BadCursor)), "{text}: {bad:?}");
     }
 }
@@ -231,9 +231,9 @@ async fn check_pages(store: &Store, job: &str, written: u8, limit: u32, turns: &
         }
     };
     let page =
-        async |from: LogFrom, limit: u32| store.list_action_logs(&id, from, limit).await.expect("reads");
+        async |from: LogPosition, limit: u32| store.list_action_logs(&id, from, limit).await.expect("reads");
     write(written).await;
-    let first = page(LogFrom::Newest, limit).await;
+    let first = page(LogPosition::Newest, limit).await;
     let mut seen: std::collections::VecDeque<i64> = numbers(&first.rows).into();
     let (mut cursor, mut before) = (first.cursor, first.before);
     let ends = [Turn::Newer(500), Turn::Older(500)];
@@ -241,13 +241,13 @@ async fn check_pages(store: &Store, job: &str, written: u8, limit: u32, turns: &
         match turn {
             Turn::Write(count) => write(*count).await,
             Turn::Newer(limit) => {
-                let next = page(LogFrom::After(cursor.clone()), *limit).await;
+                let next = page(LogPosition::After(cursor.clone()), *limit).await;
                 seen.extend(numbers(&next.rows));
                 cursor = next.cursor;
             }
             Turn::Older(limit) => {
                 let Some(at) = before.clone() else { continue };
-                let next = page(LogFrom::Before(at), *limit).await;
+                let next = page(LogPosition::Before(at), *limit).await;
                 numbers(&next.rows).into_iter().rev().for_each(|number| seen.push_front(number));
                 before = next.before;
             }

@@ -5,7 +5,7 @@ use crate::places::{Place, on_both};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
-use papertape_core::tape::{State, Stop};
+use papertape_core::tape::{SessionStop, StepState};
 use papertape_store::PageRequest;
 
 on_both!(a_verdicts_body_comes_with_it,);
@@ -27,7 +27,7 @@ async fn a_verdicts_body_comes_with_it(place: Place) {
         let from = Some(("parent", parent));
         let (session, was_killed) = match run_day_after(&store, &lease, "alpha", 0, (cut, from)).await {
             Ok(session) => (session, false),
-            Err(Stop::Shutdown) => {
+            Err(SessionStop::Shutdown) => {
                 let whole = run_day_after(&store, &lease, "alpha", 0, (i64::MAX, from)).await;
                 (whole.expect("goes on"), true)
             }
@@ -36,7 +36,7 @@ async fn a_verdicts_body_comes_with_it(place: Place) {
         let steps = store.steps(session, &PageRequest::default()).await.expect("reads").items;
         let below: Vec<_> = steps.iter().filter(|step| step.path.is_within("AAPL/Slow Analyst#1")).collect();
         let mut found: Vec<(&str, bool)> =
-            below.iter().map(|step| (step.path.kind(), step.state == State::Abandoned)).collect();
+            below.iter().map(|step| (step.path.kind(), step.state == StepState::Abandoned)).collect();
         found.sort_unstable();
         assert_eq!(found, [("guard", false), ("message", false), ("model", true)], "{name}");
         for step in &below {

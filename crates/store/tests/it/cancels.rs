@@ -27,7 +27,7 @@ enum Does {
 type Case<'a> = (&'a str, &'a [Does], (JobStatus, Option<bool>));
 
 async fn status(store: &Store, job: &JobId) -> JobStatus {
-    store.job(job).await.expect("reads").expect("is there").status
+    store.get_job(job).await.expect("reads").expect("is there").status
 }
 
 /// Applies the steps to a new job. Returns its final status and whether its next worker is to stop it; `None` if
@@ -98,12 +98,12 @@ async fn a_job_is_left_to_its_worker(place: Place) {
     for (name, resumed) in [("left", false), ("resumed", true)] {
         let job = JobId::new(name);
         store.enqueue(new_job(name, &["momentum"], 0)).await.expect("queues");
-        assert_eq!(store.ask_to_stop(&job).await.expect("asks"), Some(JobStatus::Queued));
+        assert_eq!(store.request_cancel(&job).await.expect("asks"), Some(JobStatus::Queued));
         if resumed {
             assert!(store.requeue(&job).await.expect("asks"));
         }
         let (lease, _) = store.claim("w", LONG, Some(&job)).await.expect("asks").expect("it is queued");
         assert_eq!(store.renew(&lease, LONG).await.expect("renews"), !resumed, "{name}");
     }
-    assert_eq!(store.ask_to_stop(&JobId::new("none")).await.expect("asks"), None);
+    assert_eq!(store.request_cancel(&JobId::new("none")).await.expect("asks"), None);
 }

@@ -4,13 +4,13 @@ use crate::desk::{at, claim, commit, date, new_job};
 use crate::places::{Place, on_both};
 use futures::future::join_all;
 use papertape_core::action::Language;
-use papertape_core::chat::{ChatId, ChatWrite, NewChat, NewTurn, Speaker};
+use papertape_core::chat::{ChatId, ChatRole, ChatWrite, NewChat, NewTurn};
 use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
-use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, Record as _, RecordError};
+use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, RecordError, RecordStore as _};
 use papertape_core::record::{JobStatus, NewJob, NewSession, Write};
-use papertape_redact::{Clean, Redactor};
+use papertape_redact::{Redactor, Sanitized};
 use papertape_store::Deletion;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ on_both!(
     a_plan_is_worked_on_by_one_job
 );
 
-fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Clean<NewTurn> {
+fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Sanitized<NewTurn> {
     let secrets = vec![("key".to_owned(), "correct-horse-battery".to_owned())];
     let turn = NewTurn {
         session: ChatId::new(chat),
@@ -33,7 +33,7 @@ fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Clean<NewTurn> {
         job: NewJob { kind: "chat_action".to_owned(), ..new_job(job, &[], 0) },
         at: at(1),
     };
-    Clean::of(&Redactor::new(secrets).expect("long enough"), turn)
+    Sanitized::of(&Redactor::new(secrets).expect("long enough"), turn)
 }
 
 /// Goal: a user message, its reply's placeholder and the job that writes the reply are created atomically; the
@@ -42,7 +42,7 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     let store = place.store().await;
     let chat = ChatId::new("chat");
     assert_eq!(store.ask(turn("chat", false, "none", "hello")).await.expect("asks"), None);
-    assert!(store.job(&JobId::new("none")).await.expect("reads").is_none(), "no job of nothing");
+    assert!(store.get_job(&JobId::new("none")).await.expect("reads").is_none(), "no job of nothing");
     let asked = store.ask(turn("chat", true, "one", "say correct-horse-battery")).await.expect("asks");
     let asked = asked.expect("it begins");
     assert_eq!(asked.user.content, "say [redacted:key]");
@@ -51,7 +51,7 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     assert_eq!(store.turn(&JobId::new("none")).await.expect("reads"), None);
     let twice = store.ask(turn("chat", false, "other", "again")).await;
     assert!(matches!(&twice, Err(RecordError::Busy(job)) if job.as_str() == "one"), "{twice:?}");
-    assert!(store.job(&JobId::new("other")).await.expect("reads").is_none(), "nothing was written");
+    assert!(store.get_job(&JobId::new("other")).await.expect("reads").is_none(), "nothing was written");
 
     let plan = PlanWrite::Create(NewPlan {
         id: None,
@@ -61,11 +61,12 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
         origin: None,
     });
     let plan =
-        store.write_plans(Clean::of(&Redactor::default(), vec![plan]), at(2)).await.expect("writes")[0].plan;
+        store.write_plans(Sanitized::of(&Redactor::default(), vec![plan]), at(2)).await.expect("writes")[0]
+            .plan;
     let lease = claim(&store, "one").await;
     let new = NewSession { agent: "assistant".into(), date: date("2012-03-01"), at: at(0) };
     let session = store.open_session(&lease, new).await.expect("opens").id;
-    let clean = |write| Write::Chat(Box::new(Clean::of(&Redactor::default(), write)));
+    let clean = |write| Write::Chat(Box::new(Sanitized::of(&Redactor::default(), write)));
     let answer = ChatWrite::Answer {
         message: asked.assistant.id,
         content: "done".to_owned(),
@@ -85,14 +86,14 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     let index = store.plan_job(&JobId::new("two")).await.expect("reads").expect("is there");
     assert_eq!(index.plan, Some(plan), "a turn works for the conversation's plan");
     let history = store.history(&chat, next.user.n, 50).await.expect("reads");
-    let said: Vec<(Speaker, &str)> =
+    let said: Vec<(ChatRole, &str)> =
         history.iter().map(|message| (message.role, message.content.as_str())).collect();
-    assert_eq!(said, [(Speaker::User, "say [redacted:key]"), (Speaker::Assistant, "done")]);
+    assert_eq!(said, [(ChatRole::User, "say [redacted:key]"), (ChatRole::Assistant, "done")]);
 
     let gone = store.delete_job(&JobId::new("one"), false).await.expect("deletes");
     assert!(matches!(gone, Deletion::Deleted(_)), "{gone:?}");
     let gone = PlanWrite::Delete { plan };
-    store.write_plans(Clean::of(&Redactor::default(), vec![gone]), at(3)).await.expect("writes");
+    store.write_plans(Sanitized::of(&Redactor::default(), vec![gone]), at(3)).await.expect("writes");
     let kept = store.session(&chat).await.expect("reads").expect("is there");
     assert_eq!((kept.plan_id, kept.title.as_str(), kept.language), (None, "about it", Language::En));
     let page = Chats::messages(&store, &chat, &PageRequest::first(3)).await.expect("reads");
@@ -103,7 +104,8 @@ async fn a_question_and_its_answer_are_kept(place: Place) {
     assert_eq!((page.items[0].n, page.items[0].job_id.clone(), page.next), (1, None, None));
 
     let missing = NewTurn { plan: Some(PlanId(99)), ..turn("other", true, "three", "hi").into_inner() };
-    let missing = store.ask(Clean::of(&Redactor::default(), missing)).await.expect("asks").expect("begins");
+    let missing =
+        store.ask(Sanitized::of(&Redactor::default(), missing)).await.expect("asks").expect("begins");
     assert_eq!(missing.session.plan_id, None, "a plan that is not there binds nothing");
     let sessions = Chats::sessions(&store, &PageRequest::default()).await.expect("reads");
     assert_eq!(sessions.items.len(), 2);
@@ -142,7 +144,7 @@ async fn one_message_is_answered_at_a_time(place: Place) {
     assert!(matches!(&two, Err(RecordError::Busy(job)) if *job == heard[0]), "{two:?}");
     let asked = store.ask(turn("chat", false, "late", "and I")).await;
     assert!(matches!(&asked, Err(RecordError::Busy(job)) if *job == heard[0]), "{asked:?}");
-    let row = store.job(&heard[1]).await.expect("reads").expect("is there");
+    let row = store.get_job(&heard[1]).await.expect("reads").expect("is there");
     assert_eq!(row.status, JobStatus::Failed, "it is as it was");
 }
 
@@ -161,7 +163,7 @@ async fn a_turn_that_never_began_says_so(place: Place) {
 
     let chinese = turn("chinese", true, "two", "你好").into_inner();
     let opens = Some(NewChat { title: "你好".to_owned(), language: Language::Zh });
-    let chinese = Clean::of(&Redactor::default(), NewTurn { opens, ..chinese });
+    let chinese = Sanitized::of(&Redactor::default(), NewTurn { opens, ..chinese });
     store.ask(chinese).await.expect("asks").expect("begins");
     let lease = claim(&store, "two").await;
     store.finish(&lease, JobStatus::Cancelled, None).await.expect("ends");
@@ -173,7 +175,7 @@ async fn a_turn_that_never_began_says_so(place: Place) {
     let session = store.open_session(&lease, new).await.expect("opens").id;
     let message = answer("three").await.id;
     let words = ChatWrite::Answer { message, content: "here".to_owned(), metadata: json!({}) };
-    let words = Write::Chat(Box::new(Clean::of(&Redactor::default(), words)));
+    let words = Write::Chat(Box::new(Sanitized::of(&Redactor::default(), words)));
     store.commit(commit(&lease, session, vec![words])).await.expect("commits");
     store.finish(&lease, JobStatus::Cancelled, None).await.expect("ends");
     assert_eq!(answer("three").await.content, "here");
@@ -185,7 +187,7 @@ async fn a_plan_is_worked_on_by_one_job(place: Place) {
     let store = place.store().await;
     let new =
         NewPlan { id: None, name: "plan".to_owned(), goal: String::new(), chat_session: None, origin: None };
-    let write = Clean::of(&Redactor::default(), vec![PlanWrite::Create(new)]);
+    let write = Sanitized::of(&Redactor::default(), vec![PlanWrite::Create(new)]);
     let plan = store.write_plans(write, at(2)).await.expect("writes")[0].plan;
     let job =
         |id: &str, kind: &str| NewJob { kind: kind.to_owned(), plan: Some(plan), ..new_job(id, &[], 0) };

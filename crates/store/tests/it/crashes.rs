@@ -10,7 +10,7 @@ use papertape_store::Store;
 on_both!(deaths_are_counted_until_there_is_progress);
 
 async fn crashes(store: &Store, job: &str) -> u32 {
-    store.job(&JobId::new(job)).await.expect("reads").expect("is there").crashes
+    store.get_job(&JobId::new(job)).await.expect("reads").expect("is there").crashes
 }
 
 // Goal: claiming a job from a dead process is counted; a lost lease, a shutdown and a resume are not; progress

@@ -4,10 +4,10 @@ use crate::desk::{DAYS, claim, date, export, new_job, run_day, run_job};
 use crate::places::{Place, on_both};
 use papertape_core::action::Origin;
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{Continuation, JobStatus, NewJob, SkippedDay, Supersession};
 use papertape_core::tape::text;
-use papertape_store::{Deleted, Deletion, Store, Target};
+use papertape_store::{DatabaseTarget, Deleted, Deletion, Store};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -25,14 +25,14 @@ fn id(job: &str) -> JobId {
 /// Another database of the same kind.
 fn beside(place: &Place) -> Place {
     match place.target {
-        Target::Sqlite(_) => Place::sqlite(),
-        Target::Postgres(..) => Place::postgres(),
+        DatabaseTarget::Sqlite(_) => Place::sqlite(),
+        DatabaseTarget::Postgres(..) => Place::postgres(),
     }
 }
 
 /// A database's contents: the number of rows per table, and the stored texts. IDs and times may differ.
 async fn contents(place: &Place) -> (Vec<String>, String) {
-    let is_sqlite = matches!(place.target, Target::Sqlite(_));
+    let is_sqlite = matches!(place.target, DatabaseTarget::Sqlite(_));
     let tables = match is_sqlite {
         // Tables of the full text index are left out: its progress does not depend on the jobs.
         true => "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'table'
@@ -91,7 +91,7 @@ async fn a_deleted_job_leaves_no_trace(place: Place) {
     run_goes(&store).await;
     assert_eq!(deleted(&store, "goes", false).await, ["goes"]);
     assert_eq!(contents(&place).await, contents(&other).await);
-    if matches!(place.target, Target::Sqlite(_)) {
+    if matches!(place.target, DatabaseTarget::Sqlite(_)) {
         place.edit("INSERT INTO text_search (text_search) VALUES ('integrity-check')").await;
     }
     for store in [&store, &never] {
@@ -108,7 +108,7 @@ async fn a_deleted_job_leaves_no_trace(place: Place) {
     assert_eq!(store.delete_job(&id("goes"), false).await.expect("asks"), Deletion::NotFound);
     assert_eq!(export(&store, "stays").await, before);
     assert_eq!(store.verify_chain(&id("stays")).await.expect("verifies").broken, None);
-    assert!(store.job(&id("goes")).await.expect("reads").is_none());
+    assert!(store.get_job(&id("goes")).await.expect("reads").is_none());
     assert!(store.tail(&id("goes"), 0, 10).await.expect("reads").is_none(), "its streams end");
     run_goes(&store).await;
     assert_eq!(export(&store, "goes").await, gone);
@@ -154,7 +154,7 @@ async fn what_others_were_built_on_stays(place: Place) {
         panic!("it is in use");
     };
     assert_eq!(jobs.iter().map(ToString::to_string).collect::<BTreeSet<_>>(), all);
-    assert!(store.job(&id("base")).await.expect("reads").is_some(), "nothing is deleted");
+    assert!(store.get_job(&id("base")).await.expect("reads").is_some(), "nothing is deleted");
     assert_eq!(store.deletion_of(&id("base"), false).await.expect("asks"), Deletion::InUse(jobs));
     assert!(store.requeue(&id("branch")).await.is_ok_and(|queued| !queued), "it is completed");
     place.edit("UPDATE jobs SET status = 'queued' WHERE job_id = 'branch'").await;
@@ -165,7 +165,8 @@ async fn what_others_were_built_on_stays(place: Place) {
     let gone: BTreeSet<String> = deleted(&store, "base", true).await.into_iter().collect();
     assert_eq!(gone, all.into_iter().chain(["base".to_owned()]).collect());
 
-    let replaced_by = async || store.job(&id("apart")).await.expect("reads").expect("is there").superseded_by;
+    let replaced_by =
+        async || store.get_job(&id("apart")).await.expect("reads").expect("is there").superseded_by;
     assert_eq!(replaced_by().await, Some(id("newer")));
     assert_eq!(deleted(&store, "newer", false).await, ["newer"]);
     assert_eq!(replaced_by().await, None);

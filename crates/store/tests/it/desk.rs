@@ -4,15 +4,18 @@
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice, Usage};
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, Record as _, RecordError};
+use papertape_core::ports::{
+    BoxFuture, ExternalCall, ExternalReply, Queue as _, RecordError, RecordStore as _,
+};
 use papertape_core::record::{
-    AttemptEnd, CloseSession, Commit, DayStatus, ExposureRow, HoldingRow, Implied, JobStatus, Lease, NewDay,
-    NewJob, NewSession, OrderRow, PositionRow, ReusedSession, SessionId, SnapshotRow, StartingPosition,
-    TapeRow, Write,
+    AttemptEnd, CloseSession, Commit, DayStatus, DerivedRow, ExposureRow, HoldingRow, JobStatus, Lease,
+    NewJob, NewModelDay, NewSession, OrderRow, PositionRow, ReusedSession, SessionId, SnapshotRow,
+    StartingPosition, TapeRow, Write,
 };
 use papertape_core::tape::{
-    Branch, CallOptions, Called, Class, Ctx, Doc, Entry, GuardedBranch, Host, Key, OutcomeKind, Session,
-    StepPath, Stop, Tape, ToolNote, Verdict, expand, expand_request, references, text,
+    Branch, CallOptions, CallOutcome, ContentDoc, Ctx, GuardOutcome, GuardedBranch, Host, LocalStep,
+    OutcomeKind, ScopeKey, SessionRun, SessionStop, StepClass, StepPath, Tape, ToolInvocation,
+    expand_request, inline, references, text,
 };
 use papertape_core::time::{Date, Timestamp, from_micros};
 use papertape_redact::Redactor;
@@ -39,7 +42,7 @@ pub(crate) fn dec(text: &str) -> Decimal {
 }
 
 pub(crate) fn new_job(id: &str, agents: &[&str], created: i64) -> NewJob {
-    let days = agents.iter().flat_map(|agent| DAYS.map(|day| (agent, day))).map(|(agent, day)| NewDay {
+    let days = agents.iter().flat_map(|agent| DAYS.map(|day| (agent, day))).map(|(agent, day)| NewModelDay {
         date: date(day),
         agent: AgentName::new(agent),
         agent_hash: ContentHash::of(agent.as_bytes()),
@@ -80,7 +83,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    fn called<T>(&self, number: u32, value: T, tokens: u64) -> Called<T> {
+    fn called<T>(&self, number: u32, value: T, tokens: u64) -> CallOutcome<T> {
         let usage = Usage { input_tokens: tokens, cached_tokens: 1, output_tokens: 2 };
         let attempt = AttemptEnd {
             number,
@@ -89,12 +92,16 @@ impl Desk {
             cost_usd: Some(dec("0.0010")),
             estimate: None,
         };
-        Called { result: Ok(value), attempt }
+        CallOutcome { result: Ok(value), attempt }
     }
 }
 
 impl Host for Desk {
-    fn admit<'a>(&'a self, _: &'a StepPath, _: Option<&'a ModelRequest>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn reserve<'a>(
+        &'a self,
+        _: &'a StepPath,
+        _: Option<&'a ModelRequest>,
+    ) -> BoxFuture<'a, Result<(), SessionStop>> {
         Box::pin(async { Ok(()) })
     }
 
@@ -104,7 +111,7 @@ impl Host for Desk {
         request: &'a ModelRequest,
         _: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ModelReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
         Box::pin(async move {
             if path.node().starts_with("Slow") {
                 self.hanging.notify_one();
@@ -122,17 +129,17 @@ impl Host for Desk {
         call: &'a ExternalCall,
         _: CallOptions,
         first: u32,
-    ) -> BoxFuture<'a, Result<Called<ExternalReply>, Stop>> {
+    ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
         Box::pin(async move {
             let reply = ExternalReply { text: format!("news of {}", call.arguments), is_error: false };
             Ok(self.called(first, reply, 3))
         })
     }
 
-    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), Stop>> {
+    fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
         Box::pin(async move {
             if self.left.fetch_sub(1, Ordering::SeqCst) <= 0 {
-                return Err(Stop::Shutdown);
+                return Err(SessionStop::Shutdown);
             }
             let commit = Commit {
                 lease: self.lease.clone(),
@@ -142,8 +149,8 @@ impl Host for Desk {
                 writes,
             };
             self.store.commit(commit).await.map_err(|error| match error {
-                RecordError::LostLease => Stop::LostLease,
-                other => Stop::Record(other.to_string()),
+                RecordError::LostLease => SessionStop::LostLease,
+                other => SessionStop::Record(other.to_string()),
             })
         })
     }
@@ -168,13 +175,13 @@ pub(crate) async fn tape(store: &Store, session: SessionId) -> Tape {
 }
 
 async fn rows(store: &Store, session: SessionId) -> Vec<TapeRow> {
-    let mut rows = store.tape(session, false).await.expect("reads the tape");
+    let mut rows = store.load_tape(session, false).await.expect("reads the tape");
     let wanted: Vec<ContentHash> =
         rows.iter().filter_map(|row| row.outcome.as_ref()).flat_map(references).collect();
     let texts = store.texts(wanted).await.expect("reads the texts");
     for row in &mut rows {
         if let Some(outcome) = &mut row.outcome {
-            *outcome = expand(outcome, &|hash| texts.get(&hash).cloned()).expect("has all texts");
+            *outcome = inline(outcome, &|hash| texts.get(&hash).cloned()).expect("has all texts");
         }
     }
     rows
@@ -187,7 +194,7 @@ pub(crate) async fn run_day(
     agent: &str,
     day: usize,
     transactions: i64,
-) -> Result<SessionId, Stop> {
+) -> Result<SessionId, SessionStop> {
     run_day_after(store, lease, agent, day, (transactions, None)).await
 }
 
@@ -198,7 +205,7 @@ pub(crate) async fn run_day_after(
     agent: &str,
     day: usize,
     (transactions, parent): (i64, Option<(&str, SessionId)>),
-) -> Result<SessionId, Stop> {
+) -> Result<SessionId, SessionStop> {
     let agent = AgentName::new(agent);
     let new = NewSession { agent: agent.clone(), date: date(DAYS[day]), at: at(1_000 * day as i64) };
     let opened = store.open_session(lease, new).await.expect("opens the session");
@@ -222,14 +229,15 @@ pub(crate) async fn run_day_after(
     let mut tape = tape(store, opened.id).await;
     if let Some((job, parent)) = parent {
         let mut rows = rows(store, parent).await;
-        let mut implied = store.implied(parent).await.expect("reads the rows");
+        let mut implied = store.load_derived_rows(parent).await.expect("reads the rows");
         for row in &mut rows {
             row.implied = implied.remove(&row.path).unwrap_or_default();
         }
         let origin = ReusedSession { job: JobId::new(job), agent: agent.clone(), date: date(DAYS[day]) };
-        tape = tape.inheriting(origin, rows);
+        tape = tape.with_parent(origin, rows);
     }
-    let session = Session::new(Arc::new(desk), tape, Arc::new(Redactor::default()), ContentHash::of(b"seed"));
+    let session =
+        SessionRun::new(Arc::new(desk), tape, Arc::new(Redactor::default()), ContentHash::of(b"seed"));
     let closing = play(&mut session.root(), &start, day).await?;
     session.finish(closing).await.map(|()| opened.id)
 }
@@ -250,13 +258,15 @@ fn ask(instructions: &str, messages: Vec<Message>) -> ModelRequest {
 }
 
 /// The day: a conversation with a read and an order, two concurrent analysts, and a slow one.
-async fn play(root: &mut Ctx, start: &Value, day: usize) -> Result<Vec<Write>, Stop> {
+async fn play(root: &mut Ctx, start: &Value, day: usize) -> Result<Vec<Write>, SessionStop> {
     let shares = start["shares"].as_i64().unwrap_or_default();
-    let mut solo = root.child(Key::node("solo"))?;
-    let told = solo.instruct("You trade. Buy low, sell high, and say why.");
-    let question = solo.say(&format!("Please analyze and update today's ({}) positions.", DAYS[day])).await?;
+    let mut solo = root.child(ScopeKey::node("solo"))?;
+    let told = solo.set_system_prompt("You trade. Buy low, sell high, and say why.");
+    let question = solo
+        .push_user_message(&format!("Please analyze and update today's ({}) positions.", DAYS[day]))
+        .await?;
     let mut conversation = vec![Message::user(question)];
-    let prices = solo.local(read_prices()).await?;
+    let prices = solo.record_local(read_prices()).await?;
     for _ in 0..2 {
         let reply = solo.model(&ask(&told, conversation.clone()), OPTIONS).await?.expect("answers");
         conversation.push(reply.to_message());
@@ -267,38 +277,38 @@ async fn play(root: &mut Ctx, start: &Value, day: usize) -> Result<Vec<Write>, S
         tool: "find".to_owned(),
         arguments: json!({ "symbol": "AAPL", "weight": 0.1 + 0.2 }),
     };
-    let note = ToolNote { name: "find".to_owned(), input: call.arguments.clone() };
+    let note = ToolInvocation { name: "find".to_owned(), input: call.arguments.clone() };
     solo.external(&call, true, OPTIONS, Some(note)).await?.expect("answers");
 
-    let mut desk = root.child(Key::Symbol("AAPL".to_owned()))?;
+    let mut desk = root.child(ScopeKey::Symbol("AAPL".to_owned()))?;
     let analysts = ["Bull Researcher", "Bear Researcher"].map(|name| {
         let branch: Branch<'_, String> = Box::new(move |mut ctx: Ctx| {
             Box::pin(async move {
-                let said = ctx.say(&format!("{name}, 贵州茅台 or AAPL?")).await?;
+                let said = ctx.push_user_message(&format!("{name}, 贵州茅台 or AAPL?")).await?;
                 let reply = ctx.model(&ask(name, vec![Message::user(said)]), OPTIONS).await?;
                 Ok(reply.map(|reply| reply.text).unwrap_or_default())
             })
         });
-        (Key::node(name), branch)
+        (ScopeKey::node(name), branch)
     });
     desk.all(analysts.into_iter().collect()).await?;
     let slow: GuardedBranch<'_, String> = Box::new(|mut ctx: Ctx| {
         Box::pin(async move {
-            let said = ctx.say("Slow one, what do you think?").await?;
+            let said = ctx.push_user_message("Slow one, what do you think?").await?;
             let reply = ctx.model(&ask("slow", vec![Message::user(said)]), OPTIONS).await?;
             Ok(Ok(reply.map(|reply| reply.text).unwrap_or_default()))
         })
     });
-    let verdict = desk.guard(Key::node("Slow Analyst"), Duration::from_secs(1), slow).await?;
-    assert_eq!(verdict, Verdict::TimedOut);
+    let verdict = desk.guard(ScopeKey::node("Slow Analyst"), Duration::from_secs(1), slow).await?;
+    assert_eq!(verdict, GuardOutcome::TimedOut);
 
-    let mut books = root.child(Key::node("books"))?;
-    books.local(buy(day, shares)).await?;
-    books.local(refused(day)).await?;
+    let mut books = root.child(ScopeKey::node("books"))?;
+    books.record_local(buy(day, shares)).await?;
+    books.record_local(refused(day)).await?;
     Ok(close(shares, day))
 }
 
-fn read_prices() -> Entry {
+fn read_prices() -> LocalStep {
     let exposure = ExposureRow {
         dataset: ContentHash::of(b"dataset"),
         series: "AAPL/bars".to_owned(),
@@ -307,18 +317,18 @@ fn read_prices() -> Entry {
         rows: 40,
         latest_known_at: Some(at(-1)),
     };
-    Entry {
+    LocalStep {
         kind: "read",
-        class: Class::Local,
+        class: StepClass::Local,
         arguments: json!({ "series": "AAPL/bars" }),
         outcome: json!({ "closes": [0.1, 0.30000000000000004, 1e-7, 542.44], "note": "x".repeat(200) }),
         outcome_kind: OutcomeKind::Ok,
         said: None,
-        implied: vec![Implied::Exposure(exposure)],
+        implied: vec![DerivedRow::Exposure(exposure)],
     }
 }
 
-fn buy(day: usize, shares: i64) -> Entry {
+fn buy(day: usize, shares: i64) -> LocalStep {
     let position = PositionRow {
         action_id: 1,
         action_type: "buy".to_owned(),
@@ -339,30 +349,30 @@ fn buy(day: usize, shares: i64) -> Entry {
         stop: None,
         leverage: dec("1"),
     };
-    Entry {
+    LocalStep {
         kind: "order",
-        class: Class::Order,
+        class: StepClass::Order,
         arguments: json!({ "side": "buy", "symbol": "AAPL", "quantity": 10 }),
         outcome: json!({ "status": "filled" }),
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied: vec![
-            Implied::Order(Box::new(order(day, "filled", "AAPL"))),
-            Implied::Position(position),
-            Implied::Snapshot(snapshot),
+            DerivedRow::Order(Box::new(order(day, "filled", "AAPL"))),
+            DerivedRow::Position(position),
+            DerivedRow::Snapshot(snapshot),
         ],
     }
 }
 
-fn refused(day: usize) -> Entry {
-    Entry {
+fn refused(day: usize) -> LocalStep {
+    LocalStep {
         kind: "order",
-        class: Class::Order,
+        class: StepClass::Order,
         arguments: json!({ "side": "buy", "symbol": "NOPE", "quantity": 10 }),
         outcome: json!({ "status": "rejected", "code": "unknown_symbol" }),
         outcome_kind: OutcomeKind::Refused,
         said: None,
-        implied: vec![Implied::Order(Box::new(OrderRow {
+        implied: vec![DerivedRow::Order(Box::new(OrderRow {
             order_id: format!("o{day}.2"),
             code: Some("unknown_symbol".to_owned()),
             message: Some("there is no NOPE".to_owned()),
@@ -396,7 +406,7 @@ pub(crate) fn order(day: usize, status: &str, symbol: &str) -> OrderRow {
 
 fn close(shares: i64, day: usize) -> Vec<Write> {
     let state = json!({ "shares": shares + 10, "memory": format!("day {day}: {}", "I bought. ".repeat(30)) });
-    let (state, lifted) = Doc::of(&state).into_parts();
+    let (state, lifted) = ContentDoc::of(&state).into_parts();
     let mut writes: Vec<Write> = lifted.into_iter().map(Write::Text).collect();
     writes.push(Write::CloseSession(Box::new(CloseSession {
         status: DayStatus::Completed,
@@ -434,7 +444,7 @@ pub(crate) async fn run_job(store: &Store, job: &str, agents: &[&str], cuts: &[i
             for day in 0..DAYS.len() {
                 match run_day(store, &lease, agent, day, transactions).await {
                     Ok(_) => {}
-                    Err(Stop::Shutdown) => stopped = true,
+                    Err(SessionStop::Shutdown) => stopped = true,
                     Err(other) => panic!("{job}: {other}"),
                 }
                 if stopped {
@@ -473,18 +483,18 @@ pub(crate) fn said(path: &str, words: &str) -> Vec<Write> {
         tool_name: None,
         tool_input: None,
     };
-    let request = Doc::of(&json!({}));
-    let outcome = Doc::of(&json!(words));
+    let request = ContentDoc::of(&json!({}));
+    let outcome = ContentDoc::of(&json!(words));
     let end = papertape_core::record::StepEnd {
         path: StepPath::new(path),
-        class: Class::Local,
+        class: StepClass::Local,
         digest: ContentHash::of(path.as_bytes()),
         request_ref: request.hash,
         outcome_kind: OutcomeKind::Ok,
         outcome_ref: outcome.hash,
         attempt: None,
         reused_from: None,
-        implied: vec![Implied::Message(row)],
+        implied: vec![DerivedRow::Message(row)],
     };
     let mut writes: Vec<Write> =
         request.texts.into_iter().chain(outcome.texts).chain([content]).map(Write::Text).collect();

@@ -31,7 +31,7 @@ async fn add_a_job(store: &Store) {
 }
 
 async fn has_the_job(store: &Store) -> bool {
-    store.job(&JobId::new("j")).await.expect("reads").is_some()
+    store.get_job(&JobId::new("j")).await.expect("reads").is_some()
 }
 
 on_both!(marked_data_are_wiped_when_it_is_asked_for_and_then_only);
@@ -82,6 +82,6 @@ async fn leases_of_a_dead_owner_end_where_there_is_one_owner(place: Place) {
     let ended = store.end_leases().await.expect("ends them");
     let is_free = claim("alive").await.expect("asks").is_some();
     // On PostgreSQL the other worker may be alive.
-    let has_one_owner = matches!(place.target, papertape_store::Target::Sqlite(_));
+    let has_one_owner = matches!(place.target, papertape_store::DatabaseTarget::Sqlite(_));
     assert_eq!((ended, is_free), (u64::from(has_one_owner), has_one_owner));
 }

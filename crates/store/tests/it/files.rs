@@ -4,7 +4,7 @@ use crate::desk::new_job;
 use crate::places::Place;
 use papertape_core::id::JobId;
 use papertape_core::ports::{Queue as _, RecordError};
-use papertape_store::{Store, StoreError, Target};
+use papertape_store::{DatabaseTarget, Store, StoreError};
 use std::os::unix::fs::PermissionsExt as _;
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn others_read_beside_the_owner_and_cannot_write() {
     let store = place.store().await;
     store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
     let reader = Store::open_read_only(place.target.clone()).await.expect("opens beside the owner");
-    assert!(reader.job(&JobId::new("job")).await.expect("reads").is_some());
+    assert!(reader.get_job(&JobId::new("job")).await.expect("reads").is_some());
     let refused = reader.enqueue(new_job("other", &[], 0)).await;
     assert!(matches!(&refused, Err(RecordError::Database(why)) if why.contains("reading")), "{refused:?}");
 }
@@ -36,7 +36,7 @@ async fn files_are_their_owners_alone_and_a_copy_has_all() {
     let place = Place::sqlite();
     let store = place.store().await;
     store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
-    let Target::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
+    let DatabaseTarget::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
     let copy = path.with_file_name("copy.db");
     store.backup(&copy).await.expect("copies");
     for file in [path.clone(), path.with_file_name("tape.db-wal"), copy.clone()] {
@@ -45,8 +45,8 @@ async fn files_are_their_owners_alone_and_a_copy_has_all() {
     }
     let again = store.backup(&copy).await;
     assert!(matches!(again, Err(StoreError::File { .. })), "a copy is never written over: {again:?}");
-    let copied = Store::open(Target::Sqlite(copy)).await.expect("opens the copy");
-    assert!(copied.job(&JobId::new("job")).await.expect("reads").is_some());
+    let copied = Store::open(DatabaseTarget::Sqlite(copy)).await.expect("opens the copy");
+    assert!(copied.get_job(&JobId::new("job")).await.expect("reads").is_some());
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_file_that_is_not_there_is_not_made_by_reading() {
 #[tokio::test]
 async fn a_record_in_a_read_only_directory_is_read() {
     let place = Place::sqlite();
-    let Target::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
+    let DatabaseTarget::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
     let store = place.store().await;
     store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
     for with_log in [true, false] {
@@ -78,8 +78,8 @@ async fn a_record_in_a_read_only_directory_is_read() {
         }
         std::fs::create_dir(dir.path().join("tape.db-shm")).expect("makes a directory");
         let before = names(dir.path());
-        let reader = Store::open_read_only(Target::Sqlite(copy)).await.expect("opens");
-        assert!(reader.job(&JobId::new("job")).await.expect("reads").is_some(), "log: {with_log}");
+        let reader = Store::open_read_only(DatabaseTarget::Sqlite(copy)).await.expect("opens");
+        assert!(reader.get_job(&JobId::new("job")).await.expect("reads").is_some(), "log: {with_log}");
         drop(reader);
         assert_eq!(names(dir.path()), before);
     }
@@ -101,7 +101,7 @@ fn names(dir: &std::path::Path) -> Vec<String> {
 #[tokio::test]
 async fn an_empty_file_is_not_a_record() {
     let place = Place::sqlite();
-    let Target::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
+    let DatabaseTarget::Sqlite(path) = &place.target else { unreachable!("it is SQLite") };
     std::fs::write(path, b"").expect("writes");
     let error = Store::open_read_only(place.target.clone()).await.expect_err("there is nothing in it");
     assert!(error.to_string().contains("the file is empty"), "{error}");
@@ -116,5 +116,5 @@ async fn an_acknowledged_write_is_in_the_file_after_the_last_handle_went() {
     drop(store.enqueue(new_job("job", &["momentum"], 0)));
     drop(store);
     let store = place.store().await;
-    assert!(store.job(&JobId::new("job")).await.expect("reads").is_some());
+    assert!(store.get_job(&JobId::new("job")).await.expect("reads").is_some());
 }

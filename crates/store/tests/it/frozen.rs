@@ -4,7 +4,7 @@
 use crate::desk::new_job;
 use papertape_core::ports::{Queue as _, RecordError};
 use papertape_core::record::JobStatus;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::postgres;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -116,12 +116,13 @@ async fn between(
 /// the claim after the thaw.
 async fn claim_frozen_at(word: &'static str, options: &str) -> (Result<bool, RecordError>, Store, Store) {
     let place = postgres::place().expect("PostgreSQL");
-    let awake = Store::open(Target::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
+    let awake =
+        Store::open(DatabaseTarget::Postgres(place.url.clone(), place.schema.clone())).await.expect("opens");
     awake.enqueue(new_job("held", &["alpha"], 0)).await.expect("queues");
 
     let mut ice = Ice::before(&place.url, word).await;
     let url = by(ice.port, &place.url, options);
-    let stands = Store::open(Target::Postgres(url, place.schema)).await.expect("opens");
+    let stands = Store::open(DatabaseTarget::Postgres(url, place.schema)).await.expect("opens");
     let claiming = tokio::spawn({
         let stands = stands.clone();
         async move { stands.claim("stands", LEASE, None).await.map(|claimed| claimed.is_some()) }
@@ -180,7 +181,7 @@ async fn postgres_that_is_away_for_a_while_is_waited_for() {
             });
         }
     });
-    let target = Target::Postgres(by(port, &place.url, ""), place.schema);
+    let target = DatabaseTarget::Postgres(by(port, &place.url, ""), place.schema);
     let store = Store::open(target).await.expect("opens");
     store.enqueue(new_job("first", &["alpha"], 0)).await.expect("queues");
 
@@ -191,11 +192,11 @@ async fn postgres_that_is_away_for_a_while_is_waited_for() {
     });
     let reading = tokio::spawn({
         let store = store.clone();
-        async move { store.job(&"first".into()).await }
+        async move { store.get_job(&"first".into()).await }
     });
     turned_away.wait_for(|times| *times >= 2).await.expect("they try");
     is_away.send_replace(false);
     writing.await.expect("no panic").expect("is written");
     assert!(reading.await.expect("no panic").expect("is read").is_some());
-    assert!(store.job(&"second".into()).await.expect("reads").is_some());
+    assert!(store.get_job(&"second".into()).await.expect("reads").is_some());
 }

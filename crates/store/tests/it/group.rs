@@ -3,7 +3,7 @@
 use crate::desk::{at, claim, commit, date, new_job, said};
 use crate::places::{Place, on_both};
 use papertape_core::id::JobId;
-use papertape_core::ports::{Queue as _, Record as _, RecordError};
+use papertape_core::ports::{Queue as _, RecordError, RecordStore as _};
 use papertape_core::record::{Lease, NewSession};
 
 on_both!(sixty_four_writers_lose_nothing);
@@ -38,7 +38,7 @@ async fn sixty_four_writers_lose_nothing(place: Place) {
     }
 
     let count = (WRITERS * EACH) as i64;
-    let steps = store.tape(session, false).await.expect("reads");
+    let steps = store.load_tape(session, false).await.expect("reads");
     assert_eq!(steps.len() as i64, count);
     // job queued, job running, session opened, then one message each.
     let events = store.events(&JobId::new("busy"), 0, 1000).await.expect("reads");

@@ -6,13 +6,13 @@ use crate::desk::{DAYS, at, claim, commit, date, new_job, run_day};
 use crate::memory::{context, reflection, round};
 use crate::places::{Place, on_both};
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    AttemptEnd, Commit, ContextState, Continuation, GivenKind, GivenRow, Implied, Intent, JobHead, JobStatus,
-    Lease, NewDay, NewSession, SessionId, SkippedDay, StepEnd, Write,
+    AttemptEnd, Commit, ContextState, Continuation, DerivedRow, Intent, JobHead, JobStatus, Lease,
+    MemoryKind, NewModelDay, NewSession, RecalledMemoryRow, SessionId, SkippedDay, StepEnd, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath, text};
-use papertape_store::{Broken, Store, Target};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
+use papertape_store::{ChainBreak, DatabaseTarget, Store};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::json;
@@ -147,7 +147,7 @@ async fn recorded(store: &Store) -> JobId {
     let from = || JobId::new("earlier");
     new.continues = vec![Continuation { agent: "keeper".into(), job: from(), date: date(DAYS[0]) }];
     for (day, session) in [(DAYS[0], Some(done)), (DAYS[1], None)] {
-        new.days.push(NewDay {
+        new.days.push(NewModelDay {
             date: date(day),
             agent: AgentName::new("skipper"),
             agent_hash: ContentHash::of(b"skipper"),
@@ -166,7 +166,8 @@ async fn recorded(store: &Store) -> JobId {
 
 /// A step of the summaries, with a message's summary and the session's.
 async fn summarise(store: &Store, lease: &Lease, session: SessionId) {
-    let (request, outcome) = (Doc::of(&json!({ "sum": "up" })), Doc::of(&json!({ "text": "It thought." })));
+    let (request, outcome) =
+        (ContentDoc::of(&json!({ "sum": "up" })), ContentDoc::of(&json!({ "text": "It thought." })));
     let path = StepPath::new("summary#1/model#1");
     let digest = ContentHash::of(b"summary");
     let mut writes: Vec<Write> = request.texts.into_iter().chain(outcome.texts).map(Write::Text).collect();
@@ -182,7 +183,8 @@ async fn summarise(store: &Store, lease: &Lease, session: SessionId) {
 async fn remember(store: &Store, lease: &Lease) {
     let new = NewSession { agent: "keeper".into(), date: date(DAYS[0]), at: at(0) };
     let session = store.open_session(lease, new).await.expect("opens").id;
-    let (request, outcome) = (Doc::of(&json!({ "n": 1 })), Doc::of(&json!({ "text": "second time lucky" })));
+    let (request, outcome) =
+        (ContentDoc::of(&json!({ "n": 1 })), ContentDoc::of(&json!({ "text": "second time lucky" })));
     let path = StepPath::new("post#1/model#1");
     let digest = ContentHash::of(b"post");
     let mut writes: Vec<Write> = request.texts.into_iter().chain(outcome.texts).map(Write::Text).collect();
@@ -190,11 +192,11 @@ async fn remember(store: &Store, lease: &Lease) {
     let failed = AttemptEnd { number: 1, error: Some("503".to_owned()), ..AttemptEnd::default() };
     writes.push(Write::Attempt { path: path.clone(), ended: failed, next: Some(2) });
     let rows = vec![
-        Implied::Round(Box::new(round(1, None))),
-        Implied::Context(Box::new(context("m-1", ContextState::Open))),
-        Implied::Reflection(Box::new(reflection(1))),
-        Implied::Given(GivenRow {
-            kind: GivenKind::Trade,
+        DerivedRow::Round(Box::new(round(1, None))),
+        DerivedRow::Context(Box::new(context("m-1", ContextState::Open))),
+        DerivedRow::Reflection(Box::new(reflection(1))),
+        DerivedRow::Given(RecalledMemoryRow {
+            kind: MemoryKind::Trade,
             memory_id: "7".to_owned(),
             job: Some(JobId::new("earlier")),
             known_at: at(0),
@@ -208,11 +210,11 @@ fn ended(
     path: StepPath,
     (digest, request_ref, outcome_ref): (ContentHash, ContentHash, ContentHash),
     attempt: u32,
-    implied: Vec<Implied>,
+    implied: Vec<DerivedRow>,
 ) -> Write {
     Write::End(StepEnd {
         path,
-        class: Class::External,
+        class: StepClass::External,
         digest,
         request_ref,
         outcome_kind: OutcomeKind::Ok,
@@ -312,21 +314,21 @@ fn behind(path: &Path) -> Connection {
 }
 
 /// Edits a copy of the database and returns what `verify` finds there; `None` if there is nothing to edit.
-async fn after(original: &Path, edit: impl FnOnce(&Connection) -> bool) -> Option<Option<Broken>> {
+async fn after(original: &Path, edit: impl FnOnce(&Connection) -> bool) -> Option<Option<ChainBreak>> {
     let dir = tempfile::tempdir().expect("makes a directory");
     let copy = dir.path().join("tape.db");
     std::fs::copy(original, &copy).expect("copies");
     if !edit(&behind(&copy)) {
         return None;
     }
-    let store = Store::open(Target::Sqlite(copy)).await.expect("opens");
+    let store = Store::open(DatabaseTarget::Sqlite(copy)).await.expect("opens");
     Some(store.verify_chain(&JobId::new(JOB)).await.expect("verifies").broken)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_column_and_every_row_is_found_or_listed() {
     let place = Place::sqlite();
-    let Target::Sqlite(path) = &place.target else { panic!("it is a file") };
+    let DatabaseTarget::Sqlite(path) = &place.target else { panic!("it is a file") };
     let store = place.store().await;
     let job = recorded(&store).await;
     assert_eq!(store.verify_chain(&job).await.expect("verifies").broken, None);
@@ -383,7 +385,7 @@ async fn every_column_and_every_row_is_found_or_listed() {
 
 on_both!(a_day_that_is_gone_or_swapped_is_found, what_a_job_was_to_do_is_held, a_head_is_extended_or_not,);
 
-async fn broken(store: &Store) -> Option<Broken> {
+async fn broken(store: &Store) -> Option<ChainBreak> {
     store.verify_chain(&JobId::new(JOB)).await.expect("verifies").broken
 }
 

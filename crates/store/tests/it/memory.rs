@@ -6,13 +6,13 @@ use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json::to_value;
 use papertape_core::ledger::Direction;
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    Assessment, AssetNote, ClaimCheck, ClaimResult, ContextRow, ContextState, Decision, Deviation, ErrorTag,
-    GivenKind, GivenRow, Implied, Lease, NewSession, ReflectionRow, RoundRow, SessionId, Source, StepEnd,
-    Write,
+    Assessment, AssetNote, ClaimCheck, ClaimResult, ContextState, Decision, DerivedRow, Deviation, ErrorTag,
+    Lease, MemoryKind, NewSession, OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow,
+    SessionId, StepEnd, SummarySource, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath};
 use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, Store, TradeFilter};
 use serde_json::{Value, json};
 
@@ -26,9 +26,10 @@ on_both!(
 /// Rounds are listed newest first, page by page; a round pruned by a later one leaves memory and stays in the
 /// chain.
 async fn rounds_are_kept_read_and_pruned(place: Place) {
-    let (store, job) =
-        with_steps(&place, |n| vec![Implied::Round(Box::new(round(n, n.checked_sub(3).filter(|n| *n > 0))))])
-            .await;
+    let (store, job) = with_steps(&place, |n| {
+        vec![DerivedRow::Round(Box::new(round(n, n.checked_sub(3).filter(|n| *n > 0))))]
+    })
+    .await;
     let filter = MemoryFilter { job: Some(job.clone()), agent: Some("momentum".into()) };
     let first = store.memory_rounds(&filter, &PageRequest::first(2)).await.expect("reads");
     assert_eq!(first.items.iter().map(|item| item.row.round_id).collect::<Vec<_>>(), [5, 4]);
@@ -48,7 +49,7 @@ async fn rounds_are_kept_read_and_pruned(place: Place) {
 
 /// The newest row of a position is the current one; a closed position is no longer open.
 async fn a_context_holds_until_its_position_is_closed(place: Place) {
-    let row = |id: &str, state| Implied::Context(Box::new(context(id, state)));
+    let row = |id: &str, state| DerivedRow::Context(Box::new(context(id, state)));
     let (store, job) = with_steps(&place, |n| match n {
         1 => vec![row("m-1", ContextState::Open), row("m-2", ContextState::Open)],
         2 => vec![row("m-1", ContextState::Converted)],
@@ -57,7 +58,7 @@ async fn a_context_holds_until_its_position_is_closed(place: Place) {
     })
     .await;
     let page = store.memory_open(&MemoryFilter::default(), &PageRequest::first(9)).await.expect("reads");
-    let open: Vec<&ContextRow> = page.items.iter().map(|item| &item.row).collect();
+    let open: Vec<&OpenPositionContextRow> = page.items.iter().map(|item| &item.row).collect();
     assert_eq!(open, [&context("m-1", ContextState::Converted)]);
     assert_eq!(store.verify_chain(&job).await.expect("verifies").broken, None);
 }
@@ -65,7 +66,7 @@ async fn a_context_holds_until_its_position_is_closed(place: Place) {
 /// Words in either language, instruments, sides, tags, results and instants all filter; nothing is returned
 /// before it is known; pages neither repeat nor drop rows.
 async fn reflections_are_found_by_words_and_figures(place: Place) {
-    let (store, job) = with_steps(&place, |n| vec![Implied::Reflection(Box::new(reflection(n)))]).await;
+    let (store, job) = with_steps(&place, |n| vec![DerivedRow::Reflection(Box::new(reflection(n)))]).await;
     let all = TradeFilter::default();
     let ids = async |filter: TradeFilter| -> Vec<u64> {
         let page = store.memory_trades(&filter, &PageRequest::first(9)).await.expect("reads");
@@ -110,11 +111,11 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
     };
     let here = || vec![(job.clone(), "momentum".into(), "quarter".to_owned())];
     let gone = ArchiveRow { symbol: "IBM".into(), ..archive(json!({ "trades": 9 })) };
-    store.keep_archives(here(), vec![archive(json!({ "trades": 1 })), gone]).await.expect("stores");
+    store.store_archives(here(), vec![archive(json!({ "trades": 1 })), gone]).await.expect("stores");
     let other = || vec![(job.clone(), "momentum".into(), "half-year".to_owned())];
-    store.keep_archives(other(), Vec::new()).await.expect("stores");
+    store.store_archives(other(), Vec::new()).await.expect("stores");
     for _ in 0..2 {
-        store.keep_archives(here(), vec![archive(json!({ "trades": 3 }))]).await.expect("stores");
+        store.store_archives(here(), vec![archive(json!({ "trades": 3 }))]).await.expect("stores");
     }
     let kept = store.memory_archives(&MemoryFilter::default(), &PageRequest::first(9)).await.expect("reads");
     assert_eq!(kept.items, [archive(json!({ "trades": 3 }))]);
@@ -123,16 +124,16 @@ async fn reflections_are_found_by_words_and_figures(place: Place) {
 
 /// IDs come from the rows, texts from the step's outcome, in the order in which they appeared in the prompt.
 async fn what_a_session_was_given_is_told_to_the_letter(place: Place) {
-    let given = |id: &str, kind| GivenRow {
+    let given = |id: &str, kind| RecalledMemoryRow {
         kind,
         memory_id: id.to_owned(),
         job: (id == "7").then(|| JobId::new("before")),
         known_at: at(1),
     };
     let (store, job) = with_steps(&place, |n| {
-        let lesson = Implied::Given(given("7", GivenKind::Trade));
+        let lesson = DerivedRow::Given(given("7", MemoryKind::Trade));
         if n == 1 {
-            vec![Implied::Given(given("m-1", GivenKind::OpenPositionContext)), lesson]
+            vec![DerivedRow::Given(given("m-1", MemoryKind::OpenPositionContext)), lesson]
         } else {
             Vec::new()
         }
@@ -156,31 +157,32 @@ const LONG: &str = "a lesson of more than ninety-six bytes, so that the record k
 
 /// A job with one session of five reflections.
 pub(crate) async fn with_reflections(place: &Place) -> (Store, Lease, SessionId) {
-    session_of(place, |n| vec![Implied::Reflection(Box::new(reflection(n)))]).await
+    session_of(place, |n| vec![DerivedRow::Reflection(Box::new(reflection(n)))]).await
 }
 
 /// A job with one session of five steps from which these rows are derived.
-async fn with_steps(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store, JobId) {
+async fn with_steps(place: &Place, rows: impl Fn(u64) -> Vec<DerivedRow>) -> (Store, JobId) {
     let (store, lease, _) = session_of(place, rows).await;
     (store, lease.job)
 }
 
-async fn session_of(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store, Lease, SessionId) {
+async fn session_of(place: &Place, rows: impl Fn(u64) -> Vec<DerivedRow>) -> (Store, Lease, SessionId) {
     let store = place.store().await;
     store.enqueue(new_job("job", &["momentum"], 0)).await.expect("queues");
     let lease = claim(&store, "job").await;
     let new = NewSession { agent: "momentum".into(), date: date(DAYS[0]), at: at(0) };
     let session = store.open_session(&lease, new).await.expect("opens").id;
     for n in 1..=5_u64 {
-        let request = Doc::of(&json!({ "n": n }));
+        let request = ContentDoc::of(&json!({ "n": n }));
         let shown = json!([{ "text": "first" }, { "text": LONG }]);
-        let outcome = Doc::of(&json!({ "text": format!("the whole block of step {n}"), "shown": shown }));
+        let outcome =
+            ContentDoc::of(&json!({ "text": format!("the whole block of step {n}"), "shown": shown }));
         let (request_ref, outcome_ref) = (request.hash, outcome.hash);
         let mut writes: Vec<Write> =
             request.texts.into_iter().chain(outcome.texts).map(Write::Text).collect();
         writes.push(Write::End(StepEnd {
             path: StepPath::new(format!("solo#1/memory#{n}")),
-            class: Class::Local,
+            class: StepClass::Local,
             digest: ContentHash::of(&n.to_le_bytes()),
             request_ref,
             outcome_kind: OutcomeKind::Ok,
@@ -194,12 +196,12 @@ async fn session_of(place: &Place, rows: impl Fn(u64) -> Vec<Implied>) -> (Store
     (store, lease, session)
 }
 
-pub(crate) fn round(n: u64, prunes_through: Option<u64>) -> RoundRow {
-    RoundRow {
+pub(crate) fn round(n: u64, prunes_through: Option<u64>) -> RoundMemoryRow {
+    RoundMemoryRow {
         round_id: n,
         situation: "momentum; AAPL long 10 at 100".to_owned(),
         summary: "[Conclusion] hold".to_owned(),
-        source: Source::Repaired,
+        source: SummarySource::Repaired,
         note: Some("missing: Risk".to_owned()),
         assets: vec![AssetNote {
             symbol: "AAPL".into(),
@@ -217,8 +219,8 @@ pub(crate) fn round(n: u64, prunes_through: Option<u64>) -> RoundRow {
     }
 }
 
-pub(crate) fn context(id: &str, state: ContextState) -> ContextRow {
-    ContextRow {
+pub(crate) fn context(id: &str, state: ContextState) -> OpenPositionContextRow {
+    OpenPositionContextRow {
         position_id: id.to_owned(),
         symbol: "AAPL".into(),
         side: Direction::Long,
@@ -267,7 +269,7 @@ pub(crate) fn reflection(n: u64) -> ReflectionRow {
         value_assessment: Assessment::Medium,
         next_rules: vec!["wait".to_owned()],
         thesis: Some("[结论] 突破买入".to_owned()),
-        source: Source::Model,
+        source: SummarySource::Model,
         note: None,
         known_at: at(hundreds + 90),
     }
@@ -276,7 +278,7 @@ pub(crate) fn reflection(n: u64) -> ReflectionRow {
 #[test]
 fn rows_read_like_their_json() {
     // Goal: a row is hashed by its JSON; renaming a key would break old chains.
-    let value = to_value(&Implied::Reflection(Box::new(reflection(3))));
+    let value = to_value(&DerivedRow::Reflection(Box::new(reflection(3))));
     assert_eq!(value["row"], json!("reflection"));
     assert_eq!(value["error_tags"], json!(["entry_timing", "luck"]));
     assert!(value.get("note").is_none());

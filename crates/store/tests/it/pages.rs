@@ -3,7 +3,7 @@
 use crate::desk::{at, claim, new_job};
 use crate::places::Place;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{Lease, NewSession};
 use papertape_core::time::Date;
 use papertape_store::{JobFilter, Page, PageRequest, ResultFilter, SessionFilter, Store, StoreError};
@@ -136,5 +136,5 @@ async fn a_cursor_that_no_page_gave_is_refused() {
     }
     let rest = store.jobs(&JobFilter::default(), &PageRequest::after(0, &cursor)).await.expect("reads");
     assert_eq!(rest.items.len(), 2);
-    assert!(store.job(&JobId::new("a")).await.expect("reads").is_some());
+    assert!(store.get_job(&JobId::new("a")).await.expect("reads").is_some());
 }

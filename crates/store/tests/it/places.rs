@@ -1,24 +1,24 @@
 //! A database for each test, with direct access that bypasses the store.
 
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::postgres;
 use tempfile::TempDir;
 
 /// A test's database.
 pub(crate) struct Place {
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseTarget,
     _dir: Option<TempDir>,
 }
 
 impl Place {
     pub(crate) fn sqlite() -> Self {
         let dir = tempfile::tempdir().expect("makes a directory");
-        Self { target: Target::Sqlite(dir.path().join("tape.db")), _dir: Some(dir) }
+        Self { target: DatabaseTarget::Sqlite(dir.path().join("tape.db")), _dir: Some(dir) }
     }
 
     pub(crate) fn postgres() -> Self {
         let place = postgres::place().expect("starts PostgreSQL");
-        Self { target: Target::Postgres(place.url, place.schema), _dir: None }
+        Self { target: DatabaseTarget::Postgres(place.url, place.schema), _dir: None }
     }
 
     pub(crate) async fn store(&self) -> Store {
@@ -28,12 +28,12 @@ impl Place {
     /// Runs a statement as someone who edits the database by hand. Returns the number of changed rows.
     pub(crate) async fn edit(&self, sql: &str) -> u64 {
         match &self.target {
-            Target::Sqlite(path) => {
+            DatabaseTarget::Sqlite(path) => {
                 let connection = rusqlite::Connection::open(path).expect("opens");
                 connection.busy_timeout(std::time::Duration::from_secs(10)).expect("waits");
                 connection.execute(sql, []).expect("edits") as u64
             }
-            Target::Postgres(url, schema) => {
+            DatabaseTarget::Postgres(url, schema) => {
                 let client = client(url, schema).await;
                 client.execute(sql, &[]).await.expect("edits")
             }
@@ -43,11 +43,11 @@ impl Place {
     /// The first column of the first row, an integer.
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         match &self.target {
-            Target::Sqlite(path) => {
+            DatabaseTarget::Sqlite(path) => {
                 let connection = rusqlite::Connection::open(path).expect("opens");
                 connection.query_row(sql, [], |row| row.get(0)).expect("reads")
             }
-            Target::Postgres(url, schema) => {
+            DatabaseTarget::Postgres(url, schema) => {
                 client(url, schema).await.query_one(sql, &[]).await.expect("reads").get(0)
             }
         }
@@ -56,11 +56,11 @@ impl Place {
     /// The first column of the first row, a text.
     pub(crate) async fn text(&self, sql: &str) -> String {
         match &self.target {
-            Target::Sqlite(path) => {
+            DatabaseTarget::Sqlite(path) => {
                 let connection = rusqlite::Connection::open(path).expect("opens");
                 connection.query_row(sql, [], |row| row.get(0)).expect("reads")
             }
-            Target::Postgres(url, schema) => {
+            DatabaseTarget::Postgres(url, schema) => {
                 client(url, schema).await.query_one(sql, &[]).await.expect("reads").get(0)
             }
         }

@@ -7,11 +7,11 @@ use futures::future::join_all;
 use papertape_core::action::{ActionStatus, IdKind, Origin};
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{
-    NewPlan, NewTask, PlanChanges, PlanId, PlanRefusal, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite,
+    NewPlan, NewTask, PlanChanges, PlanError, PlanId, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite,
 };
-use papertape_core::ports::{ActionLog as _, Plans as _, Record as _, RecordError};
+use papertape_core::ports::{ActionLog as _, Plans as _, RecordError, RecordStore as _};
 use papertape_core::record::{JobStatus, NewSession, Write};
-use papertape_redact::{Clean, Redactor};
+use papertape_redact::{Redactor, Sanitized};
 use papertape_store::Store;
 use serde_json::json;
 
@@ -23,9 +23,9 @@ on_both!(
     plans_are_paged,
 );
 
-fn clean(writes: Vec<PlanWrite>) -> Clean<Vec<PlanWrite>> {
+fn clean(writes: Vec<PlanWrite>) -> Sanitized<Vec<PlanWrite>> {
     let secrets = vec![("key".to_owned(), "correct-horse-battery".to_owned())];
-    Clean::of(&Redactor::new(secrets).expect("long enough"), writes)
+    Sanitized::of(&Redactor::new(secrets).expect("long enough"), writes)
 }
 
 fn new_plan(name: &str) -> PlanWrite {
@@ -96,7 +96,7 @@ async fn a_plan_and_its_tasks_are_kept(place: Place) {
     let cycle = TaskChanges { dependencies: Some(vec![ids[4]]), ..TaskChanges::default() };
     let write = PlanWrite::Task { plan, write: TaskWrite::Update { task: ids[3], changes: cycle } };
     let refused = store.write_plans(clean(vec![write]), at(4)).await;
-    assert!(matches!(refused, Err(RecordError::Refused(PlanRefusal::Cycle(_)))), "{refused:?}");
+    assert!(matches!(refused, Err(RecordError::Refused(PlanError::Cycle(_)))), "{refused:?}");
 
     one(&store, PlanWrite::Task { plan, write: TaskWrite::Delete { task: ids[1] } }, 5).await;
     let left: Vec<TaskId> = store.tasks(plan).await.expect("reads").iter().map(|task| task.id).collect();
@@ -114,7 +114,7 @@ async fn a_plan_and_its_tasks_are_kept(place: Place) {
     assert_eq!(store.plan(plan).await.expect("reads"), None);
     assert_eq!(place.number("SELECT count(*) FROM plan_tasks").await, 0);
     let gone = store.write_plans(clean(vec![task(plan, "late", None)]), at(8)).await;
-    assert!(matches!(gone, Err(RecordError::Refused(PlanRefusal::NoPlan(_)))), "{gone:?}");
+    assert!(matches!(gone, Err(RecordError::Refused(PlanError::NoPlan(_)))), "{gone:?}");
     assert_ne!(one(&store, new_plan("next"), 9).await.0, plan, "no number is given twice");
 }
 
@@ -133,7 +133,7 @@ async fn what_a_job_makes_it_makes_once(place: Place) {
     let another = Origin::new(&lease.job, "turn#1/action#2", 0);
     assert_ne!(store.reserve(&lease, &another, IdKind::Plan).await.expect("reserves"), id);
     let writes = || {
-        let clean = |write| Write::Plan(Box::new(Clean::of(&Redactor::default(), write)));
+        let clean = |write| Write::Plan(Box::new(Sanitized::of(&Redactor::default(), write)));
         let PlanWrite::Create(plan) = new_plan("made") else { unreachable!() };
         let plan = NewPlan { id: Some(PlanId(id)), origin: Some(origin.clone()), ..plan };
         let PlanWrite::Task { plan: of, write: TaskWrite::Create(task) } = task(PlanId(id), "first", None)
@@ -164,10 +164,10 @@ async fn a_refused_change_takes_its_commit_back(place: Place) {
     let delete = PlanWrite::Delete { plan: PlanId(77) };
     let writes = vec![
         Write::Action(Box::new(entry("delete_plan", ActionStatus::Completed))),
-        Write::Plan(Box::new(Clean::of(&Redactor::default(), delete))),
+        Write::Plan(Box::new(Sanitized::of(&Redactor::default(), delete))),
     ];
     let refused = store.commit(commit(&lease, session, writes)).await;
-    assert!(matches!(refused, Err(RecordError::Refused(PlanRefusal::NoPlan(PlanId(77))))), "{refused:?}");
+    assert!(matches!(refused, Err(RecordError::Refused(PlanError::NoPlan(PlanId(77))))), "{refused:?}");
     assert_eq!(store.action_log(&lease.job).await.expect("reads"), []);
     let row = entry("delete_plan", ActionStatus::Failed);
     assert_eq!(store.append_action_log(&lease, row, at(1)).await.expect("writes"), 1);

@@ -4,13 +4,13 @@
 use crate::actions::{entry, planned, running};
 use crate::desk::{at, claim};
 use crate::places::{Place, on_both};
-use papertape_core::action::{ActionRow, ActionStatus, LogFrom};
+use papertape_core::action::{ActionRow, ActionStatus, LogPosition};
 use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Plans as _, Queue as _};
 use papertape_core::record::JobStatus;
-use papertape_redact::{Clean, Redactor};
+use papertape_redact::{Redactor, Sanitized};
 use papertape_store::{Deletion, FileReport, PortableFiles, Projector, Store};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -228,7 +228,7 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
     assert_eq!(log[1].row.message.as_deref(), Some("with [redacted:key]"));
     assert_eq!((log[1].row.plan, log[1].redactions), (Some(PlanId(3)), 1));
     assert_eq!(log[1].created_at.to_string(), "2026-01-02T12:00:00Z");
-    let job = store.job(&JobId::new("theirs")).await.expect("reads").expect("is there");
+    let job = store.get_job(&JobId::new("theirs")).await.expect("reads").expect("is there");
     assert_eq!((job.status, job.kind.as_str()), (JobStatus::Cancelled, "chat_action"));
     assert!(store.claim("worker", std::time::Duration::ZERO, None).await.expect("asks").is_none());
     let of_plan = store.plan_jobs(PlanId(3), &PageRequest::default()).await.expect("reads");
@@ -240,7 +240,8 @@ async fn older_and_foreign_files_are_taken_in(place: Place) {
         chat_session: None,
         origin: None,
     });
-    let made = store.write_plans(Clean::of(&Redactor::default(), vec![new]), at(1)).await.expect("writes");
+    let made =
+        store.write_plans(Sanitized::of(&Redactor::default(), vec![new]), at(1)).await.expect("writes");
     assert!(made[0].plan > PlanId(4), "{made:?}");
 
     let projector = Projector::start(files.clone());
@@ -316,7 +317,7 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     let told = migrated(&files, false).await;
     // The system file comes before them.
     assert_eq!((told[2].error.clone(), told[2].jobs_imported), (None, 1));
-    let log = store.list_action_logs(&JobId::new("second"), LogFrom::Newest, 0).await.expect("reads");
+    let log = store.list_action_logs(&JobId::new("second"), LogPosition::Newest, 0).await.expect("reads");
     assert_eq!(log.rows.len(), 2);
     let projector = Projector::start(files.clone());
     projector.flush().await;

@@ -3,7 +3,7 @@
 use crate::desk::{at, claim, commit, date, new_job, said};
 use crate::places::{Place, on_both};
 use papertape_core::id::JobId;
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::NewSession;
 use papertape_store::{PageRequest, SessionFilter, Store};
 

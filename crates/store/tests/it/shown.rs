@@ -4,12 +4,12 @@ use crate::desk::{DAYS, at, claim, commit, date, new_job};
 use crate::places::{Place, on_both};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Role;
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    ExposureRow, GivenKind, GivenRow, Implied, Lease, MessageRow, NewSession, OrderRow, PositionRow,
-    SessionId, StepEnd, Write,
+    DerivedRow, ExposureRow, Lease, MemoryKind, MessageRow, NewSession, OrderRow, PositionRow,
+    RecalledMemoryRow, SessionId, StepEnd, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, StepPath, text};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
 use papertape_store::{GivenFilter, Page, PageRequest, ShownFilter, ShownSession, Store, StoreError};
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -27,23 +27,29 @@ async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
     let (store, lease) = with_agents(&place, &["a", "b"]).await;
     let bars = |from: &str, to: &str, known: i64| exposure("AAPL/bars", (from, to), known);
     let one = open(&store, &lease, ("a", DAYS[0])).await;
-    step(&store, &lease, one, ("solo#1/message#1", Class::Local), vec![said(Role::User), open_of(DAYS[0])])
-        .await;
     step(
         &store,
         &lease,
         one,
-        ("solo#1/tool#1", Class::Local),
+        ("solo#1/message#1", StepClass::Local),
+        vec![said(Role::User), open_of(DAYS[0])],
+    )
+    .await;
+    step(
+        &store,
+        &lease,
+        one,
+        ("solo#1/tool#1", StepClass::Local),
         vec![told("get_bars"), bars("2012-01-03", "2012-02-29", 5)],
     )
     .await;
-    step(&store, &lease, one, ("close#1/book#1", Class::Order), vec![bars(DAYS[0], DAYS[0], 9)]).await;
+    step(&store, &lease, one, ("close#1/book#1", StepClass::Order), vec![bars(DAYS[0], DAYS[0], 9)]).await;
     let two = open(&store, &lease, ("b", DAYS[0])).await;
     step(
         &store,
         &lease,
         two,
-        ("AAPL/sizing#1/sizing#1", Class::Local),
+        ("AAPL/sizing#1/sizing#1", StepClass::Local),
         vec![bars("2012-01-03", "2012-02-29", 5)],
     )
     .await;
@@ -52,7 +58,7 @@ async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
         &store,
         &lease,
         three,
-        ("solo#1/tool#1", Class::Local),
+        ("solo#1/tool#1", StepClass::Local),
         vec![told("get_bars"), bars("2012-02-01", DAYS[0], 20)],
     )
     .await;
@@ -60,7 +66,7 @@ async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
         &store,
         &lease,
         three,
-        ("solo#1/tool#2", Class::Local),
+        ("solo#1/tool#2", StepClass::Local),
         vec![told("get_indicators"), bars("2000-03-01", DAYS[0], 20)],
     )
     .await;
@@ -125,8 +131,8 @@ async fn a_bar_leads_to_the_sessions_that_were_shown_it(place: Place) {
 async fn a_memory_leads_to_the_sessions_that_were_given_it(place: Place) {
     let (store, lease) = with_agents(&place, &["a", "b"]).await;
     let given = |id: &str, job: Option<&str>| {
-        Implied::Given(GivenRow {
-            kind: GivenKind::Trade,
+        DerivedRow::Given(RecalledMemoryRow {
+            kind: MemoryKind::Trade,
             memory_id: id.to_owned(),
             job: job.map(JobId::new),
             known_at: at(1),
@@ -137,17 +143,17 @@ async fn a_memory_leads_to_the_sessions_that_were_given_it(place: Place) {
         &store,
         &lease,
         one,
-        ("solo#1/memory#1", Class::Local),
+        ("solo#1/memory#1", StepClass::Local),
         vec![given("7", None), given("8", Some("before"))],
     )
     .await;
-    step(&store, &lease, one, ("solo#1/message#1", Class::Local), vec![said(Role::User)]).await;
+    step(&store, &lease, one, ("solo#1/message#1", StepClass::Local), vec![said(Role::User)]).await;
     let two = open(&store, &lease, ("b", DAYS[0])).await;
-    step(&store, &lease, two, ("solo#1/memory#1", Class::Local), vec![given("7", None)]).await;
+    step(&store, &lease, two, ("solo#1/memory#1", StepClass::Local), vec![given("7", None)]).await;
 
     let look = async |id: &str, job: &str, agent: &str| {
         let filter = GivenFilter {
-            kind: GivenKind::Trade,
+            kind: MemoryKind::Trade,
             memory_id: id.to_owned(),
             job: JobId::new(job),
             agent: agent.into(),
@@ -170,11 +176,11 @@ async fn a_memory_leads_to_the_sessions_that_were_given_it(place: Place) {
 async fn a_fill_leads_to_where_its_order_was_given(place: Place) {
     let (store, lease) = with_agents(&place, &["a", "b"]).await;
     let one = open(&store, &lease, ("a", DAYS[0])).await;
-    step(&store, &lease, one, ("solo#1/order#1", Class::Order), vec![order("1", "pending")]).await;
+    step(&store, &lease, one, ("solo#1/order#1", StepClass::Order), vec![order("1", "pending")]).await;
     let beside = open(&store, &lease, ("b", DAYS[0])).await;
-    step(&store, &lease, beside, ("solo#1/order#1", Class::Order), vec![order("1", "filled")]).await;
+    step(&store, &lease, beside, ("solo#1/order#1", StepClass::Order), vec![order("1", "filled")]).await;
     let two = open(&store, &lease, ("a", DAYS[1])).await;
-    step(&store, &lease, two, ("pre#1/book#1", Class::Order), vec![fill(1), order("1", "filled")]).await;
+    step(&store, &lease, two, ("pre#1/book#1", StepClass::Order), vec![fill(1), order("1", "filled")]).await;
 
     let placed = store.placed(two).await.expect("reads");
     assert_eq!(placed.actions[&1].as_str(), "pre#1/book#1");
@@ -204,8 +210,8 @@ fn wanted(series: &[&str], day: &str) -> ShownFilter {
     }
 }
 
-fn exposure(series: &str, (from, to): (&str, &str), known: i64) -> Implied {
-    Implied::Exposure(ExposureRow {
+fn exposure(series: &str, (from, to): (&str, &str), known: i64) -> DerivedRow {
+    DerivedRow::Exposure(ExposureRow {
         dataset: dataset(),
         series: series.to_owned(),
         first: Some(date(from)),
@@ -215,22 +221,27 @@ fn exposure(series: &str, (from, to): (&str, &str), known: i64) -> Implied {
     })
 }
 
-fn open_of(day: &str) -> Implied {
+fn open_of(day: &str) -> DerivedRow {
     exposure("AAPL/open", (day, day), 7)
 }
 
-fn said(role: Role) -> Implied {
+fn said(role: Role) -> DerivedRow {
     let content = text("Please analyze.").hash;
-    Implied::Message(MessageRow { role, content, tool_name: None, tool_input: None })
+    DerivedRow::Message(MessageRow { role, content, tool_name: None, tool_input: None })
 }
 
-fn told(tool: &str) -> Implied {
+fn told(tool: &str) -> DerivedRow {
     let (content, tool_input) = (text("Please analyze.").hash, Some(json!({})));
-    Implied::Message(MessageRow { role: Role::Tool, content, tool_name: Some(tool.to_owned()), tool_input })
+    DerivedRow::Message(MessageRow {
+        role: Role::Tool,
+        content,
+        tool_name: Some(tool.to_owned()),
+        tool_input,
+    })
 }
 
-fn order(id: &str, status: &str) -> Implied {
-    Implied::Order(Box::new(OrderRow {
+fn order(id: &str, status: &str) -> DerivedRow {
+    DerivedRow::Order(Box::new(OrderRow {
         order_id: id.to_owned(),
         symbol: "AAPL".into(),
         side: "buy".to_owned(),
@@ -249,8 +260,8 @@ fn order(id: &str, status: &str) -> Implied {
     }))
 }
 
-fn fill(action_id: u64) -> Implied {
-    Implied::Position(PositionRow {
+fn fill(action_id: u64) -> DerivedRow {
+    DerivedRow::Position(PositionRow {
         action_id,
         action_type: "buy".to_owned(),
         symbol: Some("AAPL".into()),
@@ -278,10 +289,10 @@ async fn step(
     store: &Store,
     lease: &Lease,
     session: SessionId,
-    (path, class): (&str, Class),
-    implied: Vec<Implied>,
+    (path, class): (&str, StepClass),
+    implied: Vec<DerivedRow>,
 ) {
-    let doc = Doc::of(&json!({ "path": path }));
+    let doc = ContentDoc::of(&json!({ "path": path }));
     let (request_ref, outcome_ref) = (doc.hash, doc.hash);
     let mut writes: Vec<Write> = doc.texts.into_iter().map(Write::Text).collect();
     writes.push(Write::Text(text("Please analyze.")));

@@ -3,9 +3,9 @@
 use crate::desk::{at, claim, commit, date, new_job};
 use crate::places::Place;
 use papertape_core::message::{Message, ModelRequest, Sampling, ToolChoice};
-use papertape_core::ports::{Queue as _, Record as _};
+use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{Intent, NewSession, Write};
-use papertape_core::tape::{Chain, StepPath, expand_request};
+use papertape_core::tape::{RequestChain, StepPath, expand_request};
 
 async fn bytes_of(turns: u32) -> u64 {
     let place = Place::sqlite();
@@ -24,10 +24,10 @@ async fn bytes_of(turns: u32) -> u64 {
         response_schema: None,
         sampling: Sampling::default(),
     };
-    let mut chain: Option<Chain> = None;
+    let mut chain: Option<RequestChain> = None;
     for turn in 1..=turns {
         request.messages.push(Message::user(format!("turn {turn}: {}", "a long thought ".repeat(40))));
-        let (link, texts) = Chain::link(chain.take(), &request);
+        let (link, texts) = RequestChain::link(chain.take(), &request);
         let mut writes: Vec<Write> = texts.into_iter().map(Write::Text).collect();
         writes.push(Write::Intent(Intent {
             path: StepPath::of("solo#1", "model", turn),

@@ -5,13 +5,13 @@ use crate::places::{Place, on_both};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::money::Price;
-use papertape_core::ports::{Queue as _, Record as _, RecordError};
+use papertape_core::ports::{Queue as _, RecordError, RecordStore as _};
 use papertape_core::record::OrderRow;
 use papertape_core::record::{
-    ASSISTANTS, AttemptEnd, Commit, DayStatus, Estimate, Implied, Intent, JobStatus, Lease, MessageRow,
-    NewJob, NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
+    ASSISTANT_JOB_KINDS, AttemptEnd, Commit, DayStatus, DerivedRow, Estimate, Intent, JobStatus, Lease,
+    MessageRow, NewJob, NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
 };
-use papertape_core::tape::{Class, Doc, OutcomeKind, State, StepPath, text};
+use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, StepState, text};
 use papertape_store::{Deletion, JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -41,7 +41,7 @@ async fn jobs_of_a_kind_are_claimed_past_older_ones(place: Place) {
         store.enqueue(job).await.expect("queues");
     }
     let claim = async || {
-        let claimed = store.claim_of("w", LONG, &ASSISTANTS).await.expect("asks");
+        let claimed = store.claim_of("w", LONG, &ASSISTANT_JOB_KINDS).await.expect("asks");
         claimed.map(|(_, row)| row.id.to_string())
     };
     assert_eq!(claim().await.as_deref(), Some("turn"));
@@ -84,7 +84,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     store.finish(&lease, JobStatus::Cancelled, Some("by hand".to_owned())).await.expect("ends");
     let lost = store.finish(&lease, JobStatus::Completed, None).await;
     assert!(matches!(lost, Err(RecordError::LostLease)), "its lease has ended: {lost:?}");
-    let stopped = store.job(&one).await.expect("reads").expect("is there");
+    let stopped = store.get_job(&one).await.expect("reads").expect("is there");
     assert_eq!((stopped.status, stopped.error.as_deref()), (JobStatus::Cancelled, Some("by hand")));
     assert!(stopped.completed_at.is_some());
     assert!(store.requeue(&one).await.expect("asks"));
@@ -123,7 +123,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     newer.supersedes = vec![Supersession { agent: "momentum".into(), job: one.clone() }];
     newer.days[0].skipped = Some(SkippedDay { job: one.clone(), session: SessionId(1) });
     store.enqueue(newer).await.expect("queues");
-    let old = store.job(&one).await.expect("reads").expect("is there");
+    let old = store.get_job(&one).await.expect("reads").expect("is there");
     assert_eq!(old.superseded_by, Some(JobId::new("three")));
     let page = store.jobs(&JobFilter::default(), &PageRequest::first(10)).await.expect("reads");
     let ids: Vec<String> = page.items.iter().map(|item| item.job.id.to_string()).collect();
@@ -147,7 +147,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     let calls = 4 * 4 * 10 + 4 * 3;
     assert_eq!(details.used.usage.input_tokens, calls);
     assert_eq!(details.used.cost_usd, dec("0.020"));
-    let spent = store.spent(&job).await.expect("reads");
+    let spent = store.load_usage(&job).await.expect("reads");
     assert_eq!(spent.iter().map(|spent| spent.usage.input_tokens).sum::<u64>(), calls);
 
     // The session, its actions and its transcript.
@@ -228,7 +228,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     let steps = store.steps(first.id, &all).await.expect("reads").items;
     let slow =
         steps.iter().find(|step| step.path.as_str() == "AAPL/Slow Analyst#1/model#1").expect("was sent");
-    assert_eq!(slow.state, State::Abandoned);
+    assert_eq!(slow.state, StepState::Abandoned);
     assert!(steps.iter().all(|step| step.seq.is_some()));
     assert_eq!(steps.iter().map(|step| step.interrupted).sum::<u32>(), 1);
     assert_eq!(store.interrupted_attempts(&job).await.expect("counts"), 1);
@@ -247,7 +247,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     summarise(&store, &lease, first.id, &conversation[1].path).await;
     store.finish(&lease, JobStatus::Completed, None).await.expect("ends");
     assert_eq!(export(&store, "job").await, whole);
-    assert_eq!(store.tape(first.id, true).await.expect("reads").len(), 1);
+    assert_eq!(store.load_tape(first.id, true).await.expect("reads").len(), 1);
     let details = store.job_details(&job).await.expect("reads").expect("is there");
     assert_eq!(details.used_by_summaries.usage.output_tokens, 5);
     assert_eq!(details.used.usage.input_tokens, calls, "summaries have a budget of their own");
@@ -261,8 +261,8 @@ async fn summarise(
     session: papertape_core::record::SessionId,
     path: &StepPath,
 ) {
-    let request = Doc::of(&json!({ "sum up": path }));
-    let outcome = Doc::of(&json!({ "text": "It thought." }));
+    let request = ContentDoc::of(&json!({ "sum up": path }));
+    let outcome = ContentDoc::of(&json!({ "text": "It thought." }));
     let at_path = StepPath::new("summaries#1/model#1");
     let digest = ContentHash::of(b"summary");
     let mut writes: Vec<Write> = request.texts.into_iter().map(Write::Text).collect();
@@ -272,7 +272,7 @@ async fn summarise(
     let mut writes: Vec<Write> = outcome.texts.into_iter().map(Write::Text).collect();
     writes.push(Write::End(StepEnd {
         path: at_path,
-        class: Class::External,
+        class: StepClass::External,
         digest,
         request_ref: request.hash,
         outcome_kind: OutcomeKind::Ok,
@@ -315,7 +315,8 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     assert_eq!(store.open_session(&lease, new()).await.expect("finds it"), opened);
     let (session, job) = (opened.id, lease.job.clone());
 
-    let (digest, request, outcome) = (ContentHash::of(b"d"), Doc::of(&json!({})), Doc::of(&json!("late")));
+    let (digest, request, outcome) =
+        (ContentHash::of(b"d"), ContentDoc::of(&json!({})), ContentDoc::of(&json!("late")));
     let path = StepPath::new("AAPL/News#1/model#1");
     let other = StepPath::new("AAPL/News#10/model#1");
     let intent =
@@ -330,16 +331,16 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
         AttemptEnd { number: 1, error: Some("rate_limited: 429".to_owned()), ..AttemptEnd::default() };
     let retry = Write::Attempt { path: path.clone(), ended: failed, next: Some(2) };
     store.commit(commit(&lease, session, vec![retry])).await.expect("tries again");
-    let tape = store.tape(session, false).await.expect("reads");
+    let tape = store.load_tape(session, false).await.expect("reads");
     let row = tape.iter().find(|row| row.path == path).expect("is there");
-    assert_eq!((row.state, row.attempts), (State::Intent, 2));
+    assert_eq!((row.state, row.attempts), (StepState::Intent, 2));
 
     let end = |path: &StepPath, class, number, implied| StepEnd {
         path: path.clone(),
         class,
         digest,
         request_ref: request.hash,
-        outcome_kind: if class == Class::Guard { OutcomeKind::TimedOut } else { OutcomeKind::Ok },
+        outcome_kind: if class == StepClass::Guard { OutcomeKind::TimedOut } else { OutcomeKind::Ok },
         outcome_ref: outcome.hash,
         attempt: number,
         reused_from: None,
@@ -347,13 +348,13 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     };
     let verdict = StepPath::new("AAPL/News#1/guard#1");
     let mut writes: Vec<Write> = outcome.texts.iter().cloned().map(Write::Text).collect();
-    writes.push(Write::End(end(&verdict, Class::Guard, None, Vec::new())));
+    writes.push(Write::End(end(&verdict, StepClass::Guard, None, Vec::new())));
     writes.push(Write::CloseScope { scope: "AAPL/News#1".to_owned() });
     store.commit(commit(&lease, session, writes)).await.expect("closes");
 
     // The response arrives after all: it adds to the cost, and is ignored.
     let content = text("too late");
-    let message = Implied::Message(MessageRow {
+    let message = DerivedRow::Message(MessageRow {
         role: papertape_core::message::Role::Assistant,
         content: content.hash,
         tool_name: None,
@@ -367,16 +368,16 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
         cost_usd: Some(dec("0.25")),
         estimate: None,
     };
-    let late = end(&path, Class::External, Some(attempt), vec![message]);
+    let late = end(&path, StepClass::External, Some(attempt), vec![message]);
     let writes = vec![Write::Text(content), Write::End(late)];
     store.commit(commit(&lease, session, writes)).await.expect("takes the cost");
-    let tape = store.tape(session, false).await.expect("reads");
+    let tape = store.load_tape(session, false).await.expect("reads");
     let state = |path: &StepPath| tape.iter().find(|row| row.path == *path).map(|row| row.state);
-    assert_eq!(state(&path), Some(State::Abandoned));
-    assert_eq!(state(&other), Some(State::Intent), "round 10 is not round 1");
-    assert_eq!(state(&verdict), Some(State::Done(OutcomeKind::TimedOut)));
+    assert_eq!(state(&path), Some(StepState::Abandoned));
+    assert_eq!(state(&other), Some(StepState::Intent), "round 10 is not round 1");
+    assert_eq!(state(&verdict), Some(StepState::Done(OutcomeKind::TimedOut)));
     assert_eq!(place.number("SELECT count(*) FROM reasoning_logs").await, 0);
-    assert_eq!(store.spent(&job).await.expect("reads")[0].cost_usd, dec("0.25"));
+    assert_eq!(store.load_usage(&job).await.expect("reads")[0].cost_usd, dec("0.25"));
     let steps = store.steps(session, &PageRequest::first(10)).await.expect("reads").items;
     assert_eq!(steps[0].cost_usd, Some(dec("0.25")));
 
@@ -386,7 +387,7 @@ async fn a_guard_closes_and_what_comes_late_is_a_cost(place: Place) {
     assert!(matches!(late, Err(RecordError::LostLease)), "{late:?}");
     let opened = store.open_session(&lease, new()).await;
     assert!(matches!(opened, Err(RecordError::LostLease)), "{opened:?}");
-    assert_eq!(store.tape(session, false).await.expect("reads").len(), 3);
+    assert_eq!(store.load_tape(session, false).await.expect("reads").len(), 3);
     store.commit(commit(&stolen, session, said("solo#1/message#1", "now me"))).await.expect("writes");
     let wrong = store.commit(commit(&stolen, session, said("solo#1/message#1", "twice"))).await;
     assert!(matches!(wrong, Err(RecordError::Inconsistent(_))), "{wrong:?}");
@@ -572,7 +573,7 @@ async fn a_job_goes_with_all_that_hangs_on_it(place: Place) {
     let steps = place.number("SELECT count(*) FROM steps WHERE job_id = 'goes'").await;
     let attempts = "SELECT count(*) FROM step_attempts WHERE step_id NOT IN (SELECT id FROM steps)";
     assert_eq!((steps, place.number(attempts).await), (0, 0));
-    let left = store.job(&JobId::new("stays")).await.expect("reads").expect("is there");
+    let left = store.get_job(&JobId::new("stays")).await.expect("reads").expect("is there");
     assert_eq!(left.parent, None);
     // Texts shared with the other job are still there, and its tape can be read and verified.
     run_day(&store, &lease, "momentum", 1, i64::MAX).await.expect("runs");
@@ -615,7 +616,7 @@ async fn every_decimal_comes_back_as_it_was(place: Place) {
         end.implied = numbers
             .iter()
             .map(|number| {
-                Implied::Order(Box::new(OrderRow {
+                DerivedRow::Order(Box::new(OrderRow {
                     price: Some(Price(*number)),
                     ..order(0, "filled", "AAPL")
                 }))

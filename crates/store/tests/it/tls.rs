@@ -1,7 +1,7 @@
 //! PostgreSQL behind TLS: a proxy in front of the test server, with a certificate signed by the tests' own root.
 
 use crate::desk::at;
-use papertape_store::{Store, Target};
+use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::postgres;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::Path;
@@ -78,7 +78,7 @@ async fn postgres_is_reached_over_tls() {
         let user = config.get_user().unwrap_or("papertape").to_owned();
         let name = config.get_dbname().unwrap_or("postgres").to_owned();
         let url = format!("postgres://{user}@{host}:{port}/{name}?{mode}");
-        Store::open(Target::Postgres(url, place.schema.clone())).await
+        Store::open(DatabaseTarget::Postgres(url, place.schema.clone())).await
     };
     for mode in ["require", "verify-full"] {
         let mode = format!("sslmode={mode}&sslrootcert={root}");

@@ -3,8 +3,8 @@
 use crate::desk::{at, commit};
 use crate::memory::{reflection, with_reflections};
 use crate::places::{Place, on_both};
-use papertape_core::ports::Record as _;
-use papertape_core::record::{VectorRow, Write};
+use papertape_core::ports::RecordStore as _;
+use papertape_core::record::{EmbeddingRow, Write};
 use papertape_store::{MemoryFilter, StoredVector, TradeFilter, VectorFor};
 
 on_both!(vectors_are_kept_and_replaced, filters_come_before_the_search,);
@@ -17,12 +17,12 @@ fn vector(reflection: i64, model: &str, bytes: &[u8]) -> VectorFor {
 /// invalid one, or one of no reflection, is rejected with everything in its batch; no chain covers vectors.
 async fn vectors_are_kept_and_replaced(place: Place) {
     let (store, lease, session) = with_reflections(&place).await;
-    let own = VectorRow { trade_id: 2, model: "lab::small".to_owned(), vector: vec![0, 0, 128, 63] };
+    let own = EmbeddingRow { trade_id: 2, model: "lab::small".to_owned(), vector: vec![0, 0, 128, 63] };
     store.commit(commit(&lease, session, vec![Write::Vector(own.clone())])).await.expect("keeps");
     let ids = store.trade_ids(&TradeFilter::default()).await.expect("reads");
     let [fifth, _, third, second, _] = ids[..] else { panic!("five: {ids:?}") };
     store
-        .keep_vectors(vec![vector(third, "lab::small", &[1; 8]), vector(fifth, "lab::large", &[2; 4])])
+        .store_vectors(vec![vector(third, "lab::small", &[1; 8]), vector(fifth, "lab::large", &[2; 4])])
         .await
         .expect("keeps");
     assert_eq!(store.count_vectors("lab::small").await.expect("counts"), 2);
@@ -32,7 +32,7 @@ async fn vectors_are_kept_and_replaced(place: Place) {
     assert_eq!(store.vectors_after("lab::small", found[0].id, 1).await.expect("reads"), found[1..]);
 
     // Another model's vector replaces it, with a greater ID.
-    store.keep_vectors(vec![vector(second, "lab::large", &[3; 4])]).await.expect("keeps");
+    store.store_vectors(vec![vector(second, "lab::large", &[3; 4])]).await.expect("keeps");
     assert_eq!(store.count_vectors("lab::small").await.expect("counts"), 1);
     let large = store.vectors_after("lab::large", 0, 9).await.expect("reads");
     assert!(
@@ -40,10 +40,10 @@ async fn vectors_are_kept_and_replaced(place: Place) {
     );
 
     for bad in [vector(third, "m", &[]), vector(third, "m", &[1; 5]), vector(-1, "m", &[1; 4])] {
-        store.keep_vectors(vec![vector(fifth, "m", &[1; 4]), bad]).await.expect_err("is refused");
+        store.store_vectors(vec![vector(fifth, "m", &[1; 4]), bad]).await.expect_err("is refused");
     }
     assert_eq!(store.count_vectors("m").await.expect("counts"), 0, "all or nothing");
-    let nobodys = VectorRow { trade_id: 99, ..own };
+    let nobodys = EmbeddingRow { trade_id: 99, ..own };
     store.commit(commit(&lease, session, vec![Write::Vector(nobodys)])).await.expect_err("is refused");
 
     let without = store.trades_without_vector(&MemoryFilter::default(), "lab::large", 0, 9).await;

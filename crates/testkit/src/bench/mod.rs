@@ -9,7 +9,7 @@ mod report;
 pub mod server;
 
 pub use measure::{Timed, cpu_time, cpu_time_of, fsync_time, median_fsync, peak_memory, reset_peak};
-pub use report::{Aim, Line, Series, Table, Unit, percentile};
+pub use report::{BenchTarget, Line, Series, Table, Unit, percentile};
 
 /// Number of rounds of every measurement.
 pub const ROUNDS: usize = 5;

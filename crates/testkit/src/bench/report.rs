@@ -97,7 +97,7 @@ impl Unit {
 
 /// Target of a line.
 #[derive(Clone, Copy, Debug)]
-pub enum Aim {
+pub enum BenchTarget {
     /// At least this ratio to its reference.
     RatioFrom(f64),
     /// At most this ratio to its reference.
@@ -120,7 +120,7 @@ pub struct Line {
     /// Name of the reference, and its values in the same rounds.
     pub against: Option<(String, Series)>,
     /// Its target.
-    pub aim: Aim,
+    pub aim: BenchTarget,
 }
 
 /// Lines printed together as a Markdown table.
@@ -135,7 +135,7 @@ impl Table {
         unit: Unit,
         measured: &Series,
         against: Option<(&str, &Series)>,
-        aim: Aim,
+        aim: BenchTarget,
     ) {
         let against = against.map(|(name, series)| (name.to_owned(), series.clone()));
         self.0.push(Line { what: what.into(), measured: measured.clone(), unit, against, aim });
@@ -166,10 +166,10 @@ fn row(line: &Line) -> String {
         ratio.as_ref().map_or_else(String::new, |ratio| spread(ratio, &|figure| format!("{figure:.2}")));
     let middle = ratio.as_ref().map(Series::median);
     let (aim, reached) = match line.aim {
-        Aim::RatioFrom(least) => (format!("{least} or more"), middle.map(|ratio| ratio >= least)),
-        Aim::RatioTo(most) => (format!("{most} or less"), middle.map(|ratio| ratio <= most)),
-        Aim::To(most) => (format!("{} or less", show(most)), Some(line.measured.median() <= most)),
-        Aim::Shown => (String::new(), None),
+        BenchTarget::RatioFrom(least) => (format!("{least} or more"), middle.map(|ratio| ratio >= least)),
+        BenchTarget::RatioTo(most) => (format!("{most} or less"), middle.map(|ratio| ratio <= most)),
+        BenchTarget::To(most) => (format!("{} or less", show(most)), Some(line.measured.median() <= most)),
+        BenchTarget::Shown => (String::new(), None),
     };
     let verdict = match reached {
         Some(true) => "reached",
@@ -198,7 +198,7 @@ mod tests {
         let (measured, reference) = ([10.0, 200.0, 30.0], [20.0, 100.0, 10.0]);
         let (measured, reference): (Series, Series) =
             (measured.into_iter().collect(), reference.into_iter().collect());
-        table.add("it", Unit::PerSecond, &measured, Some(("bare", &reference)), Aim::RatioFrom(2.5));
+        table.add("it", Unit::PerSecond, &measured, Some(("bare", &reference)), BenchTarget::RatioFrom(2.5));
         let expected =
             "| it | 30.0/s (10.0/s - 200/s) | bare: 20.0/s | 2.00 (0.50 - 3.00) | 2.5 or more | missed |";
         assert_eq!(row(&table.0[0]), expected);

@@ -217,7 +217,7 @@ impl Shared {
     }
 
     /// Records a request that needs no script and gets its response immediately.
-    fn keep(&self, path: String, headers: Vec<(String, String)>, body: Value) {
+    fn record(&self, path: String, headers: Vec<(String, String)>, body: Value) {
         {
             let mut requests = lock(&self.requests);
             let request = Recorded { answered: true, ..recorded(&requests, path, headers, body) };

@@ -71,7 +71,7 @@ fn embeddings(shared: &Shared, path: String, headers: Vec<(String, String)>, bod
         list => serde_json::from_value(list.clone()).unwrap_or_default(),
     };
     let made = lock(&shared.embedder).as_ref().map(|embed| embed(&texts));
-    shared.keep(path, headers, body);
+    shared.record(path, headers, body);
     let (status, answer) = match made {
         // In reverse order: the index says which text a vector belongs to.
         Some(Ok(vectors)) => {

@@ -1,4 +1,4 @@
-// One message of a conversation with the assistant, with the work that it set off.
+// One message of a conversation with the assistant, with the log of its job.
 import { shortId } from '@/shared/ids'
 import { Link } from '@tanstack/react-router'
 import { type MouseEvent, useState } from 'react'
@@ -7,52 +7,52 @@ import { useText } from '@/shared/i18n'
 import { useSettings } from '@/shared/settings'
 import { Icon } from '@/shared/ui/icons'
 import { RichText } from '@/transcript/RichText'
-import { JobLogPanel } from '../joblog/JobLogPanel'
+import { JobLogPanel } from '../jobLog/JobLogPanel'
 
 interface Props {
   message: ChatMessageRow
-  /** What is being written and is not kept yet. */
+  /** The text being written, not stored yet. */
   draft?: string | undefined
-  /** Does the server want actions shown? The reader may still not. */
+  /** Whether the server shows actions. The user's setting can still hide them. */
   showsSummary?: boolean
-  /** Says yes to actions that wait; absent: it is too late, or too early. */
+  /** Confirms pending actions; absent if confirmation is not possible now. */
   onConfirm?: ((pending: PendingAction[]) => void) | undefined
-  /** Lets them go. */
-  onRefuse?: (() => void) | undefined
+  /** Declines them. */
+  onDecline?: (() => void) | undefined
 }
 
-export function ChatMessage({ message, draft, showsSummary = true, onConfirm, onRefuse }: Props) {
+export function ChatMessage({ message, draft, showsSummary = true, onConfirm, onDecline }: Props) {
   const t = useText()
   const settings = useSettings()
   const { metadata } = message
   const assistant = message.role === 'assistant'
   const jobId = metadata.type === 'job_log' ? metadata.job_id : undefined
   const summary = metadata.actions_summary ?? []
-  const listed = showsSummary && settings.showActionSummary && summary.length > 0
-  // The list says what the reply's last paragraph says.
-  const said = listed ? (metadata.reply ?? message.content) : message.content
-  const text = message.content === '' ? (draft ?? '') : said
+  const showsList = showsSummary && settings.showActionSummary && summary.length > 0
+  // The list replaces the last paragraph of the reply.
+  const content = showsList ? (metadata.reply ?? message.content) : message.content
+  const text = message.content === '' ? (draft ?? '') : content
   return (
     <article className={`bubble ${message.role}`} aria-label={assistant ? t('chat.assistant') : t('chat.you')}>
       {text !== '' && <RichText text={text} link={assistant ? runLink : undefined} />}
       {text === '' && assistant && <p className="second working">{t('chat.thinking')}</p>}
       {metadata.error && !text.includes(metadata.error) && <p className="down">{metadata.error}</p>}
-      {onConfirm && <Waiting pending={metadata.pending ?? []} onConfirm={onConfirm} onRefuse={onRefuse} />}
+      {onConfirm && <Confirmation pending={metadata.pending ?? []} onConfirm={onConfirm} onDecline={onDecline} />}
       {jobId != null && <Work jobId={jobId} done={message.content !== ''} />}
-      {listed && <Summary items={summary} />}
+      {showsList && <Summary items={summary} />}
     </article>
   )
 }
 
-/** A job's ID in a reply leads to its run. */
+/** Links a job ID in a reply to its run. */
 const runLink = (id: string) => (
   <Link to="/app/runs/$jobId" params={{ jobId: id }} title={id}>
     {shortId(id)}
   </Link>
 )
 
-/** What is done only when somebody says yes. */
-function Waiting({ pending, onConfirm, onRefuse }: { pending: PendingAction[]; onConfirm: (pending: PendingAction[]) => void; onRefuse: Props['onRefuse'] }) {
+/** Actions that await confirmation. */
+function Confirmation({ pending, onConfirm, onDecline }: { pending: PendingAction[]; onConfirm: (pending: PendingAction[]) => void; onDecline: Props['onDecline'] }) {
   const t = useText()
   if (pending.length === 0) return null
   return (
@@ -76,7 +76,7 @@ function Waiting({ pending, onConfirm, onRefuse }: { pending: PendingAction[]; o
               {t('chat.confirm.all')}
             </button>
           )}
-          <button type="button" className="button small" onClick={onRefuse}>
+          <button type="button" className="button small" onClick={onDecline}>
             {t('chat.refuse')}
           </button>
         </div>
@@ -85,14 +85,14 @@ function Waiting({ pending, onConfirm, onRefuse }: { pending: PendingAction[]; o
   )
 }
 
-/** Open while it works, folded when it is done, unless the reader has said otherwise. */
+/** The action log: expanded while the job runs, collapsed when done, unless the user toggled it. */
 function Work({ jobId, done }: { jobId: string; done: boolean }) {
   const t = useText()
-  const [chosen, setChosen] = useState<boolean | null>(null)
-  const open = chosen ?? !done
+  const [override, setOverride] = useState<boolean | null>(null)
+  const open = override ?? !done
   const toggle = (event: MouseEvent) => {
     event.preventDefault()
-    setChosen(!open)
+    setOverride(!open)
   }
   return (
     <details open={open}>
@@ -128,10 +128,10 @@ function Summary({ items }: { items: ActionSummary[] }) {
   )
 }
 
-/** The runs and the plan that an action was about. */
+/** Links to the runs and the plan of an action. */
 function Refs({ item }: { item: ActionSummary }) {
   const t = useText()
-  // Jobs of plans have no page of their own: their plan has.
+  // A plan's job has no page of its own, so link to the plan.
   const refs = item.refs.filter((ref) => ref.type === 'plan' || item.kind === 'tool_operation')
   if (refs.length === 0) return null
   return (

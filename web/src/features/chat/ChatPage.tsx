@@ -1,4 +1,4 @@
-// Conversations with the assistant, who runs the desk.
+// Conversations with the assistant.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { chats } from '@/server/queries'
@@ -15,41 +15,41 @@ export function ChatPage() {
   const t = useText()
   const navigate = useNavigate({ from: '/app/chat' })
   const search = useSearch({ from: '/app/chat' })
-  const chosen = search.session ?? null
+  const selected = search.session ?? null
   useTitle(t('nav.chat'))
   return (
     <div className="chat">
       <h1 className="hidden-label">{t('nav.chat')}</h1>
-      <Conversations chosen={chosen} />
-      <Conversation key={chosen ?? 'new'} id={chosen} onBegun={(session) => void navigate({ search: { session }, replace: true })} />
+      <Conversations selected={selected} />
+      <Conversation key={selected ?? 'new'} id={selected} onCreated={(session) => void navigate({ search: { session }, replace: true })} />
     </div>
   )
 }
 
-function Conversations({ chosen }: { chosen: string | null }) {
+function Conversations({ selected }: { selected: string | null }) {
   const t = useText()
   const format = useFormat()
   const now = useNow()
-  const found = useInfiniteQuery(chats())
-  const all = found.data?.pages.flatMap((page) => page.sessions) ?? []
+  const query = useInfiniteQuery(chats())
+  const all = query.data?.pages.flatMap((page) => page.sessions) ?? []
   return (
     <nav className="chat-list" aria-label={t('chat.sessions')}>
       <Link to="/app/chat" search={{}} className="button">
         <Icon name="plus" />
         {t('chat.new')}
       </Link>
-      {found.isPending && <Loading rows={4} />}
-      {found.error && !found.data && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data && all.length === 0 && <p className="panel-body quiet">{t('chat.none')}</p>}
+      {query.isPending && <Loading rows={4} />}
+      {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.data && all.length === 0 && <p className="panel-body quiet">{t('chat.none')}</p>}
       {all.map((one) => (
-        <Link key={one.id} to="/app/chat" search={{ session: one.id }} className="list-item plain-link" aria-current={one.id === chosen ? 'true' : undefined}>
+        <Link key={one.id} to="/app/chat" search={{ session: one.id }} className="list-item plain-link" aria-current={one.id === selected ? 'true' : undefined}>
           <span className="clip">{one.title || t('chat.untitled')}</span>
           <time className="quiet" dateTime={one.updated_at} title={format.instant(one.updated_at)}>
             {format.ago(one.updated_at, now)}
           </time>
         </Link>
       ))}
-      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </nav>
   )
 }

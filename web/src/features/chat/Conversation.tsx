@@ -1,4 +1,4 @@
-// One conversation: what was said, what is being done, and the place to write.
+// One conversation: its messages, the running job, and the input.
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef, useState } from 'react'
@@ -13,37 +13,37 @@ import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { ChatMessage } from './ChatMessage'
 
 interface Props {
-  /** `null`: one that is still to begin. */
+  /** `null` for a new conversation. */
   id: string | null
-  onBegun: (id: string) => void
+  onCreated: (id: string) => void
 }
 
-export function Conversation({ id, onBegun }: Props) {
+export function Conversation({ id, onCreated }: Props) {
   const t = useText()
   const client = useQueryClient()
-  const found = useInfiniteQuery({ ...chat(id ?? ''), enabled: id !== null })
+  const query = useInfiniteQuery({ ...chat(id ?? ''), enabled: id !== null })
   const send = useSendChat()
   const [text, setText] = useState('')
   const end = useRef<HTMLDivElement>(null)
-  const entry = useRef<HTMLTextAreaElement>(null)
-  const pages = found.data?.pages
+  const textarea = useRef<HTMLTextAreaElement>(null)
+  const pages = query.data?.pages
   const messages = useMemo(() => (pages ?? []).flatMap((page) => page?.messages ?? []).reverse(), [pages])
   const head = pages?.[0]
   const last = messages[messages.length - 1]
-  // An answer that is still being written has no words yet.
-  const open = last?.role === 'assistant' && last.content === '' ? last : undefined
-  const draft = useDelta(open?.job_id ?? null, () => {
+  // An answer that is still being written is empty.
+  const pendingAnswer = last?.role === 'assistant' && last.content === '' ? last : undefined
+  const draft = useDelta(pendingAnswer?.job_id ?? null, () => {
     void client.invalidateQueries({ queryKey: ['chat', id] })
-    // What was done may have changed any of these.
+    // The assistant's actions may have changed any of these.
     for (const key of ['chats', 'plans', 'plan', 'jobs']) void client.invalidateQueries({ queryKey: [key] })
   })
-  // The newest words stay in sight; older ones that are asked for do not move them.
+  // Keep the newest message visible. Loading older ones does not scroll.
   const newest = last?.id
   const atEnd = useRef(true)
   useEffect(() => {
     atEnd.current = true
   }, [newest])
-  // A reader who has gone up to read stays there while words come.
+  // Do not scroll if the user has scrolled up.
   useEffect(() => {
     if (atEnd.current) end.current?.scrollIntoView({ block: 'end' })
   }, [newest, last?.content, draft])
@@ -52,26 +52,26 @@ export function Conversation({ id, onBegun }: Props) {
     atEnd.current = scrollHeight - scrollTop - clientHeight < 60
   }
 
-  const say = (message: string, confirm?: PendingAction[]) => {
+  const sendMessage = (message: string, confirm?: PendingAction[]) => {
     const context = confirm && { context: { confirm: confirm.map((one) => one.id) } }
     send.mutate(
       { message, session_id: id, ...context },
       {
         onSuccess: (sent) => {
           setText('')
-          if (id === null) onBegun(sent.session.id)
-          else entry.current?.focus()
+          if (id === null) onCreated(sent.session.id)
+          else textarea.current?.focus()
         },
       },
     )
   }
-  const busy = send.isPending || open !== undefined
+  const busy = send.isPending || pendingAnswer !== undefined
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     const message = text.trim()
-    if (message !== '' && !busy) say(message)
+    if (message !== '' && !busy) sendMessage(message)
   }
-  const keys = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault()
       submit()
@@ -79,28 +79,28 @@ export function Conversation({ id, onBegun }: Props) {
   }
   const pick = (example: string) => {
     setText(example)
-    entry.current?.focus()
+    textarea.current?.focus()
   }
   return (
     <section className="chat-main" aria-label={t('nav.chat')}>
       {head && <Head session={head.session} />}
-      {/* A region that scrolls must be reached by the keyboard. */}
+      {/* A scrollable region must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className="chat-flow" role="log" aria-label={t('chat.messages')} tabIndex={0} onScroll={scrolled}>
         <div className="chat-column">
-          {id !== null && found.isPending && <Loading />}
-          {found.error && !found.data && <Failed error={found.error} retry={() => void found.refetch()} />}
+          {id !== null && query.isPending && <Loading />}
+          {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
           {id !== null && head === null && <Empty title={t('chat.missing')} />}
-          {id === null && <Hello onPick={pick} />}
-          <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+          {id === null && <Welcome onPick={pick} />}
+          <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
           {messages.map((message) => (
             <ChatMessage
               key={message.id}
               message={message}
-              draft={message === open ? draft : undefined}
+              draft={message === pendingAnswer ? draft : undefined}
               showsSummary={head?.show_action_summary ?? true}
-              onConfirm={message === last && !busy ? (pending) => say(t('chat.confirm.words'), pending) : undefined}
-              onRefuse={message === last && !busy ? () => say(t('chat.refuse.words')) : undefined}
+              onConfirm={message === last && !busy ? (pending) => sendMessage(t('chat.confirm.words'), pending) : undefined}
+              onDecline={message === last && !busy ? () => sendMessage(t('chat.refuse.words')) : undefined}
             />
           ))}
           <div ref={end} />
@@ -111,7 +111,7 @@ export function Conversation({ id, onBegun }: Props) {
           <div className="chat-column">
             {send.error && <Failed error={send.error} />}
             <div className="chat-box">
-              <textarea ref={entry} className="input" rows={2} maxLength={20_000} value={text} placeholder={t('chat.ask')} aria-label={t('chat.ask')} onChange={(event) => setText(event.target.value)} onKeyDown={keys} />
+              <textarea ref={textarea} className="input" rows={2} maxLength={20_000} value={text} placeholder={t('chat.ask')} aria-label={t('chat.ask')} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
               <button type="submit" className="button primary" disabled={busy || text.trim() === ''}>
                 <Icon name="send" />
                 {busy ? t('chat.busy') : t('chat.send')}
@@ -140,7 +140,7 @@ function Head({ session }: { session: ChatSession }) {
   )
 }
 
-function Hello({ onPick }: { onPick: (text: string) => void }) {
+function Welcome({ onPick }: { onPick: (text: string) => void }) {
   const t = useText()
   return (
     <Empty title={t('chat.hello')}>

@@ -1,4 +1,4 @@
-// The datasets at hand, what one of them holds, and who was shown it.
+// The available datasets, their contents, and which sessions saw them.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { datasets } from '@/server/queries'
@@ -13,12 +13,12 @@ export function DataPage() {
   const format = useFormat()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
-  const found = useQuery(datasets())
-  const all = found.data ?? []
-  const named = search.dataset
-  // A name stands for its newest content; a hash for what it was.
-  const byName = all.find((one) => one.name === named && !one.replaced)
-  const chosen = named === undefined ? all[0] : (all.find((one) => one.hash === named || one.hash.startsWith(`${named}`)) ?? byName)
+  const query = useQuery(datasets())
+  const all = query.data ?? []
+  const requested = search.dataset
+  // A name refers to the newest content, a hash to a fixed one.
+  const byName = all.find((one) => one.name === requested && !one.replaced)
+  const selected = requested === undefined ? all[0] : (all.find((one) => one.hash === requested || one.hash.startsWith(`${requested}`)) ?? byName)
   return (
     <div className="page">
       <div className="page-head">
@@ -27,14 +27,14 @@ export function DataPage() {
           <p className="second">{t('data.what')}</p>
         </div>
       </div>
-      {found.isPending && <Loading />}
-      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data && all.length === 0 && <Empty title={t('data.empty')} command="papertape data import FILE… --name NAME" />}
+      {query.isPending && <Loading />}
+      {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.data && all.length === 0 && <Empty title={t('data.empty')} command="papertape data import FILE… --name NAME" />}
       {all.length > 0 && (
         <div className="split data-split">
           <nav className="panel list" aria-label={t('data.title')}>
             {all.map((one) => (
-              <button key={one.hash} type="button" className="list-item" aria-current={one === chosen ? 'true' : undefined} onClick={() => void navigate({ search: { dataset: one.hash } })}>
+              <button key={one.hash} type="button" className="list-item" aria-current={one === selected ? 'true' : undefined} onClick={() => void navigate({ search: { dataset: one.hash } })}>
                 <b className="clip">{one.name}</b>
                 <small className="quiet tnum">
                   {format.span(one.first_day, one.last_day)}
@@ -47,11 +47,11 @@ export function DataPage() {
               <Command text="papertape data import FILE… --name NAME" />
             </div>
           </nav>
-          {chosen ? (
-            <DatasetView key={chosen.hash} dataset={chosen} />
+          {selected ? (
+            <DatasetView key={selected.hash} dataset={selected} />
           ) : (
             <Empty title={t('data.missing')}>
-              <p className="second">{t('data.missing.why', { dataset: (named ?? '').slice(0, 16) })}</p>
+              <p className="second">{t('data.missing.why', { dataset: (requested ?? '').slice(0, 16) })}</p>
             </Empty>
           )}
         </div>

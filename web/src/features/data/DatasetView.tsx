@@ -1,10 +1,10 @@
-// One dataset: its figures, and what it holds of each kind.
+// One dataset: its metadata and contents.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Dataset } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { Figure, Pairs, Tabs } from '@/shared/ui/parts'
-import { Fundamentals, Macros } from './Figures'
+import { Stat, Pairs, Tabs } from '@/shared/ui/parts'
+import { Fundamentals, Macros } from './Fundamentals'
 import { News } from './News'
 import { Prices } from './Prices'
 
@@ -65,11 +65,11 @@ function About({ dataset }: { dataset: Dataset }) {
   return (
     <div className="panel-body stack sections">
       <dl className="figures">
-        <Figure name={t('data.days')} value={format.count(dataset.days)} />
-        <Figure name={t('data.symbols')} value={format.count(dataset.symbols.length)} />
-        {dataset.indexes.length > 0 && <Figure name={t('data.indexes')} value={format.count(dataset.indexes.length)} />}
+        <Stat name={t('data.days')} value={format.count(dataset.days)} />
+        <Stat name={t('data.symbols')} value={format.count(dataset.symbols.length)} />
+        {dataset.indexes.length > 0 && <Stat name={t('data.indexes')} value={format.count(dataset.indexes.length)} />}
         {kinds.map(([name, count]) => (
-          <Figure key={name} name={name} value={count === 0 ? t('data.none') : format.count(count)} tone={count === 0 ? 'quiet' : ''} />
+          <Stat key={name} name={name} value={count === 0 ? t('data.none') : format.count(count)} tone={count === 0 ? 'quiet' : ''} />
         ))}
       </dl>
       <Pairs
@@ -80,7 +80,7 @@ function About({ dataset }: { dataset: Dataset }) {
           dataset.intervals.length > 0 ? [t('data.intervals'), dataset.intervals.join(', ')] : null,
           dataset.universes.length > 0 ? [t('data.universes'), dataset.universes.map(({ name, symbols }) => t('data.index', { name, symbols: format.count(symbols) })).join(', ')] : null,
           [t('data.bytes'), dataset.bytes === 0 ? t('data.bundled') : format.bytes(dataset.bytes)],
-          ['hash', <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
+          [t('data.hash'), <code key="hash" className="wrap-anywhere">{dataset.hash}</code>],
         ]}
       />
     </div>

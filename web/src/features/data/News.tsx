@@ -1,4 +1,4 @@
-// News of a dataset; each item leads to the sessions that were shown it. Their text is somebody else's.
+// News of a dataset, with the sessions that saw each item. The text is untrusted.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { news as newsQuery } from '@/server/queries'
@@ -7,7 +7,7 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { More, Tag } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { ShownTo } from '../shown/ShownTo'
+import { SeenBy } from '../seenBy/SeenBy'
 import { SymbolPick } from './SymbolPick'
 
 export function News({ dataset }: { dataset: Dataset }) {
@@ -15,25 +15,25 @@ export function News({ dataset }: { dataset: Dataset }) {
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
   const symbol = search.symbol !== undefined && dataset.symbols.includes(search.symbol) ? search.symbol : ''
-  const found = useInfiniteQuery(newsQuery(dataset.hash, { symbol: symbol || undefined }))
-  const rows = found.data?.pages.flatMap((page) => page.news) ?? []
+  const query = useInfiniteQuery(newsQuery(dataset.hash, { symbol: symbol || undefined }))
+  const rows = query.data?.pages.flatMap((page) => page.news) ?? []
   const go = (part: Record<string, string | undefined>) => void navigate({ search: (now) => ({ ...now, dataset: dataset.hash, ...part }), replace: true, resetScroll: false })
-  if (dataset.news === 0) return <NoFacts what={t('data.news')} />
+  if (dataset.news === 0) return <NoData label={t('data.news')} />
   return (
     <>
       <div className="panel-tools row wrap">
         <SymbolPick dataset={dataset} value={symbol} all={t('data.all')} onChange={(value) => go({ symbol: value || undefined, item: undefined })} />
         <span className="quiet">{t('data.news.what')}</span>
       </div>
-      {found.isPending && <Loading />}
-      {found.error && rows.length === 0 && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data && rows.length === 0 && <Empty title={t('data.news.none', { symbol })} />}
+      {query.isPending && <Loading />}
+      {query.error && rows.length === 0 && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.data && rows.length === 0 && <Empty title={t('data.news.none', { symbol })} />}
       <ul className="facts-list">
         {rows.map((item) => (
           <Item key={item.id} item={item} dataset={dataset} open={search.item === item.id} onOpen={(open) => go({ item: open ? item.id : undefined })} />
         ))}
       </ul>
-      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </>
   )
 }
@@ -56,18 +56,18 @@ function Item({ item, dataset, open, onOpen }: { item: NewsItem; dataset: Datase
           <p className="quiet mono clip" title={item.url ?? item.id}>
             {item.url ?? item.id}
           </p>
-          <ShownTo filter={{ kind: 'news', dataset: dataset.hash, news_id: item.id }} zone={dataset.zone} />
+          <SeenBy filter={{ kind: 'news', dataset: dataset.hash, news_id: item.id }} zone={dataset.zone} />
         </div>
       )}
     </li>
   )
 }
 
-/** A dataset without what is asked for. */
-export function NoFacts({ what }: { what: string }) {
+/** The dataset has no data of this kind. */
+export function NoData({ label }: { label: string }) {
   const t = useText()
   return (
-    <Empty title={t('data.kind.none', { what })} command="papertape data import FILE… --name NAME">
+    <Empty title={t('data.kind.none', { what: label })} command="papertape data import FILE… --name NAME">
       <p className="second">{t('data.prices.only.why')}</p>
     </Empty>
   )

@@ -1,4 +1,4 @@
-// An instrument's bars; a day of them leads to the sessions that were shown it.
+// An instrument's bars. Selecting a day lists the sessions that saw its bar.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -9,20 +9,21 @@ import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { Icon } from '@/shared/ui/icons'
 import { Failed, Loading, Note } from '@/shared/ui/states'
-import { ShownTo } from '../shown/ShownTo'
+import { SeenBy } from '../seenBy/SeenBy'
 import { SymbolPick } from './SymbolPick'
 
 export function Prices({ dataset }: { dataset: Dataset }) {
   const t = useText()
+  const format = useFormat()
   const navigate = useNavigate({ from: '/app/data' })
   const search = useSearch({ from: '/app/data' })
-  // An index has bars too.
+  // Indexes have bars too.
   const symbols = useMemo(() => [...dataset.symbols, ...dataset.indexes], [dataset])
   const symbol = search.symbol !== undefined && symbols.includes(search.symbol) ? search.symbol : (symbols[0] ?? '')
-  const found = useQuery(barsQuery(dataset.hash, symbol))
-  const all = useMemo(() => found.data?.bars ?? [], [found.data])
+  const query = useQuery(barsQuery(dataset.hash, symbol))
+  const all = useMemo(() => query.data?.bars ?? [], [query.data])
   const day = search.day
-  const place = day === undefined ? -1 : all.findIndex((bar) => bar.date === day)
+  const index = day === undefined ? -1 : all.findIndex((bar) => bar.date === day)
   const go = (part: Record<string, string | undefined>) => void navigate({ search: (now) => ({ ...now, dataset: dataset.hash, symbol, ...part }), replace: true, resetScroll: false })
   const span = useMemo(() => (search.from && search.to ? { from: search.from, to: search.to } : null), [search.from, search.to])
   return (
@@ -33,23 +34,23 @@ export function Prices({ dataset }: { dataset: Dataset }) {
         <span className="grow" />
         {span && (
           <button type="button" className="button small" onClick={() => go({ from: undefined, to: undefined })}>
-            {t('data.span.shown', { from: span.from, to: span.to })} ×
+            {t('data.span.shown', { from: format.day(span.from), to: format.day(span.to) })} ×
           </button>
         )}
-        <DayPick bars={all} place={place} day={day} onChange={(value) => go({ day: value })} />
+        <DayPick bars={all} index={index} day={day} onChange={(value) => go({ day: value })} />
       </div>
-      {found.isPending && <Loading rows={8} />}
-      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {(found.data === null || (found.data && all.length === 0)) && (
+      {query.isPending && <Loading rows={8} />}
+      {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {(query.data === null || (query.data && all.length === 0)) && (
         <div className="panel-body">
-          <Note kind="warn">{found.data === null ? t('run.no.bars') : t('data.no.bars', { symbol })}</Note>
+          <Note kind="warn">{query.data === null ? t('run.no.bars') : t('data.no.bars', { symbol })}</Note>
         </div>
       )}
-      {all.length > 0 && <PriceChart label={symbol} bars={all} events={found.data?.actions} span={span} marked={day} onPick={(value) => go({ day: value })} />}
+      {all.length > 0 && <PriceChart label={symbol} bars={all} events={query.data?.actions} span={span} marked={day} onPick={(value) => go({ day: value })} />}
       {day === undefined ? (
         all.length > 0 && <p className="panel-body second">{t('data.pick')}</p>
       ) : (
-        <BarShown key={`${symbol} ${day}`} dataset={dataset} symbol={symbol} day={day} bar={all[place]} />
+        <BarReaders key={`${symbol} ${day}`} dataset={dataset} symbol={symbol} day={day} bar={all[index]} />
       )}
     </>
   )
@@ -57,35 +58,35 @@ export function Prices({ dataset }: { dataset: Dataset }) {
 
 interface DayPickProps {
   bars: Bar[]
-  place: number
+  index: number
   day: string | undefined
   onChange: (day: string | undefined) => void
 }
 
-/** Which day: by the keyboard what a click on the chart does. */
-function DayPick({ bars, place, day, onChange }: DayPickProps) {
+/** Day selection by keyboard, equivalent to a click on the chart. */
+function DayPick({ bars, index, day, onChange }: DayPickProps) {
   const t = useText()
-  const step = (by: number) => onChange(bars[place < 0 ? bars.length - 1 : place + by]?.date)
+  const step = (by: number) => onChange(bars[index < 0 ? bars.length - 1 : index + by]?.date)
   return (
     <div className="row">
-      <button type="button" className="button small" aria-label={t('keys.previous')} disabled={place === 0 || bars.length === 0} onClick={() => step(-1)}>
+      <button type="button" className="button small" aria-label={t('keys.previous')} disabled={index === 0 || bars.length === 0} onClick={() => step(-1)}>
         <Icon name="left" />
       </button>
       <input className="input short" type="date" aria-label={t('word.day')} value={day ?? ''} min={bars[0]?.date} max={bars[bars.length - 1]?.date} onChange={(event) => onChange(event.target.value || undefined)} />
-      <button type="button" className="button small" aria-label={t('keys.next')} disabled={place === bars.length - 1 || bars.length === 0} onClick={() => step(1)}>
+      <button type="button" className="button small" aria-label={t('keys.next')} disabled={index === bars.length - 1 || bars.length === 0} onClick={() => step(1)}>
         <Icon name="right" />
       </button>
     </div>
   )
 }
 
-function BarShown({ dataset, symbol, day, bar }: { dataset: Dataset; symbol: string; day: string; bar: Bar | undefined }) {
+function BarReaders({ dataset, symbol, day, bar }: { dataset: Dataset; symbol: string; day: string; bar: Bar | undefined }) {
   const t = useText()
   const format = useFormat()
   return (
-    <section className="sub" aria-label={t('data.shown.bar', { symbol, day })}>
+    <section className="sub" aria-label={t('data.shown.bar', { symbol, day: format.day(day) })}>
       <div className="panel-tools row wrap">
-        <h3>{t('data.shown.bar', { symbol, day })}</h3>
+        <h3>{t('data.shown.bar', { symbol, day: format.day(day) })}</h3>
         {bar ? (
           <span className="second tnum">
             {t('data.ohlc', { open: format.price(bar.open), high: format.price(bar.high), low: format.price(bar.low), close: format.price(bar.close) })} · {format.compact(bar.volume)}
@@ -94,7 +95,7 @@ function BarShown({ dataset, symbol, day, bar }: { dataset: Dataset; symbol: str
           <span className="second">{t('data.no.bar')}</span>
         )}
       </div>
-      <ShownTo filter={{ kind: 'bar', dataset: dataset.hash, symbol, from: day }} zone={dataset.zone} />
+      <SeenBy filter={{ kind: 'bar', dataset: dataset.hash, symbol, from: day }} zone={dataset.zone} />
       <p className="panel-body quiet">{t('data.shown.bar.what')}</p>
     </section>
   )

@@ -3,16 +3,16 @@ import { useText } from '@/shared/i18n'
 import { Segments } from '@/shared/ui/parts'
 
 interface Props {
-  /** By default the dataset's symbols without its indexes. */
+  /** Default: the dataset's symbols, without its indexes. */
   symbols?: string[]
   dataset: Dataset
   value: string
-  /** A choice of all, where it makes sense. */
+  /** The label of an "all" choice, if there is one. */
   all?: string
   onChange: (symbol: string) => void
 }
 
-/** One of a dataset's symbols: side by side where they are few. */
+/** Selects one of a dataset's symbols: buttons for a few, a list for many. */
 export function SymbolPick({ dataset, symbols = dataset.symbols, value, all, onChange }: Props) {
   const t = useText()
   if (symbols.length <= 8) {

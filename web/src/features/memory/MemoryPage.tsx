@@ -1,10 +1,11 @@
-// What traders remember: lessons of closed trades, theses of open positions, rounds, and what was folded.
+// What traders remember: lessons of closed trades, theses of open positions, rounds, and compacted archives.
 import { shortId } from '@/shared/ids'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { archives, jobs, openPositions, rounds, trades, type TradesFilter } from '@/server/queries'
 import type { Trades } from '@/server/types'
+import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { isTyping } from '@/shared/keys'
 import { More, Tabs } from '@/shared/ui/parts'
@@ -28,7 +29,7 @@ export function MemoryPage() {
           <h1>{t('memory.title')}</h1>
           <p className="second">{t('memory.what')}</p>
         </div>
-        <Whose job={search.job} model={search.model} onChange={(part) => void navigate({ search: (now) => ({ ...now, ...part, id: undefined }) })} />
+        <RunFilter job={search.job} model={search.model} onChange={(part) => void navigate({ search: (now) => ({ ...now, ...part, id: undefined }) })} />
       </div>
       <Tabs<Tab>
         label={t('memory.title')}
@@ -45,22 +46,23 @@ export function MemoryPage() {
   )
 }
 
-/** Of which run and agent. */
-function Whose({ job, model, onChange }: { job: string | undefined; model: string | undefined; onChange: (part: { job?: string | undefined; model?: string | undefined }) => void }) {
+/** Filters by run and agent. */
+function RunFilter({ job, model, onChange }: { job: string | undefined; model: string | undefined; onChange: (part: { job?: string | undefined; model?: string | undefined }) => void }) {
   const t = useText()
-  const found = useInfiniteQuery(jobs({ kind: 'simulate' }))
-  const runs = found.data?.pages.flatMap((page) => page.jobs) ?? []
-  const chosen = runs.find((run) => run.job_id === job)
-  const agents = [...new Set((chosen ? [chosen] : runs).flatMap((run) => run.simulation?.agents.map((agent) => agent.name) ?? []))]
+  const format = useFormat()
+  const query = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const runs = query.data?.pages.flatMap((page) => page.jobs) ?? []
+  const selected = runs.find((run) => run.job_id === job)
+  const agents = [...new Set((selected ? [selected] : runs).flatMap((run) => run.simulation?.agents.map((agent) => agent.name) ?? []))]
   if (model !== undefined && !agents.includes(model)) agents.push(model)
   return (
     <div className="row wrap">
       <select className="select short" aria-label={t('given.to.run')} value={job ?? ''} onChange={(event) => onChange({ job: event.target.value || undefined })}>
         <option value="">{t('memory.run.any')}</option>
-        {job !== undefined && !chosen && <option value={job}>{shortId(job)}</option>}
+        {job !== undefined && !selected && <option value={job}>{shortId(job)}</option>}
         {runs.map((run) => (
           <option key={run.job_id} value={run.job_id}>
-            {`${run.simulation?.universe ?? run.simulation?.symbols.slice(0, 4).join(', ') ?? run.kind} ${run.simulation?.start_date ?? ''} – ${run.simulation?.end_date ?? ''} · ${shortId(run.job_id)}`}
+            {`${run.simulation ? `${run.simulation.universe ?? run.simulation.symbols.slice(0, 4).join(', ')} ${format.span(run.simulation.start_date, run.simulation.end_date)}` : run.kind} · ${shortId(run.job_id)}`}
           </option>
         ))}
       </select>
@@ -74,18 +76,18 @@ function Whose({ job, model, onChange }: { job: string | undefined; model: strin
   )
 }
 
-/** Reads on until the one that is to be in sight is there. */
-function useUntil(id: string | undefined, isThere: boolean, found: { hasNextPage: boolean; isFetching: boolean; fetchNextPage: () => unknown }): void {
-  const { hasNextPage, isFetching, fetchNextPage } = found
+/** Loads pages until the item with this ID is loaded. */
+function useLoadUntil(id: string | undefined, isLoaded: boolean, query: { hasNextPage: boolean; isFetching: boolean; fetchNextPage: () => unknown }): void {
+  const { hasNextPage, isFetching, fetchNextPage } = query
   useEffect(() => {
-    if (id !== undefined && !isThere && hasNextPage && !isFetching) fetchNextPage()
-  }, [id, isThere, hasNextPage, isFetching, fetchNextPage])
+    if (id !== undefined && !isLoaded && hasNextPage && !isFetching) fetchNextPage()
+  }, [id, isLoaded, hasNextPage, isFetching, fetchNextPage])
 }
 
-/** The markets of runs, by their ids. */
+/** The markets of runs, by job ID. */
 function useMarkets(): Map<string, string> {
-  const found = useInfiniteQuery(jobs({ kind: 'simulate' }))
-  const runs = found.data?.pages.flatMap((page) => page.jobs) ?? []
+  const query = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const runs = query.data?.pages.flatMap((page) => page.jobs) ?? []
   return new Map(runs.flatMap((run) => (run.simulation ? [[run.job_id, run.simulation.market] as const] : [])))
 }
 
@@ -103,10 +105,10 @@ function Reflections() {
     side: search.side === 'long' || search.side === 'short' ? search.side : undefined,
     tag: search.tag,
   }
-  const found = useInfiniteQuery(trades(filter))
-  const pages = found.data?.pages ?? []
+  const query = useInfiniteQuery(trades(filter))
+  const pages = query.data?.pages ?? []
   const rows = pages.flatMap((page) => page.trades)
-  useUntil(search.job === undefined ? undefined : search.id, rows.some((row) => String(row.trade_id) === search.id), found)
+  useLoadUntil(search.job === undefined ? undefined : search.id, rows.some((row) => String(row.trade_id) === search.id), query)
   const filtered = Object.values(filter).some((value) => value !== undefined)
   const set = (part: Record<string, string | undefined>) => void navigate({ search: (now) => ({ ...now, ...part }), replace: true })
   return (
@@ -126,10 +128,10 @@ function Reflections() {
           ))}
         </select>
       </Search>
-      <HowSearched answer={pages[0]} asked={search.query !== undefined} />
-      {found.isPending && <Loading />}
-      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data && rows.length === 0 && (
+      <SearchNote answer={pages[0]} searched={search.query !== undefined} />
+      {query.isPending && <Loading />}
+      {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.data && rows.length === 0 && (
         filtered ? (
           <Empty title={t('memory.no.match')} />
         ) : (
@@ -143,7 +145,7 @@ function Reflections() {
           <ReflectionCard key={`${row.job_id} ${row.model} ${row.trade_id}`} row={row} market={markets.get(row.job_id)} marked={search.id === String(row.trade_id) && search.job !== undefined} />
         ))}
       </div>
-      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </div>
   )
 }
@@ -157,7 +159,7 @@ interface SearchProps {
 
 function Search({ query, symbol, onSearch, children }: SearchProps) {
   const t = useText()
-  const [words, setWords] = useState(query)
+  const [text, setText] = useState(query)
   const [ticker, setTicker] = useState(symbol)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
@@ -171,11 +173,11 @@ function Search({ query, symbol, onSearch, children }: SearchProps) {
   }, [])
   const send = (event: FormEvent) => {
     event.preventDefault()
-    onSearch(words.trim(), ticker.trim().toUpperCase())
+    onSearch(text.trim(), ticker.trim().toUpperCase())
   }
   return (
     <form className="row wrap search" role="search" onSubmit={send}>
-      <input ref={field} className="input" type="search" value={words} placeholder={t('memory.search')} aria-label={t('memory.search')} onChange={(event) => setWords(event.target.value)} />
+      <input ref={field} className="input" type="search" value={text} placeholder={t('memory.search')} aria-label={t('memory.search')} onChange={(event) => setText(event.target.value)} />
       <input className="input short" value={ticker} placeholder={t('word.symbol')} aria-label={t('word.symbol')} onChange={(event) => setTicker(event.target.value)} />
       {children}
       <button type="submit" className="button">
@@ -185,10 +187,10 @@ function Search({ query, symbol, onSearch, children }: SearchProps) {
   )
 }
 
-/** By words or by meaning, and what could not be found that way. */
-function HowSearched({ answer, asked }: { answer: Trades | undefined; asked: boolean }) {
+/** How the search was done, and what it could not cover. */
+function SearchNote({ answer, searched }: { answer: Trades | undefined; searched: boolean }) {
   const t = useText()
-  if (!answer || !asked) return null
+  if (!answer || !searched) return null
   return (
     <Note>
       {answer.search === 'keyword' ? t('memory.by.words') : t('memory.by.meaning', { model: answer.embedding_model ?? '' })}
@@ -200,17 +202,17 @@ function HowSearched({ answer, asked }: { answer: Trades | undefined; asked: boo
 
 interface ListProps {
   filter: { model?: string | undefined; job_id?: string | undefined }
-  /** The one that is to be in sight. */
+  /** The item to scroll to. */
   id?: string | undefined
 }
 
 function Open({ filter, id }: ListProps) {
   const t = useText()
-  const found = useInfiniteQuery(openPositions(filter))
-  const rows = found.data?.pages.flatMap((page) => page.open_positions) ?? []
-  useUntil(id, rows.some((row) => row.position_id === id), found)
+  const query = useInfiniteQuery(openPositions(filter))
+  const rows = query.data?.pages.flatMap((page) => page.open_positions) ?? []
+  useLoadUntil(id, rows.some((row) => row.position_id === id), query)
   return (
-    <List found={found} empty={rows.length === 0} title={t('memory.open.none')}>
+    <List query={query} empty={rows.length === 0} title={t('memory.open.none')}>
       {rows.map((row) => (
         <OpenCard key={`${row.job_id} ${row.model} ${row.position_id}`} row={row} marked={id === row.position_id} />
       ))}
@@ -220,11 +222,11 @@ function Open({ filter, id }: ListProps) {
 
 function Rounds({ filter, id }: ListProps) {
   const t = useText()
-  const found = useInfiniteQuery(rounds(filter))
-  const rows = found.data?.pages.flatMap((page) => page.rounds) ?? []
-  useUntil(id, rows.some((row) => String(row.round_id) === id), found)
+  const query = useInfiniteQuery(rounds(filter))
+  const rows = query.data?.pages.flatMap((page) => page.rounds) ?? []
+  useLoadUntil(id, rows.some((row) => String(row.round_id) === id), query)
   return (
-    <List found={found} empty={rows.length === 0} title={t('memory.rounds.none')}>
+    <List query={query} empty={rows.length === 0} title={t('memory.rounds.none')}>
       {rows.map((row) => (
         <RoundCard key={`${row.job_id} ${row.model} ${row.round_id}`} row={row} marked={id === String(row.round_id) && filter.job_id !== undefined} />
       ))}
@@ -234,10 +236,10 @@ function Rounds({ filter, id }: ListProps) {
 
 function Archives({ filter }: ListProps) {
   const t = useText()
-  const found = useInfiniteQuery(archives(filter))
-  const rows = found.data?.pages.flatMap((page) => page.archives) ?? []
+  const query = useInfiniteQuery(archives(filter))
+  const rows = query.data?.pages.flatMap((page) => page.archives) ?? []
   return (
-    <List found={found} empty={rows.length === 0} title={t('memory.archives.none')} command="papertape memory compact --period quarter">
+    <List query={query} empty={rows.length === 0} title={t('memory.archives.none')} command="papertape memory compact --period quarter">
       {rows.map((row) => (
         <ArchiveCard key={`${row.job_id} ${row.model} ${row.period} ${row.symbol}`} row={row} />
       ))}
@@ -246,21 +248,21 @@ function Archives({ filter }: ListProps) {
 }
 
 interface ListViewProps {
-  found: { isPending: boolean; error: Error | null; refetch: () => unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+  query: { isPending: boolean; error: Error | null; refetch: () => unknown; hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
   empty: boolean
   title: string
   command?: string
   children: ReactNode
 }
 
-function List({ found, empty, title, command = 'papertape run --demo', children }: ListViewProps) {
-  if (found.isPending) return <Loading />
-  if (found.error && empty) return <Failed error={found.error} retry={() => void found.refetch()} />
+function List({ query, empty, title, command = 'papertape run --demo', children }: ListViewProps) {
+  if (query.isPending) return <Loading />
+  if (query.error && empty) return <Failed error={query.error} retry={() => void query.refetch()} />
   if (empty) return <Empty title={title} command={command} />
   return (
     <>
       <div className="cards">{children}</div>
-      <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+      <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
     </>
   )
 }

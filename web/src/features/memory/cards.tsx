@@ -1,15 +1,15 @@
-// A memory each.
+// Cards of the memory view.
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { ShownFilter } from '@/server/queries'
+import type { ExposureFilter } from '@/server/queries'
 import type { Archive, OpenPosition, Reflection, Round } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { JsonView } from '@/transcript/JsonView'
-import { ShownTo } from '../shown/ShownTo'
+import { SeenBy } from '../seenBy/SeenBy'
 
-/** The day of a memory: what is known at a close, or at an open, is of that day. */
+/** The agent and day of a memory, as a link to the session. */
 function Origin({ jobId, model, at }: { jobId: string; model: string; at: string }) {
   const format = useFormat()
   const date = at.slice(0, 10)
@@ -22,8 +22,8 @@ function Origin({ jobId, model, at }: { jobId: string; model: string; at: string
 
 interface CardProps {
   head: ReactNode
-  /** Which memory it is, so that it can be asked who was given it. */
-  memory?: ShownFilter
+  /** The memory, for the list of sessions that saw it. */
+  memory?: ExposureFilter
   marked?: boolean | undefined
   children: ReactNode
 }
@@ -46,14 +46,14 @@ function Card({ head, memory, marked, children }: CardProps) {
           </button>
         </div>
       )}
-      {open && memory && <ShownTo filter={memory} />}
+      {open && memory && <SeenBy filter={memory} />}
     </article>
   )
 }
 
 interface RowProps<T> {
   row: T
-  /** The market of its run, whose money it is; absent: not known, and no currency is named. */
+  /** The market of its run, for the currency; without it, amounts have no currency. */
   market?: string | undefined
   marked?: boolean
 }

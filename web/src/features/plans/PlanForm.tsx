@@ -4,7 +4,7 @@ import { usePlanWrites } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Failed } from '@/shared/ui/states'
 
-/** A plan's name and goal. */
+/** Edits a plan's name and goal. */
 export function PlanForm({ plan, onClose }: { plan: Plan; onClose: () => void }) {
   const t = useText()
   const { change } = usePlanWrites()

@@ -1,4 +1,4 @@
-// One plan: its tasks, what works on it, and what can be done with it.
+// One plan: its tasks, jobs and actions.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -13,7 +13,7 @@ import { Confirm } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { StatusMark } from '@/shared/ui/parts'
 import { Empty, Failed, Loading } from '@/shared/ui/states'
-import { JobLogPanel } from '../joblog/JobLogPanel'
+import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { PlanForm } from './PlanForm'
 import { TaskForm } from './TaskForm'
 import { TaskTree } from './TaskTree'
@@ -22,28 +22,28 @@ interface Props {
   id: number
   job: string | undefined
   onJob: (job: string | undefined) => void
-  onGone: () => void
+  onDeleted: () => void
 }
 
-export function PlanView({ id, job, onJob, onGone }: Props) {
+export function PlanView({ id, job, onJob, onDeleted }: Props) {
   const t = useText()
-  const found = useQuery(planQuery(id))
+  const query = useQuery(planQuery(id))
   const tree = useQuery(tasks(id))
-  const work = useQuery(planJobs(id))
+  const jobsQuery = useQuery(planJobs(id))
   const { run } = usePlanWrites()
   const [adding, setAdding] = useState(false)
-  const jobs = work.data ?? []
-  const under = jobs.find((one) => !hasStopped(one.status))?.job_id
-  useChanging(id, under)
-  const start = (what: 'decompose' | 'execute', task?: number) => run.mutate({ id, what, ...(task === undefined ? {} : { task }) }, { onSuccess: (begun) => onJob(begun.job_id) })
+  const jobs = jobsQuery.data ?? []
+  const runningJob = jobs.find((one) => !hasStopped(one.status))?.job_id
+  useRefresh(id, runningJob)
+  const start = (what: 'decompose' | 'execute', task?: number) => run.mutate({ id, what, ...(task === undefined ? {} : { task }) }, { onSuccess: (queued) => onJob(queued.job_id) })
 
-  if (found.isPending) return <Loading />
-  if (found.error && !found.data) return <Failed error={found.error} retry={() => void found.refetch()} />
-  if (!found.data) return <Empty title={t('plans.missing')} />
+  if (query.isPending) return <Loading />
+  if (query.error && !query.data) return <Failed error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) return <Empty title={t('plans.missing')} />
   return (
     <div className="stack sections grow">
-      <section className="panel" aria-label={found.data.name}>
-        <Head plan={found.data} busy={run.isPending || under !== undefined} onStart={start} onGone={onGone} />
+      <section className="panel" aria-label={query.data.name}>
+        <Head plan={query.data} busy={run.isPending || runningJob !== undefined} onStart={start} onDeleted={onDeleted} />
         {run.error && (
           <div className="panel-body">
             <Failed error={run.error} />
@@ -68,18 +68,18 @@ export function PlanView({ id, job, onJob, onGone }: Props) {
           )}
         </div>
       </section>
-      <Work jobs={jobs} chosen={job} onJob={onJob} />
+      <Jobs jobs={jobs} selected={job} onJob={onJob} />
       {job !== undefined && <JobLogPanel key={job} jobId={job} planId={id} />}
     </div>
   )
 }
 
-/** Asks for the plan again whenever the job that works on it tells of something. */
-function useChanging(plan: number, job: string | undefined): void {
+/** Refetches the plan whenever its running job reports a change. */
+function useRefresh(plan: number, job: string | undefined): void {
   const client = useQueryClient()
-  // The stream makes what is known of the job old; the plan is as old as that.
+  // A change of the job invalidates the plan.
   useLiveJob(job ?? '', job !== undefined, ['plan', plan])
-  // And once more when it has ended.
+  // Refetch again when the job has ended.
   useEffect(() => () => void client.invalidateQueries({ queryKey: ['plans'] }), [client, job])
 }
 
@@ -87,14 +87,14 @@ interface HeadProps {
   plan: Plan
   busy: boolean
   onStart: (what: 'decompose' | 'execute') => void
-  onGone: () => void
+  onDeleted: () => void
 }
 
-function Head({ plan, busy, onStart, onGone }: HeadProps) {
+function Head({ plan, busy, onStart, onDeleted }: HeadProps) {
   const t = useText()
   const { remove } = usePlanWrites()
-  const [asks, setAsks] = useState(false)
-  const [edits, setEdits] = useState(false)
+  const [confirming, setConfirming] = useState(false)
+  const [editing, setEditing] = useState(false)
   return (
     <>
       <div className="panel-head">
@@ -107,10 +107,10 @@ function Head({ plan, busy, onStart, onGone }: HeadProps) {
           </Link>
         )}
         <span className="grow" />
-        <button type="button" className="button small" aria-expanded={edits} onClick={() => setEdits(!edits)}>
+        <button type="button" className="button small" aria-expanded={editing} onClick={() => setEditing(!editing)}>
           {t('action.edit')}
         </button>
-        <button type="button" className="button small danger" onClick={() => setAsks(true)}>
+        <button type="button" className="button small danger" onClick={() => setConfirming(true)}>
           {t('plans.remove')}
         </button>
         <button type="button" className="button small" disabled={busy} title={t('plans.decompose.what')} onClick={() => onStart('decompose')}>
@@ -121,9 +121,9 @@ function Head({ plan, busy, onStart, onGone }: HeadProps) {
           {t('plans.execute')}
         </button>
       </div>
-      {edits ? (
+      {editing ? (
         <div className="panel-body">
-          <PlanForm plan={plan} onClose={() => setEdits(false)} />
+          <PlanForm plan={plan} onClose={() => setEditing(false)} />
         </div>
       ) : (
         plan.goal !== '' && <p className="panel-body second">{plan.goal}</p>
@@ -133,13 +133,13 @@ function Head({ plan, busy, onStart, onGone }: HeadProps) {
           <Failed error={remove.error} />
         </div>
       )}
-      {asks && <Confirm title={t('plans.remove.sure', { name: plan.name })} what={t('plans.remove.what')} action={t('plans.remove')} onYes={() => remove.mutate(plan.id, { onSuccess: onGone })} onClose={() => setAsks(false)} />}
+      {confirming && <Confirm title={t('plans.remove.sure', { name: plan.name })} description={t('plans.remove.what')} action={t('plans.remove')} onConfirm={() => remove.mutate(plan.id, { onSuccess: onDeleted })} onClose={() => setConfirming(false)} />}
     </>
   )
 }
 
-/** The jobs that have worked on a plan, the newest first. */
-function Work({ jobs, chosen, onJob }: { jobs: PlanJob[]; chosen: string | undefined; onJob: Props['onJob'] }) {
+/** The jobs of a plan, newest first. */
+function Jobs({ jobs, selected, onJob }: { jobs: PlanJob[]; selected: string | undefined; onJob: Props['onJob'] }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -152,7 +152,7 @@ function Work({ jobs, chosen, onJob }: { jobs: PlanJob[]; chosen: string | undef
       </div>
       <div className="list plan-jobs">
         {jobs.map((one) => (
-          <button key={one.job_id} type="button" className="list-item" aria-pressed={one.job_id === chosen} onClick={() => onJob(one.job_id === chosen ? undefined : one.job_id)}>
+          <button key={one.job_id} type="button" className="list-item" aria-pressed={one.job_id === selected} onClick={() => onJob(one.job_id === selected ? undefined : one.job_id)}>
             <span className="row">
               <StatusMark status={one.status} /> {word('kind', one.job_type)} <small className="quiet">{format.instant(one.created_at)}</small>
             </span>

@@ -19,12 +19,12 @@ export function PlansPage() {
   const now = useNow()
   const navigate = useNavigate({ from: '/app/plans' })
   const search = useSearch({ from: '/app/plans' })
-  const [making, setMaking] = useState(false)
-  const found = useInfiniteQuery(plans())
+  const [creating, setCreating] = useState(false)
+  const query = useInfiniteQuery(plans())
   useTitle(t('nav.plans'))
-  const all = found.data?.pages.flatMap((page) => page.plans) ?? []
+  const all = query.data?.pages.flatMap((page) => page.plans) ?? []
   const made = (id: number) => {
-    setMaking(false)
+    setCreating(false)
     void navigate({ search: { plan: id } })
   }
   return (
@@ -34,20 +34,20 @@ export function PlansPage() {
           <h1>{t('nav.plans')}</h1>
           <p className="second">{t('plans.what')}</p>
         </div>
-        <button type="button" className="button primary" aria-expanded={making} onClick={() => setMaking(!making)}>
+        <button type="button" className="button primary" aria-expanded={creating} onClick={() => setCreating(!creating)}>
           <Icon name="plus" />
           {t('plans.new')}
         </button>
       </div>
-      {making && <NewPlan onMade={made} onClose={() => setMaking(false)} />}
-      {found.isPending && <Loading />}
-      {found.error && !found.data && <Failed error={found.error} retry={() => void found.refetch()} />}
-      {found.data && all.length === 0 && !making && (
+      {creating && <NewPlan onCreated={made} onClose={() => setCreating(false)} />}
+      {query.isPending && <Loading />}
+      {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.data && all.length === 0 && !creating && (
         <div className="panel">
           <Empty title={t('plans.none')}>
             <p className="second">{t('plans.none.why')}</p>
             <div className="row wrap">
-              <button type="button" className="button" onClick={() => setMaking(true)}>
+              <button type="button" className="button" onClick={() => setCreating(true)}>
                 {t('plans.new')}
               </button>
               <Link to="/app/chat" search={{}} className="button">
@@ -57,7 +57,7 @@ export function PlansPage() {
           </Empty>
         </div>
       )}
-      {found.data && (all.length > 0 || search.plan !== undefined) && (
+      {query.data && (all.length > 0 || search.plan !== undefined) && (
         <div className="split">
           <nav className="panel list" aria-label={t('nav.plans')}>
             {all.map((one) => (
@@ -72,12 +72,12 @@ export function PlansPage() {
                 </span>
               </Link>
             ))}
-            <More has={found.hasNextPage} busy={found.isFetchingNextPage} onMore={() => void found.fetchNextPage()} />
+            <More has={query.hasNextPage} busy={query.isFetchingNextPage} onMore={() => void query.fetchNextPage()} />
           </nav>
           {search.plan === undefined ? (
             <p className="second panel-body">{t('plans.choose')}</p>
           ) : (
-            <PlanView key={search.plan} id={search.plan} job={search.job} onJob={(job) => void navigate({ search: (now) => ({ ...now, job }), replace: true, resetScroll: false })} onGone={() => void navigate({ search: {} })} />
+            <PlanView key={search.plan} id={search.plan} job={search.job} onJob={(job) => void navigate({ search: (now) => ({ ...now, job }), replace: true, resetScroll: false })} onDeleted={() => void navigate({ search: {} })} />
           )}
         </div>
       )}
@@ -85,18 +85,18 @@ export function PlansPage() {
   )
 }
 
-function NewPlan({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
+function NewPlan({ onCreated, onClose }: { onCreated: (id: number) => void; onClose: () => void }) {
   const t = useText()
   const { create } = usePlanWrites()
   const [name, setName] = useState('')
   const [goal, setGoal] = useState('')
   const send = (event: FormEvent) => {
     event.preventDefault()
-    if (name.trim() !== '') create.mutate({ name: name.trim(), goal: goal.trim() }, { onSuccess: (made) => onMade(made.plan.id) })
+    if (name.trim() !== '') create.mutate({ name: name.trim(), goal: goal.trim() }, { onSuccess: (made) => onCreated(made.plan.id) })
   }
   return (
     <form className="panel panel-body stack" onSubmit={send} aria-label={t('plans.new')}>
-      {/* What was asked for is what one goes on with. */}
+      {/* The user opened this form to type. */}
       {/* eslint-disable-next-line jsx-a11y/no-autofocus */}
       <input className="input" autoFocus value={name} maxLength={200} placeholder={t('plans.name')} aria-label={t('plans.name')} onChange={(event) => setName(event.target.value)} />
       <textarea className="input" rows={2} value={goal} maxLength={20_000} placeholder={t('plans.goal')} aria-label={t('plans.goal')} onChange={(event) => setGoal(event.target.value)} />

@@ -1,17 +1,17 @@
-// What a task is called, what is to be done, what it is a part of, and what must be done before it.
+// Creates or edits a task: name, instruction, parent and dependencies.
 import { type FormEvent, useState } from 'react'
 import type { Task } from '@/server/actions'
 import { useTaskWrites } from '@/server/writes'
 import { useText } from '@/shared/i18n'
 import { Failed } from '@/shared/ui/states'
-import { below, inOrder } from './tree'
+import { subtreeOf, inTreeOrder } from './tree'
 
 interface Props {
   plan: number
   tasks: Task[]
-  /** The one that is changed; absent: a new one. */
+  /** The task to edit; absent for a new one. */
   task?: Task
-  /** Of a new one: what it is a part of. */
+  /** The parent of a new task. */
   parent?: number | null
   onClose: () => void
 }
@@ -21,26 +21,26 @@ export function TaskForm({ plan, tasks, task, parent = null, onClose }: Props) {
   const { create, change } = useTaskWrites(plan)
   const [name, setName] = useState(task?.name ?? '')
   const [instruction, setInstruction] = useState(task?.instruction ?? '')
-  const [under, setUnder] = useState<number | null>(task ? (task.parent_id ?? null) : parent)
-  const [needs, setNeeds] = useState<number[]>(task?.dependencies ?? [])
-  const own = task ? below(task, tasks) : new Set<number>()
-  const others = inOrder(tasks).filter((one) => !own.has(one.id))
+  const [parentId, setParentId] = useState<number | null>(task ? (task.parent_id ?? null) : parent)
+  const [dependencies, setDependencies] = useState<number[]>(task?.dependencies ?? [])
+  const subtree = task ? subtreeOf(task, tasks) : new Set<number>()
+  const others = inTreeOrder(tasks).filter((other) => !subtree.has(other.id))
   const error = create.error ?? change.error
   const save = (event: FormEvent) => {
     event.preventDefault()
-    const body = { name: name.trim(), instruction, dependencies: needs }
+    const body = { name: name.trim(), instruction, dependencies }
     if (!task) {
-      create.mutate({ ...body, parent_id: under }, { onSuccess: onClose })
+      create.mutate({ ...body, parent_id: parentId }, { onSuccess: onClose })
       return
     }
-    const moved = under === (task.parent_id ?? null) ? {} : { parent_id: under }
+    const moved = parentId === (task.parent_id ?? null) ? {} : { parent_id: parentId }
     change.mutate({ task: task.id, ...body, ...moved }, { onSuccess: onClose })
   }
   return (
     <form className="stack task-form" onSubmit={save} aria-label={task ? t('task.edit', { task: task.name }) : t('task.add')}>
       <label className="field">
         <span>{t('task.name')}</span>
-        {/* What was asked for is what one goes on with. */}
+        {/* The user opened this form to type. */}
         {/* eslint-disable-next-line jsx-a11y/no-autofocus */}
         <input className="input" autoFocus value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
       </label>
@@ -51,24 +51,24 @@ export function TaskForm({ plan, tasks, task, parent = null, onClose }: Props) {
       <div className="fields">
         <label className="field">
           <span>{t('task.under')}</span>
-          <select className="select" value={under ?? ''} onChange={(event) => setUnder(event.target.value === '' ? null : Number(event.target.value))}>
+          <select className="select" value={parentId ?? ''} onChange={(event) => setParentId(event.target.value === '' ? null : Number(event.target.value))}>
             <option value="">{t('task.top')}</option>
-            {others.map((one) => (
-              <option key={one.id} value={one.id}>
-                {'\u2003'.repeat(one.depth)}
-                {one.name}
+            {others.map((other) => (
+              <option key={other.id} value={other.id}>
+                {'\u2003'.repeat(other.depth)}
+                {other.name}
               </option>
             ))}
           </select>
         </label>
         {others.length > 0 && (
           <details className="field">
-            <summary className="second">{t('task.needs', { count: needs.length })}</summary>
+            <summary className="second">{t('task.needs', { count: dependencies.length })}</summary>
             <div className="stack task-needs">
-              {others.map((one) => (
-                <label key={one.id} className="check">
-                  <input type="checkbox" checked={needs.includes(one.id)} onChange={(event) => setNeeds(event.target.checked ? [...needs, one.id] : needs.filter((id) => id !== one.id))} />
-                  <span className="clip">{one.name}</span>
+              {others.map((other) => (
+                <label key={other.id} className="check">
+                  <input type="checkbox" checked={dependencies.includes(other.id)} onChange={(event) => setDependencies(event.target.checked ? [...dependencies, other.id] : dependencies.filter((id) => id !== other.id))} />
+                  <span className="clip">{other.name}</span>
                 </label>
               ))}
             </div>

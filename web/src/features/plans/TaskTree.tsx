@@ -1,4 +1,4 @@
-// The tasks of a plan, each with what came of it and what can be done with it.
+// The tasks of a plan, each with its result and actions.
 import { useMemo, useState } from 'react'
 import type { Task } from '@/server/actions'
 import { useTaskWrites } from '@/server/writes'
@@ -10,7 +10,7 @@ import { Failed } from '@/shared/ui/states'
 import { JsonView } from '@/transcript/JsonView'
 import { RichText } from '@/transcript/RichText'
 import { TaskForm } from './TaskForm'
-import { inOrder, place } from './tree'
+import { inTreeOrder, siblingIndex } from './tree'
 
 interface Props {
   plan: number
@@ -20,7 +20,7 @@ interface Props {
 
 export function TaskTree({ plan, tasks, onStart }: Props) {
   const names = useMemo(() => new Map(tasks.map((task) => [task.id, task.name])), [tasks])
-  const ordered = useMemo(() => inOrder(tasks), [tasks])
+  const ordered = useMemo(() => inTreeOrder(tasks), [tasks])
   return (
     <ul className="tasks">
       {ordered.map((task) => (
@@ -43,7 +43,7 @@ function TaskItem({ plan, task, tasks, names, onStart }: Props & { task: Task; n
           <b>{task.name}</b>
           {task.dependencies.length > 0 && <span className="quiet clip">{t('plans.after', { tasks: task.dependencies.map((id) => names.get(id) ?? id).join(', ') })}</span>}
         </button>
-        <TaskTools plan={plan} task={task} tasks={tasks} onStart={onStart} onForm={(wanted) => setForm(form === wanted ? null : wanted)} />
+        <TaskTools plan={plan} task={task} tasks={tasks} onStart={onStart} onForm={(requested) => setForm(form === requested ? null : requested)} />
       </div>
       {form === 'edit' && <TaskForm plan={plan} tasks={tasks} task={task} onClose={() => setForm(null)} />}
       {open && form !== 'edit' && <TaskBody task={task} />}
@@ -73,14 +73,14 @@ interface ToolsProps extends Props {
   onForm: (form: 'edit' | 'add') => void
 }
 
-/** What can be done with a task. */
+/** The actions of a task. */
 function TaskTools({ plan, task, tasks, onStart, onForm }: ToolsProps) {
   const t = useText()
   const { change, remove } = useTaskWrites(plan)
-  const [asks, setAsks] = useState(false)
-  const { at, of } = place(task, tasks)
+  const [confirming, setConfirming] = useState(false)
+  const { at, of } = siblingIndex(task, tasks)
   const move = (to: number) => change.mutate({ task: task.id, position: to })
-  const again = task.status === 'completed' || task.status === 'failed' || task.status === 'skipped'
+  const isRerun = task.status === 'completed' || task.status === 'failed' || task.status === 'skipped'
   const named = { task: task.name }
   return (
     <>
@@ -100,15 +100,15 @@ function TaskTools({ plan, task, tasks, onStart, onForm }: ToolsProps) {
         <button type="button" className="button small plain" aria-label={t('task.decompose', named)} onClick={() => onStart('decompose', task.id)}>
           {t('plans.decompose')}
         </button>
-        <button type="button" className="button small plain" aria-label={t(again ? 'task.rerun' : 'task.run', named)} onClick={() => onStart('execute', task.id)}>
-          {again ? t('task.again') : t('task.go')}
+        <button type="button" className="button small plain" aria-label={t(isRerun ? 'task.rerun' : 'task.run', named)} onClick={() => onStart('execute', task.id)}>
+          {isRerun ? t('task.again') : t('task.go')}
         </button>
-        <button type="button" className="button small plain danger" aria-label={t('task.remove', named)} title={t('task.remove', named)} onClick={() => setAsks(true)}>
+        <button type="button" className="button small plain danger" aria-label={t('task.remove', named)} title={t('task.remove', named)} onClick={() => setConfirming(true)}>
           <Icon name="close" />
         </button>
       </span>
       {(change.error ?? remove.error) && <Failed error={change.error ?? remove.error} />}
-      {asks && <Confirm title={t('task.remove.sure', named)} what={t('task.remove.what')} action={t('plans.remove')} onYes={() => remove.mutate(task.id)} onClose={() => setAsks(false)} />}
+      {confirming && <Confirm title={t('task.remove.sure', named)} description={t('task.remove.what')} action={t('plans.remove')} onConfirm={() => remove.mutate(task.id)} onClose={() => setConfirming(false)} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-// Where the time of desks goes: two runs side by side, and which is to be preferred.
+// Where desks spend their time: two runs side by side, and which one is recommended.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -8,7 +8,7 @@ import { ABSENT, type Format, useFormat } from '@/shared/format'
 import { type Translate, useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
-import { Figure, Pairs } from '@/shared/ui/parts'
+import { Stat, Pairs } from '@/shared/ui/parts'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 
 const PHASES = ['analyst', 'research', 'trading', 'risk', 'portfolio'] as const
@@ -54,8 +54,8 @@ export function ProfilesPage() {
         <>
           <div className="panel panel-body stack">
             <div className="fields cohorts">
-              <Choose label={t('profiles.a')} value={search.a} jobs={desks} onChange={(a) => change({ a })} />
-              <Choose label={t('profiles.b')} value={search.b} jobs={desks} onChange={(b) => change({ b })} />
+              <RunSelect label={t('profiles.a')} value={search.a} jobs={desks} onChange={(a) => change({ a })} />
+              <RunSelect label={t('profiles.b')} value={search.b} jobs={desks} onChange={(b) => change({ b })} />
             </div>
             <fieldset className="field">
               <legend>{t('profiles.vary')}</legend>
@@ -69,7 +69,7 @@ export function ProfilesPage() {
               </div>
             </fieldset>
           </div>
-          {both ? <Compared a={search.a ?? ''} b={search.b ?? ''} vary={vary.filter((one) => one !== 'none').join(',')} jobs={desks} /> : <p className="second">{t('profiles.choose')}</p>}
+          {both ? <Comparison a={search.a ?? ''} b={search.b ?? ''} vary={vary.filter((one) => one !== 'none').join(',')} jobs={desks} /> : <p className="second">{t('profiles.choose')}</p>}
           <div className="stack">
             <span className="second">{t('profiles.files')}</span>
             <Command text="papertape profile ab --a DIR --b DIR" />
@@ -87,10 +87,10 @@ interface ChooseProps {
   onChange: (job: string | undefined) => void
 }
 
-function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
+function RunSelect({ label, value, jobs: desks, onChange }: ChooseProps) {
   const t = useText()
   const format = useFormat()
-  const named = (job: Job) => `${nameOf(job, format, t)} · ${format.instant(job.created_at)}`
+  const labelOf = (job: Job) => `${nameOf(job, format, t)} · ${format.instant(job.created_at)}`
   return (
     <label className="field">
       <span>{label}</span>
@@ -99,7 +99,7 @@ function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
         {value !== undefined && desks.every((job) => job.job_id !== value) && <option value={value}>{value}</option>}
         {desks.map((job) => (
           <option key={job.job_id} value={job.job_id}>
-            {named(job)}
+            {labelOf(job)}
           </option>
         ))}
       </select>
@@ -107,7 +107,7 @@ function Choose({ label, value, jobs: desks, onChange }: ChooseProps) {
   )
 }
 
-/** The agents come first: runs that one compares are alike in the rest. */
+/** The agents come first, because compared runs mostly share the rest. */
 function nameOf(job: Job, format: Format, t: Translate): string {
   const simulation = job.simulation
   if (!simulation) return job.job_id
@@ -115,19 +115,19 @@ function nameOf(job: Job, format: Format, t: Translate): string {
   return [agents.join(', '), tradedOf(simulation, t), format.span(simulation.start_date, simulation.end_date)].join(' · ')
 }
 
-function Compared({ a, b, vary, jobs: known }: { a: string; b: string; vary: string; jobs: Job[] }) {
+function Comparison({ a, b, vary, jobs: known }: { a: string; b: string; vary: string; jobs: Job[] }) {
   const t = useText()
   const format = useFormat()
-  const found = useQuery(compare(a, b, vary))
-  if (found.isPending) return <Loading />
-  if (found.error) {
+  const query = useQuery(compare(a, b, vary))
+  if (query.isPending) return <Loading />
+  if (query.error) {
     return (
       <Note kind="warn" title={t('profiles.refused')}>
-        {found.error.message}
+        {query.error.message}
       </Note>
     )
   }
-  const named = (id: string) => {
+  const runLink = (id: string) => {
     const job = known.find((one) => one.job_id === id)
     return (
       <Link to="/app/runs/$jobId" params={{ jobId: id }}>
@@ -139,11 +139,11 @@ function Compared({ a, b, vary, jobs: known }: { a: string; b: string; vary: str
     <>
       <Pairs
         rows={[
-          [found.data.label_a, named(a)],
-          [found.data.label_b, named(b)],
+          [query.data.label_a, runLink(a)],
+          [query.data.label_b, runLink(b)],
         ]}
       />
-      <ReportView report={found.data} />
+      <ReportView report={query.data} />
     </>
   )
 }
@@ -157,10 +157,10 @@ function ReportView({ report }: { report: Report }) {
       <section className="panel" aria-label={t('profiles.recommended')}>
         <div className="panel-body stack">
           <dl className="figures">
-            <Figure name={t('profiles.recommended')} value={comparison.recommended_label ?? t('profiles.neither')} />
-            <Figure name={t('profiles.faster')} value={label(comparison.faster_label)} />
-            <Figure name={t('profiles.lower.degradation')} value={label(comparison.lower_degradation_label)} />
-            <Figure name={t('profiles.lower.errors')} value={label(comparison.lower_error_rate_label)} />
+            <Stat name={t('profiles.recommended')} value={comparison.recommended_label ?? t('profiles.neither')} />
+            <Stat name={t('profiles.faster')} value={label(comparison.faster_label)} />
+            <Stat name={t('profiles.lower.degradation')} value={label(comparison.lower_degradation_label)} />
+            <Stat name={t('profiles.lower.errors')} value={label(comparison.lower_error_rate_label)} />
           </dl>
           <p>{comparison.why}</p>
           {report.flags.map((flag) => (

@@ -1,4 +1,4 @@
-// Compares a run with another symbol or index of its dataset than the one that it names itself.
+// Selects the symbol or index that a run is compared with.
 import { useQuery } from '@tanstack/react-query'
 import { dataset as datasetQuery } from '@/server/queries'
 import type { Job } from '@/server/types'
@@ -6,7 +6,7 @@ import { useText } from '@/shared/i18n'
 
 interface Props {
   job: Job
-  /** Empty: the run's own. */
+  /** Empty: the run's own benchmark. */
   value: string
   onChange: (symbol: string) => void
 }

@@ -1,4 +1,4 @@
-// A run that shares this one's past up to a cut, and does something else from there.
+// Starts a branch: a run that shares this run's steps up to a branch point.
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
 import type { Branch, Job } from '@/server/types'
@@ -7,7 +7,7 @@ import { useText } from '@/shared/i18n'
 import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Failed, Note } from '@/shared/ui/states'
-import { placesOf, toBranchCommand } from './branch'
+import { nodesOf, toBranchCommand } from './branch'
 
 interface Props {
   job: Job
@@ -19,38 +19,38 @@ interface Props {
   onClose: () => void
 }
 
-export function BranchForm({ job, dates, agent: first, date: begins, node: at, onClose }: Props) {
+export function BranchForm({ job, dates, agent: initialAgent, date: initialDate, node: initialNode, onClose }: Props) {
   const t = useText()
   const navigate = useNavigate()
   const branch = useBranch(job.job_id)
-  const places = useId()
+  const suggestions = useId()
   const agents = job.simulation?.agents ?? []
-  const [agent, setAgent] = useState(first ?? agents[0]?.name ?? '')
-  const [date, setDate] = useState(begins ?? dates[Math.floor(dates.length / 2)] ?? job.simulation?.start_date ?? '')
-  const [node, setNode] = useState(at ?? '')
+  const [agent, setAgent] = useState(initialAgent ?? agents[0]?.name ?? '')
+  const [date, setDate] = useState(initialDate ?? dates[Math.floor(dates.length / 2)] ?? job.simulation?.start_date ?? '')
+  const [node, setNode] = useState(initialNode ?? '')
   const [model, setModel] = useState('')
   const [instructions, setInstructions] = useState('')
   const [temperature, setTemperature] = useState('')
-  const degrees = Number(temperature)
-  const wrong = temperature !== '' && !(degrees >= 0 && degrees <= 2)
-  const nothing = model.trim() === '' && instructions.trim() === '' && temperature === ''
+  const temperatureValue = Number(temperature)
+  const invalid = temperature !== '' && !(temperatureValue >= 0 && temperatureValue <= 2)
+  const unchanged = model.trim() === '' && instructions.trim() === '' && temperature === ''
   const body: Branch = {
     agent: agent || null,
     date,
     node: node.trim() || null,
     model: model.trim() || null,
     instructions: instructions.trim() || null,
-    sampling: temperature === '' || wrong ? null : { temperature: degrees },
+    sampling: temperature === '' || invalid ? null : { temperature: temperatureValue },
   }
   const command = toBranchCommand(job.job_id, body)
-  const send = (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (date === '' || wrong) return
+    if (date === '' || invalid) return
     branch.mutate(body, { onSuccess: (queued) => void navigate({ to: '/app/runs/$jobId', params: { jobId: queued.job_id }, search: {} }) })
   }
   return (
     <Dialog className="sheet" label={t('branch.title')} onClose={onClose}>
-      <form className="sheet-form" onSubmit={send} noValidate>
+      <form className="sheet-form" onSubmit={submit} noValidate>
         <div className="sheet-head">
           <h2 className="grow">{t('branch.title')}</h2>
           <button type="button" className="button plain" aria-label={t('action.close')} onClick={onClose}>
@@ -65,8 +65,8 @@ export function BranchForm({ job, dates, agent: first, date: begins, node: at, o
             <label className="field">
               <span>{t('runs.agent')}</span>
               <select className="select" value={agent} onChange={(event) => setAgent(event.target.value)}>
-                {agents.map((one) => (
-                  <option key={one.name}>{one.name}</option>
+                {agents.map((option) => (
+                  <option key={option.name}>{option.name}</option>
                 ))}
               </select>
             </label>
@@ -77,11 +77,11 @@ export function BranchForm({ job, dates, agent: first, date: begins, node: at, o
           </div>
           <label className="field">
             <span>{t('branch.node')}</span>
-            <input className="input mono" list={places} value={node} placeholder={t('branch.node.whole')} onChange={(event) => setNode(event.target.value)} />
+            <input className="input mono" list={suggestions} value={node} placeholder={t('branch.node.whole')} onChange={(event) => setNode(event.target.value)} />
             <span className="hint">{t('branch.node.hint')}</span>
-            <datalist id={places}>
-              {placesOf(job.simulation?.symbols ?? [], agent).map((place) => (
-                <option key={place} value={place} />
+            <datalist id={suggestions}>
+              {nodesOf(job.simulation?.symbols ?? [], agent).map((suggestion) => (
+                <option key={suggestion} value={suggestion} />
               ))}
             </datalist>
           </label>
@@ -89,12 +89,12 @@ export function BranchForm({ job, dates, agent: first, date: begins, node: at, o
           <div className="fields">
             <label className="field">
               <span>{t('new.model')}</span>
-              <input className="input mono" value={model} placeholder={agents.find((one) => one.name === agent)?.model ?? 'provider::model'} onChange={(event) => setModel(event.target.value)} />
+              <input className="input mono" value={model} placeholder={agents.find((option) => option.name === agent)?.model ?? 'provider::model'} onChange={(event) => setModel(event.target.value)} />
             </label>
             <label className="field">
               <span>{t('branch.temperature')}</span>
-              <input className="input" inputMode="decimal" value={temperature} placeholder={t('branch.as.before')} aria-invalid={wrong || undefined} onChange={(event) => setTemperature(event.target.value)} />
-              {wrong && (
+              <input className="input" inputMode="decimal" value={temperature} placeholder={t('branch.as.before')} aria-invalid={invalid || undefined} onChange={(event) => setTemperature(event.target.value)} />
+              {invalid && (
                 <span className="wrong" role="alert">
                   {t('branch.temperature.wrong')}
                 </span>
@@ -105,7 +105,7 @@ export function BranchForm({ job, dates, agent: first, date: begins, node: at, o
             <span>{t('branch.instructions')}</span>
             <textarea className="input" rows={4} value={instructions} placeholder={t('branch.as.before')} onChange={(event) => setInstructions(event.target.value)} />
           </label>
-          {nothing && <p className="hint quiet">{t('branch.nothing')}</p>}
+          {unchanged && <p className="hint quiet">{t('branch.nothing')}</p>}
           {command && (
             <Note title={t('new.command')}>
               <Command text={command} />

@@ -1,4 +1,4 @@
-// Stop, resume, branch off, delete.
+// Stop, resume, branch, delete.
 import type { Job } from '@/server/types'
 import { hasStopped } from '@/server/types'
 import { useJobControl } from '@/server/writes'
@@ -10,22 +10,22 @@ const RESUMABLE = new Set(['partial', 'failed', 'cancelled'])
 
 interface Props {
   job: Job
-  /** Has somebody asked for it to be stopped? */
+  /** Whether a stop was requested. */
   stopping: boolean
   onBranch: () => void
-  onGone: () => void
+  onDeleted: () => void
 }
 
-export function Controls({ job, stopping: asked, onBranch, onGone }: Props) {
+export function Controls({ job, stopping: cancelRequested, onBranch, onDeleted }: Props) {
   const t = useText()
   const { cancel, resume } = useJobControl(job.job_id)
-  const runs = !hasStopped(job.status)
-  const stopping = cancel.isPending || asked
+  const active = !hasStopped(job.status)
+  const stopping = cancel.isPending || cancelRequested
   const error = cancel.error ?? resume.error
   return (
     <div className="stack">
       <div className="row wrap">
-        {runs && (
+        {active && (
           <button type="button" className="button" disabled={stopping} onClick={() => cancel.mutate()}>
             <Icon name="stop" />
             {stopping ? t('run.stopping') : t('run.stop')}
@@ -54,7 +54,7 @@ export function Controls({ job, stopping: asked, onBranch, onGone }: Props) {
         <a className="button" href={`/results?job_id=${encodeURIComponent(job.job_id)}`} target="_blank" rel="noreferrer">
           JSON
         </a>
-        {!runs && <DeleteJob jobId={job.job_id} onGone={onGone} />}
+        {!active && <DeleteJob jobId={job.job_id} onDeleted={onDeleted} />}
       </div>
       {error && (
         <span className="down" role="alert">

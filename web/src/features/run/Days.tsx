@@ -1,4 +1,4 @@
-// The days of a run as strips, one for each agent. Of years, the months first.
+// The days of a run as strips, one per agent. A long run shows months first.
 import { useNavigate } from '@tanstack/react-router'
 import { type CSSProperties, type RefObject, useCallback, useMemo, useState } from 'react'
 import { type Cell, DayStrip } from '@/charts/DayStrip'
@@ -8,41 +8,41 @@ import type { AgentCurve, Curves } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
 import { type Translate, useText, useWord } from '@/shared/i18n'
 import { HouseTag, Segments } from '@/shared/ui/parts'
-import { cellOf, type Day, daysOf, MOST_DAYS, monthsOf, scaleOf } from './curves'
+import { cellOf, type Day, daysOf, MAX_DAYS, monthsOf, scaleOf } from './curves'
 
-/** Years side by side as buttons; of more, in a list. */
-const MOST_BUTTONS = 16
+/** With more periods than this, a list replaces the buttons. */
+const MAX_BUTTONS = 16
 const MONTHS = 'months'
 
 interface Props {
   jobId: string
   curves: Curves
-  /** Where the strips are, for those who mark a day. */
+  /** The element with the strips, used to mark a day. */
   box: RefObject<HTMLDivElement | null>
 }
 
 export function Days({ jobId, curves, box }: Props) {
   const t = useText()
-  const long = curves.dates.length > MOST_DAYS
+  const long = curves.dates.length > MAX_DAYS
   const years = useMemo(() => [...new Set(curves.dates.map((date) => date.slice(0, 4)))], [curves.dates])
-  const [chosen, setChosen] = useState(MONTHS)
-  const shown = long ? chosen : null
+  const [selected, setSelected] = useState(MONTHS)
+  const period = long ? selected : null
   const all = useMemo(() => curves.agents.map((agent) => daysOf(agent, curves.dates)), [curves])
   const rows = useMemo(
-    () => (shown === null ? all : shown === MONTHS ? all.map(monthsOf) : all.map((days) => days.filter((day) => day.date.startsWith(shown)))),
-    [all, shown],
+    () => (period === null ? all : period === MONTHS ? all.map(monthsOf) : all.map((days) => days.filter((day) => day.date.startsWith(period)))),
+    [all, period],
   )
   const scale = useMemo(() => scaleOf(rows.flat()), [rows])
   const choices = [{ value: MONTHS, label: t('run.days.months') }, ...years.map((year) => ({ value: year, label: year }))]
-  const zoom = useCallback((month: string) => setChosen(month.slice(0, 4)), [])
+  const zoom = useCallback((month: string) => setSelected(month.slice(0, 4)), [])
   return (
     <section className="panel" aria-label={t('run.days')}>
       <div className="panel-head">
         <h2>{t('run.days')}</h2>
-        <span className="quiet grow">{shown === MONTHS ? t('run.months.what') : t('run.days.what')}</span>
-        {long && choices.length <= MOST_BUTTONS && <Segments label={t('run.days.span')} value={chosen} onChange={setChosen} choices={choices} />}
-        {long && choices.length > MOST_BUTTONS && (
-          <select className="select short" aria-label={t('run.days.span')} value={chosen} onChange={(event) => setChosen(event.target.value)}>
+        <span className="quiet grow">{period === MONTHS ? t('run.months.what') : t('run.days.what')}</span>
+        {long && choices.length <= MAX_BUTTONS && <Segments label={t('run.days.span')} value={selected} onChange={setSelected} choices={choices} />}
+        {long && choices.length > MAX_BUTTONS && (
+          <select className="select short" aria-label={t('run.days.span')} value={selected} onChange={(event) => setSelected(event.target.value)}>
             {choices.map(({ value, label }) => (
               <option key={value} value={value}>
                 {label}
@@ -54,14 +54,14 @@ export function Days({ jobId, curves, box }: Props) {
       </div>
       <div className="panel-body strips" ref={box}>
         {curves.agents.map((agent, index) => (
-          <Strip key={agent.model} jobId={jobId} agent={agent} token={seriesToken(index)} days={rows[index] ?? NONE} scale={scale} onMonth={shown === MONTHS ? zoom : undefined} />
+          <Strip key={agent.model} jobId={jobId} agent={agent} token={seriesToken(index)} days={rows[index] ?? NO_DAYS} scale={scale} onMonth={period === MONTHS ? zoom : undefined} />
         ))}
       </div>
     </section>
   )
 }
 
-const NONE: Day[] = []
+const NO_DAYS: Day[] = []
 
 interface StripProps {
   jobId: string
@@ -82,7 +82,7 @@ function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
     () =>
       days.map((day) => ({
         ...cellOf(day, scale),
-        label: told(day, t, word, format),
+        label: describe(day, t, word, format),
         ...(onMonth ? {} : { href: address('/app/runs/{job}/{date}/{model}', { job: day.doneIn ?? jobId, date: day.date, model }) }),
       })),
     [days, scale, onMonth, jobId, model, t, word, format],
@@ -105,11 +105,11 @@ function Strip({ jobId, agent, token, days, scale, onMonth }: StripProps) {
   )
 }
 
-/** A day, or a month, in words. */
-function told(day: Day, t: Translate, word: ReturnType<typeof useWord>, format: Format): string {
-  const when = day.date.length === 7 ? format.month(day.date) : format.day(day.date)
+/** A day or month as text. */
+function describe(day: Day, t: Translate, word: ReturnType<typeof useWord>, format: Format): string {
+  const dateText = day.date.length === 7 ? format.month(day.date) : format.day(day.date)
   const result = day.result === null || day.status === 'failed' ? word('status', day.status) : format.change(day.result)
-  return [when, result, day.full === false ? t('quality.degraded') : ''].filter(Boolean).join(', ')
+  return [dateText, result, day.full === false ? t('quality.degraded') : ''].filter(Boolean).join(', ')
 }
 
 function StripLegend() {

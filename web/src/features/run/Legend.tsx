@@ -1,4 +1,4 @@
-// What each line of a run stands at, at its end or on the day under the pointer; a click hides the line.
+// The value of each line, at its end or on the day under the pointer. A click hides the line.
 import { type CSSProperties, type RefObject, useEffect, useState } from 'react'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
@@ -9,7 +9,7 @@ interface Props {
   curves: Curve[]
   hidden: ReadonlySet<string>
   onToggle: (id: string) => void
-  /** Told of the day under the pointer: at each of its moves, so not by way of the whole view. */
+  /** Receives the day under the pointer. A ref, so that pointer moves do not re-render the view. */
   day: RefObject<(date: string | null) => void>
 }
 
@@ -42,7 +42,7 @@ function later(a: string | null, b: string | null): string | null {
   return a === null || (b !== null && b > a) ? b : a
 }
 
-/** A line's value on a day, or the newest before it; without a day its last. */
+/** A line's value on a day, or the last one before it; without a day, its last value. */
 export function valueAt(points: Point[], date: string | null): number | null {
   if (date === null) return points[points.length - 1]?.value ?? null
   let [low, high] = [0, points.length]

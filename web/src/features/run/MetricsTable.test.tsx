@@ -1,7 +1,7 @@
 import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import type { Job, Metrics, RangeResult, RelativeMetrics } from '@/server/types'
-import { answers } from '@/test/network'
+import { respondWith } from '@/test/network'
 import { show } from '@/test/render'
 import { BenchmarkPick } from './BenchmarkPick'
 import { curvesOf } from './curves'
@@ -29,7 +29,7 @@ const table = (results: RangeResult[], fullOnly = false) => {
 const cells = (row: HTMLElement) => within(row).getAllByRole('cell').map((cell) => cell.textContent)
 const rowOf = (name: string) => screen.getByLabelText(`Show ${name}`).closest('tr') as HTMLElement
 
-it('shows figures relative to the benchmark behind the others, and the benchmark as a row', async () => {
+it('shows relative metrics as the last columns, and the benchmark as a row', async () => {
   await show(table([result]))
   const heads = screen.getAllByRole('columnheader').map((head) => head.textContent)
   expect(heads.slice(14, 22)).toEqual(['Excess return', 'Alpha', 'Beta', 'Correlation', 'Tracking error', 'Information ratio', 'Up capture', 'Down capture'])
@@ -37,7 +37,7 @@ it('shows figures relative to the benchmark behind the others, and the benchmark
   expect(cells(rowOf('SPX'))[3]).toBe('+2.00%')
 })
 
-it('has no such columns without a benchmark, and leaves figures of all days out where some count', async () => {
+it('hides relative metrics without a benchmark, and leaves them empty for full research only', async () => {
   const { unmount } = await show(table([{ ...result, benchmark: null }]))
   expect(screen.queryByText('Alpha')).toBeNull()
   unmount()
@@ -45,13 +45,13 @@ it('has no such columns without a benchmark, and leaves figures of all days out 
   expect(cells(rowOf('a')).slice(14, 22)).toEqual(Array(8).fill(''))
 })
 
-it('offers the indexes of the run’s dataset first, then its symbols', async () => {
-  answers('/datasets/abc', { indexes: ['SPX'], symbols: ['AAPL', 'IBM'] })
-  const chosen: string[] = []
+it('lists the indexes of the run’s dataset, then its symbols', async () => {
+  respondWith('/datasets/abc', { indexes: ['SPX'], symbols: ['AAPL', 'IBM'] })
+  const selected: string[] = []
   const job = { simulation: { dataset: { hash: 'abc' }, benchmark: 'IBM' } } as unknown as Job
-  await show(<BenchmarkPick job={job} value="" onChange={(symbol) => chosen.push(symbol)} />)
+  await show(<BenchmarkPick job={job} value="" onChange={(symbol) => selected.push(symbol)} />)
   const pick = await screen.findByLabelText('Benchmark')
   expect(within(pick).getAllByRole('option').map((option) => option.textContent)).toEqual(['IBM', 'SPX', 'AAPL'])
   fireEvent.change(pick, { target: { value: 'SPX' } })
-  expect(chosen).toEqual(['SPX'])
+  expect(selected).toEqual(['SPX'])
 })

@@ -1,4 +1,4 @@
-// The figures of agents and baselines, which is the legend of the chart as well.
+// The metrics of agents and baselines. The table is also a legend of the chart.
 import type { CSSProperties } from 'react'
 import type { Curve } from '@/charts/EquityChart'
 import type { Metrics, RangeResult, RelativeMetrics } from '@/server/types'
@@ -6,7 +6,7 @@ import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText } from '@/shared/i18n'
 import { HouseTag, Tag } from '@/shared/ui/parts'
 import { QualityShare } from '@/shared/ui/quality'
-import { BENCHMARK, comparedOf, furthest } from './curves'
+import { BENCHMARK, longestBenchmark, furthest } from './curves'
 
 interface Props {
   results: RangeResult[]
@@ -31,7 +31,7 @@ const COLUMNS: [keyof Metrics, TextKey][] = [
   ['costs', 'metric.costs'],
 ]
 
-/** Relative to the benchmark, where there is one. */
+/** Metrics relative to the benchmark, if there is one. */
 const RELATIVE: [keyof RelativeMetrics, TextKey][] = [
   ['excess_return', 'metric.excess'],
   ['alpha', 'metric.alpha'],
@@ -47,9 +47,9 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
   const t = useText()
   const format = useFormat()
   const first = furthest(results)
-  const compared = comparedOf(results)
+  const compared = longestBenchmark(results)
   const metricsOf = (id: string): Metrics | undefined => {
-    // Over other days than the agents' they would say nothing.
+    // Baselines cover other days, so they are not comparable.
     if (fullOnly && id.startsWith('baseline:')) return undefined
     if (id === 'baseline:hold') return first?.baselines?.buy_and_hold.period_metrics
     if (id === BENCHMARK) return compared?.benchmark.period_metrics ?? undefined
@@ -57,7 +57,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
     const result = results.find((one) => one.model === id)
     return fullOnly ? result?.full_research.period_metrics : result?.period_metrics
   }
-  const show = (name: keyof Metrics, value: number | null | undefined) => {
+  const display = (name: keyof Metrics, value: number | null | undefined) => {
     switch (name) {
       case 'sharpe':
       case 'sortino':
@@ -72,7 +72,7 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
         return format.percent(value, name === 'win_rate' || name === 'exposure' ? 0 : 2)
     }
   }
-  const showRelative = (name: keyof RelativeMetrics, value: number | null | undefined) => {
+  const displayRelative = (name: keyof RelativeMetrics, value: number | null | undefined) => {
     switch (name) {
       case 'beta':
       case 'correlation':
@@ -129,17 +129,17 @@ export function MetricsTable({ results, curves, hidden, onToggle, fullOnly, mark
                   const value = metrics?.[name] as number | null | undefined
                   return (
                     <td key={name} className={`num ${name === 'total_return' ? signClass(value) : ''}`}>
-                      {show(name, value)}
+                      {display(name, value)}
                     </td>
                   )
                 })}
                 {compared &&
                   RELATIVE.map(([name]) => {
-                    // They are of all days.
+                    // Relative metrics cover all days.
                     const value = fullOnly ? undefined : result?.benchmark?.relative_metrics[name]
                     return (
                       <td key={name} className={`num ${name === 'excess_return' ? signClass(value) : ''}`}>
-                        {result && !fullOnly ? showRelative(name, value) : ''}
+                        {result && !fullOnly ? displayRelative(name, value) : ''}
                       </td>
                     )
                   })}

@@ -1,4 +1,4 @@
-// Equity, drawdown, figures and the days of a run. The lines come first; figures take longer to work out.
+// Equity, drawdown, metrics and days of a run. The lines load first, because metrics take longer to compute.
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { markCells } from '@/charts/DayStrip'
@@ -19,34 +19,34 @@ interface Props {
   job: Job
   curves: Curves
   results: UseQueryResult<RangeResults | null>
-  /** Chooses another benchmark than the run's own. */
+  /** The benchmark selector. */
   pick?: ReactNode
 }
 
-const NONE: RangeResult[] = []
+const NO_RESULTS: RangeResult[] = []
 
-export function Performance({ job, curves, results: asked, pick }: Props) {
+export function Performance({ job, curves, results: query, pick }: Props) {
   const t = useText()
   const format = useFormat()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const [days, setDays] = useState<'all' | 'full'>('all')
   const strips = useRef<HTMLDivElement>(null)
-  const results = asked.data?.results ?? NONE
+  const results = query.data?.results ?? NO_RESULTS
   const drawn = useMemo(() => curvesOf(curves, results, { hold: t('baseline.hold'), equal: t('baseline.equal') }), [curves, results, t])
-  const shown = useMemo(() => drawn.filter((curve) => !hidden.has(curve.id)), [drawn, hidden])
+  const visible = useMemo(() => drawn.filter((curve) => !hidden.has(curve.id)), [drawn, hidden])
   const closed = drawn.some((curve) => curve.points.length > 0)
   const degraded = useMemo(() => curves.agents.some((agent) => agent.full_research.includes(false)), [curves])
-  const lost = results.some((result) => !result.baselines)
+  const baselinesMissing = results.some((result) => !result.baselines)
   const longest = results.find((result) => result.baselines)
-  // At each move of the pointer: not by way of React.
+  // Runs at each pointer move, so it bypasses React.
   const legend = useRef<(date: string | null) => void>(() => {})
   const mark = useCallback((date: string | null) => {
     markCells(strips.current, date)
     legend.current(date)
   }, [])
   const toggle = (id: string) =>
-    setHidden((now) => {
-      const next = new Set(now)
+    setHidden((current) => {
+      const next = new Set(current)
       if (!next.delete(id)) next.add(id)
       return next
     })
@@ -60,7 +60,7 @@ export function Performance({ job, curves, results: asked, pick }: Props) {
             <span className="quiet">{t('run.equity.what')}</span>
           </div>
           <Legend curves={drawn} hidden={hidden} onToggle={toggle} day={legend} />
-          <EquityChart curves={shown} onDay={mark} />
+          <EquityChart curves={visible} onDay={mark} />
         </section>
       )}
       <Days jobId={job.job_id} curves={curves} box={strips} />
@@ -80,9 +80,9 @@ export function Performance({ job, curves, results: asked, pick }: Props) {
               ]}
             />
           </div>
-          {asked.isPending && <Loading rows={curves.agents.length + 2} />}
-          {asked.error && !asked.data && <Failed error={asked.error} retry={() => void asked.refetch()} />}
-          {asked.data && <MetricsTable results={results} curves={drawn} hidden={hidden} onToggle={toggle} fullOnly={days === 'full'} market={job.simulation?.market ?? null} />}
+          {query.isPending && <Loading rows={curves.agents.length + 2} />}
+          {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
+          {query.data && <MetricsTable results={results} curves={drawn} hidden={hidden} onToggle={toggle} fullOnly={days === 'full'} market={job.simulation?.market ?? null} />}
         </section>
       )}
       {degraded && days === 'all' && (
@@ -98,22 +98,22 @@ export function Performance({ job, curves, results: asked, pick }: Props) {
         <Note key={summary}>{summary}</Note>
       ))}
       {results.map((result) => {
-        const again = result.refilled_at_next_open
-        if (!again) return null
+        const refilled = result.refilled_at_next_open
+        if (!refilled) return null
         const { model } = result
-        if (again.unavailable) return <Note key={model}>{t('run.refilled.none', { model })}</Note>
-        const counts = { reduced: again.reduced, rejected: again.rejected, late: again.without_next_bar }
+        if (refilled.unavailable) return <Note key={model}>{t('run.refilled.none', { model })}</Note>
+        const counts = { reduced: refilled.reduced, rejected: refilled.rejected, late: refilled.without_next_bar }
         return (
           <Note key={model}>
-            {t('run.refilled', { model, again: format.percent(again.total_return), shown: format.percent(result.period_metrics.total_return) })}
-            {again.reduced + again.rejected + again.without_next_bar > 0 && ` ${t('run.refilled.counts', counts)}`}
+            {t('run.refilled', { model, again: format.percent(refilled.total_return), shown: format.percent(result.period_metrics.total_return) })}
+            {refilled.reduced + refilled.rejected + refilled.without_next_bar > 0 && ` ${t('run.refilled.counts', counts)}`}
           </Note>
         )
       })}
       {benchmarkNotes(results, t, format).map((text) => (
         <Note key={text}>{text}</Note>
       ))}
-      {lost && results.length > 0 && <Note>{t('run.no.baselines')}</Note>}
+      {baselinesMissing && results.length > 0 && <Note>{t('run.no.baselines')}</Note>}
       {(['buy_and_hold', 'equal_weight'] as const).map((name) => {
         const baseline = longest?.baselines?.[name]
         if (!baseline?.is_underinvested) return null

@@ -1,4 +1,4 @@
-// One run: what came of it, day by day, while it runs and afterwards.
+// One run: results, trades, log and setup, live while it runs.
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -6,7 +6,7 @@ import { useLiveJob } from '@/server/live'
 import { curves as curvesQuery, job as jobQuery, jobResults } from '@/server/queries'
 import { type Curves, hasStopped, type Job } from '@/server/types'
 import { type Format, useFormat } from '@/shared/format'
-import { type Translate, useText } from '@/shared/i18n'
+import { type Translate, useText, useWord } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { useTitle } from '@/shared/title'
 import { Icon } from '@/shared/ui/icons'
@@ -14,7 +14,7 @@ import { HouseTag, StatusMark, Tabs, Tag } from '@/shared/ui/parts'
 import { JobQualityTag, useCost } from '@/shared/ui/quality'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { isMissing } from '@/shared/missing'
-import { JobLogPanel } from '../joblog/JobLogPanel'
+import { JobLogPanel } from '../jobLog/JobLogPanel'
 import { BenchmarkPick } from './BenchmarkPick'
 import { BranchForm } from './BranchForm'
 import { Controls } from './Controls'
@@ -35,31 +35,32 @@ const TABS: Tab[] = ['performance', 'trades', 'log', 'setup']
 
 export function RunPage() {
   const { jobId } = useParams({ from: '/app/runs/$jobId' })
-  // What is chosen on the page of one run is none of another's.
+  // Selections on the page of one run do not apply to another.
   return <Run key={jobId} jobId={jobId} />
 }
 
 function Run({ jobId }: { jobId: string }) {
   const t = useText()
+  const word = useWord()
   const search = useSearch({ from: '/app/runs/$jobId' })
   const navigate = useNavigate()
-  const found = useQuery(jobQuery(jobId))
-  // Asked for at once, beside the job: it is what one comes to see.
+  const jobResult = useQuery(jobQuery(jobId))
+  // Fetched in parallel with the job, because they are shown first.
   const curves = useQuery(curvesQuery(jobId))
-  const running = found.data !== undefined && !hasStopped(found.data.status)
-  const line = useLiveJob(jobId, running)
+  const running = jobResult.data !== undefined && !hasStopped(jobResult.data.status)
+  const connection = useLiveJob(jobId, running)
   const tab = TABS.find((one) => one === search.tab) ?? 'performance'
   const format = useFormat()
-  useTitle(found.data ? titleOf(found.data, format, t) : t('run.title'))
+  useTitle(jobResult.data ? titleOf(jobResult.data, format, t, word) : t('run.title'))
 
-  if (found.isPending) {
+  if (jobResult.isPending) {
     return (
       <div className="page">
         <Loading rows={10} />
       </div>
     )
   }
-  if (isMissing(found.error)) {
+  if (isMissing(jobResult.error)) {
     return (
       <div className="page">
         <Empty title={t('run.missing')}>
@@ -68,26 +69,26 @@ function Run({ jobId }: { jobId: string }) {
       </div>
     )
   }
-  if (!found.data) {
+  if (!jobResult.data) {
     return (
       <div className="page">
-        <Failed error={found.error} retry={() => void found.refetch()} />
+        <Failed error={jobResult.error} retry={() => void jobResult.refetch()} />
       </div>
     )
   }
-  const job = found.data
+  const job = jobResult.data
   const branch = (open: boolean) => void navigate({ to: '.', search: (now: RunSearch) => (open ? { ...now, branch: true } : { tab: now.tab }), replace: !open })
   return (
     <div className="page">
-      <Head job={job} line={line} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} onGone={() => void navigate({ to: '/app/runs' })} />
-      <Notices job={job} line={line} curves={curves.data} />
+      <Head job={job} connection={connection} stopping={curves.data?.cancel_requested ?? false} onBranch={() => branch(true)} onDeleted={() => void navigate({ to: '/app/runs' })} />
+      <Notices job={job} connection={connection} curves={curves.data} />
       <Tabs<Tab>
         label={t('run.tabs')}
         value={tab}
         onChange={(next) => void navigate({ to: '.', search: { tab: next === 'performance' ? undefined : next }, replace: true })}
         choices={TABS.map((value) => ({ value, label: t(`run.tab.${value}`) }))}
       >
-        <Chosen tab={tab} job={job} curves={curves} />
+        <SelectedTab tab={tab} job={job} curves={curves} />
       </Tabs>
       {search.branch && <BranchForm job={job} dates={curves.data?.dates ?? NO_DATES} agent={search.agent} date={search.date} node={search.node} onClose={() => branch(false)} />}
     </div>
@@ -96,7 +97,7 @@ function Run({ jobId }: { jobId: string }) {
 
 const NO_DATES: string[] = []
 
-function Chosen({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResult<Curves> }) {
+function SelectedTab({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResult<Curves> }) {
   switch (tab) {
     case 'trades':
       return <TradesView job={job} />
@@ -105,14 +106,14 @@ function Chosen({ tab, job, curves }: { tab: Tab; job: Job; curves: UseQueryResu
     case 'setup':
       return <Setup job={job} />
     default:
-      return <Performing job={job} curves={curves} />
+      return <PerformanceTab job={job} curves={curves} />
   }
 }
 
-function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
+function PerformanceTab({ job, curves }: { job: Job; curves: UseQueryResult<Curves> }) {
   const t = useText()
-  // Figures of years take longer: what one sees first does not compete with them.
   const [benchmark, setBenchmark] = useState('')
+  // Metrics of several years take longer and must not delay the curves.
   const results = useQuery({ ...jobResults(job.job_id, benchmark), enabled: curves.data !== undefined, placeholderData: keepPreviousData })
   if (curves.isPending) return <Loading rows={10} />
   if (!curves.data) return <Failed error={curves.error} retry={() => void curves.refetch()} />
@@ -127,21 +128,22 @@ function Performing({ job, curves }: { job: Job; curves: UseQueryResult<Curves> 
   return <Performance job={job} curves={curves.data} results={results} pick={<BenchmarkPick job={job} value={benchmark} onChange={setBenchmark} />} />
 }
 
-function titleOf(job: Job, format: Format, t: Translate): string {
+function titleOf(job: Job, format: Format, t: Translate, word: ReturnType<typeof useWord>): string {
   const simulation = job.simulation
-  return simulation ? `${tradedOf(simulation, t)} ${format.span(simulation.start_date, simulation.end_date)}` : job.kind
+  return simulation ? `${tradedOf(simulation, t)} ${format.span(simulation.start_date, simulation.end_date)}` : word('kind', job.kind)
 }
 
 interface HeadProps {
   job: Job
-  line: string
+  connection: string
   stopping: boolean
   onBranch: () => void
-  onGone: () => void
+  onDeleted: () => void
 }
 
-function Head({ job, line, stopping, onBranch, onGone }: HeadProps) {
+function Head({ job, connection, stopping, onBranch, onDeleted }: HeadProps) {
   const t = useText()
+  const word = useWord()
   const format = useFormat()
   const cost = useCost()
   const simulation = job.simulation
@@ -155,12 +157,12 @@ function Head({ job, line, stopping, onBranch, onGone }: HeadProps) {
           <span className="mono">{job.job_id}</span>
         </div>
         <h1 title={simulation?.symbols.join(', ')}>
-          {simulation ? tradedOf(simulation, t) : job.kind}{' '}
+          {simulation ? tradedOf(simulation, t) : word('kind', job.kind)}{' '}
           {simulation && <span className="second tnum title-span">{format.span(simulation.start_date, simulation.end_date)}</span>}
         </h1>
         <div className="facts">
           <StatusMark status={job.status} />
-          {line === 'live' && <span className="live">{t('live.on')}</span>}
+          {connection === 'live' && <span className="live">{t('live.on')}</span>}
           <span className="tnum">{t('runs.days.of', { done: completed + skipped, total })}</span>
           <JobQualityTag quality={job.quality} />
           <span
@@ -185,19 +187,19 @@ function Head({ job, line, stopping, onBranch, onGone }: HeadProps) {
           )}
         </div>
       </div>
-      <Controls job={job} stopping={stopping} onBranch={onBranch} onGone={onGone} />
+      <Controls job={job} stopping={stopping} onBranch={onBranch} onDeleted={onDeleted} />
     </div>
   )
 }
 
-function Notices({ job, line, curves }: { job: Job; line: string; curves: Curves | undefined }) {
+function Notices({ job, connection, curves }: { job: Job; connection: string; curves: Curves | undefined }) {
   const t = useText()
   const format = useFormat()
-  const before = (curves?.agents ?? []).flatMap((agent) => agent.done_before.map((days) => ({ agent: agent.model, ...days })))
+  const earlierDays = (curves?.agents ?? []).flatMap((agent) => agent.done_before.map((days) => ({ agent: agent.model, ...days })))
   const superseded = job.superseded_by ? [] : Object.entries(job.superseded)
   return (
     <>
-      {line === 'broken' && <Note kind="warn" title={t('live.broken')}>{t('live.broken.why')}</Note>}
+      {connection === 'broken' && <Note kind="warn" title={t('live.broken')}>{t('live.broken.why')}</Note>}
       {job.error && (
         <Note kind={job.status === 'failed' ? 'bad' : 'warn'} title={t('run.stopped.because')}>
           {job.error}
@@ -212,23 +214,23 @@ function Notices({ job, line, curves }: { job: Job; line: string; curves: Curves
       )}
       {superseded.length > 0 && (
         <Note kind="warn" title={t('run.superseded.part')}>
-          {superseded.map(([agent, by]) => (
+          {superseded.map(([agent, otherJob]) => (
             <p key={agent}>
               {agent}:{' '}
-              <Link to="/app/runs/$jobId" params={{ jobId: by }}>
+              <Link to="/app/runs/$jobId" params={{ jobId: otherJob }}>
                 {t('run.superseded.by')}
               </Link>
             </p>
           ))}
         </Note>
       )}
-      {before.length > 0 && (
+      {earlierDays.length > 0 && (
         <Note title={t('run.done.before')}>
-          {before.map(({ agent, job_id: by, start_date: first, end_date: last }) => (
+          {earlierDays.map(({ agent, job_id: otherJob, start_date: first, end_date: last }) => (
             <p key={`${agent} ${first}`}>
               {t('run.done.before.by', { agent, span: format.span(first, last) })}{' '}
-              <Link to="/app/runs/$jobId" params={{ jobId: by }} className="mono">
-                {by.slice(0, 13)}…
+              <Link to="/app/runs/$jobId" params={{ jobId: otherJob }} className="mono">
+                {otherJob.slice(0, 13)}…
               </Link>
             </p>
           ))}

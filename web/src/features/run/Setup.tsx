@@ -9,7 +9,7 @@ import { tradedOf } from '@/shared/symbols'
 import { HouseTag, Pairs } from '@/shared/ui/parts'
 import { Empty } from '@/shared/ui/states'
 
-/** What the run was told to do. */
+/** The configuration of a run. */
 export function Setup({ job }: { job: Job }) {
   const t = useText()
   const word = useWord()
@@ -63,7 +63,7 @@ export function Setup({ job }: { job: Job }) {
   )
 }
 
-/** What to publish of the run, and the command that compares a record with it. */
+/** The chain head to publish, and the command that verifies a record against it. */
 function Head({ id }: { id: string }) {
   const t = useText()
   const { data } = useQuery(jobHead(id))

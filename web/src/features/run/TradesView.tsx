@@ -1,4 +1,4 @@
-// What was traded: on the bars, and as a list that leads back to each session.
+// Fills on the bars, and as a table with links to their sessions.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -10,7 +10,7 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { More, Segments } from '@/shared/ui/parts'
 import { Empty, Failed, Loading, Note } from '@/shared/ui/states'
-import { booked, type Row } from './booked'
+import { ledgerRows, type LedgerRow } from './ledgerRows'
 
 const PAGE = 150
 
@@ -20,22 +20,22 @@ export function TradesView({ job }: { job: Job }) {
   const simulation = job.simulation
   const symbols = simulation?.symbols ?? []
   const agents = simulation?.agents ?? []
-  const [chosen, setSymbol] = useState<string | null>(null)
+  const [selectedSymbol, setSymbol] = useState<string | null>(null)
   const [agent, setAgent] = useState(agents[0]?.name ?? '')
   const sessions = useQuery(agentSessions(job.job_id, agent))
-  // What the agent has traded is what one wants to see.
+  // Start with an instrument that the agent has traded.
   const traded = sessions.data?.find((one) => one.positions.some((position) => position.symbol))
-  const symbol = chosen ?? traded?.positions.find((position) => position.symbol)?.symbol ?? symbols[0] ?? ''
-  // Some weeks before, so that one sees what it came from.
-  const from = useMemo(() => before(simulation?.start_date ?? '', 60), [simulation?.start_date])
+  const symbol = selectedSymbol ?? traded?.positions.find((position) => position.symbol)?.symbol ?? symbols[0] ?? ''
+  // Start some weeks earlier for context.
+  const from = useMemo(() => daysBefore(simulation?.start_date ?? '', 60), [simulation?.start_date])
   const bars = useQuery(barsQuery(simulation?.dataset.hash ?? '', symbol, from, simulation?.end_date))
-  // The newest first: of a run that goes on, they are what one looks for.
-  const rows = useMemo(() => booked(sessions.data ?? []).reverse(), [sessions.data])
+  // Newest first.
+  const rows = useMemo(() => ledgerRows(sessions.data ?? []).reverse(), [sessions.data])
   const fills = useMemo<Fill[]>(
     () => rows.flatMap(({ session, position, buys }) => (buys === null || position.symbol !== symbol ? [] : [{ date: session.date, buys, quantity: position.amount }])),
     [rows, symbol],
   )
-  // A run that is under way knows nothing of what comes after its newest day.
+  // A running run must not show events after its newest day.
   const newest = useMemo(() => (sessions.data ?? []).reduce((latest, one) => (one.date > latest ? one.date : latest), ''), [sessions.data])
   const events = useMemo(() => (bars.data?.actions ?? []).filter((event) => event.date <= newest), [bars.data, newest])
   const days = useMemo(() => new Set((sessions.data ?? []).map((one) => one.date)), [sessions.data])
@@ -88,7 +88,7 @@ export function TradesView({ job }: { job: Job }) {
   )
 }
 
-function Fills({ job, rows }: { job: Job; rows: Row[] }) {
+function Fills({ job, rows }: { job: Job; rows: LedgerRow[] }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -139,8 +139,8 @@ function Fills({ job, rows }: { job: Job; rows: Row[] }) {
   )
 }
 
-/** The day some calendar days before. */
-function before(date: string, days: number): string {
+/** The date some calendar days earlier. */
+function daysBefore(date: string, days: number): string {
   const at = new Date(`${date}T00:00:00Z`)
   if (Number.isNaN(at.getTime())) return ''
   at.setUTCDate(at.getUTCDate() - days)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { placesOf, toBranchCommand } from './branch'
+import { nodesOf, toBranchCommand } from './branch'
 
-it('says the same as a command, each value as one word', () => {
+it('builds the equivalent command and quotes its values', () => {
   const branch = { date: '2012-10-17', agent: "the desk's", node: 'AAPL/Bull Researcher#1', model: 'house::contrarian', instructions: 'Sell $HOME; now', sampling: null }
   expect(toBranchCommand('j-1', branch)).toBe(
     "papertape branch j-1 --date 2012-10-17 --agent 'the desk'\\''s' --at 'AAPL/Bull Researcher#1' --model house::contrarian --instructions 'Sell $HOME; now'",
@@ -10,7 +10,7 @@ it('says the same as a command, each value as one word', () => {
   expect(toBranchCommand('j-1', { date: '2012-10-17', sampling: { temperature: 0 } })).toBeNull()
 })
 
-it('names the places of a desk by symbol and role, and of an agent alone', () => {
-  expect(placesOf(['IBM'], 'desk:house::momentum').slice(0, 2)).toEqual(['IBM', 'IBM/Market Analyst#1'])
-  expect(placesOf(['IBM'], 'house::momentum')).toEqual(['solo#1', 'post#1'])
+it('suggests the nodes of a desk and of a solo agent', () => {
+  expect(nodesOf(['IBM'], 'desk:house::momentum').slice(0, 2)).toEqual(['IBM', 'IBM/Market Analyst#1'])
+  expect(nodesOf(['IBM'], 'house::momentum')).toEqual(['solo#1', 'post#1'])
 })

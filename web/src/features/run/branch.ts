@@ -1,4 +1,4 @@
-// Where a run can be cut, and the same as a command.
+// Suggested branch points, and the equivalent command.
 import type { Branch } from '@/server/types'
 
 /** The roles of a desk, in the order of its graph. */
@@ -17,24 +17,24 @@ const ROLES = [
   'Portfolio Manager',
 ] as const
 
-/** Places that a run of these symbols is likely to have. The server knows which are there. */
-export function placesOf(symbols: string[], agent: string): string[] {
+/** Nodes that a run of these symbols probably has. The server validates them. */
+export function nodesOf(symbols: string[], agent: string): string[] {
   if (!agent.startsWith('desk')) return ['solo#1', 'post#1']
   return symbols.slice(0, 12).flatMap((symbol) => [symbol, ...ROLES.map((role) => `${symbol}/${role}#1`)])
 }
 
-/** A text as one word of a shell. */
-function quoted(text: string): string {
+/** Quotes a shell argument. */
+function shellQuote(text: string): string {
   return /^[\w./:@+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** The same as a command; `null` where there is none: a terminal cannot change the sampling. */
+/** The equivalent command; `null` if there is none: the CLI cannot change the sampling. */
 export function toBranchCommand(job: string, branch: Branch): string | null {
   if (branch.sampling) return null
   const parts = ['papertape branch', job, `--date ${branch.date}`]
-  if (branch.agent) parts.push(`--agent ${quoted(branch.agent)}`)
-  if (branch.node) parts.push(`--at ${quoted(branch.node)}`)
-  if (branch.model) parts.push(`--model ${quoted(branch.model)}`)
-  if (branch.instructions) parts.push(`--instructions ${quoted(branch.instructions)}`)
+  if (branch.agent) parts.push(`--agent ${shellQuote(branch.agent)}`)
+  if (branch.node) parts.push(`--at ${shellQuote(branch.node)}`)
+  if (branch.model) parts.push(`--model ${shellQuote(branch.model)}`)
+  if (branch.instructions) parts.push(`--instructions ${shellQuote(branch.instructions)}`)
   return parts.join(' ')
 }

@@ -3,7 +3,7 @@ import { drawdown } from '@/charts/drawdown'
 import { marks } from '@/charts/marks'
 import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
 import { cellOf, curvesOf, daysOf, monthsOf, scaleOf } from './curves'
-import { booked } from './booked'
+import { ledgerRows } from './ledgerRows'
 
 const agent = (model: string, part: Partial<AgentCurve> = {}): AgentCurve => ({
   model,
@@ -25,38 +25,38 @@ const result = {
   },
 } as RangeResult
 
-it('makes returns of values, and adds the baselines once', () => {
+it('converts values to returns and adds the baselines once', () => {
   const both = curves(agent('a'), agent('b'))
   const drawn = curvesOf(both, [result, { ...result, model: 'b' }], { hold: 'hold', equal: 'equal' })
   expect(drawn.map((curve) => [curve.id, curve.dashed ?? false])).toEqual([['a', false], ['b', false], ['baseline:hold', true], ['baseline:equal', true]])
   expect(drawn[0]?.points.map((point) => Number(point.value.toFixed(4)))).toEqual([0.1, -0.01])
   expect(drawn[2]?.points[0]?.value).toBeCloseTo(0.01)
-  // What has not changed is not drawn again.
+  // Unchanged curves keep their identity.
   expect(curvesOf(both, [], { hold: 'hold', equal: 'equal' })[0]?.points).toBe(drawn[0]?.points)
 })
 
-it('draws the benchmark of the agent that goes furthest, behind the baselines', () => {
+it('draws the longest benchmark after the baselines', () => {
   const benchmark = (days: number, unavailable: string | null = null) =>
-    ({ symbol: 'SPX', unavailable, daily_portfolio_values: [102, 99].slice(0, days).map((portfolio_value, at) => ({ date: `2012-10-0${at + 1}`, portfolio_value })) }) as Benchmark
+    ({ symbol: 'SPX', unavailable, daily_portfolio_values: [102, 99].slice(0, days).map((portfolio_value, index) => ({ date: `2012-10-0${index + 1}`, portfolio_value })) }) as Benchmark
   const both = [{ ...result, benchmark: benchmark(1) }, { ...result, model: 'b', benchmark: benchmark(2) }]
   const drawn = curvesOf(curves(agent('a'), agent('b')), both, { hold: 'hold', equal: 'equal' })
   expect(drawn.map((curve) => curve.label)).toEqual(['a', 'b', 'hold', 'equal', 'SPX'])
   expect(drawn[4]?.points.map((point) => [point.date, Number(point.value.toFixed(4))])).toEqual([['2012-10-01', 0.02], ['2012-10-02', -0.01]])
   expect(drawn[4]?.dashed).toBe(true)
-  const none = [{ ...result, benchmark: benchmark(0, 'the dataset is gone') }]
-  expect(curvesOf(curves(agent('a')), none, { hold: 'hold', equal: 'equal' }).map((curve) => curve.label)).toEqual(['a', 'hold', 'equal'])
+  const unavailable = [{ ...result, benchmark: benchmark(0, 'the dataset is gone') }]
+  expect(curvesOf(curves(agent('a')), unavailable, { hold: 'hold', equal: 'equal' }).map((curve) => curve.label)).toEqual(['a', 'hold', 'equal'])
 })
 
-it('draws nothing of an agent that has closed no day', () => {
+it('draws nothing for an agent without closed days', () => {
   const none = agent('a', { starting_portfolio_value: null, portfolio_values: [null, null, null] })
   expect(curvesOf(curves(none), [], { hold: '', equal: '' })[0]?.points).toEqual([])
 })
 
-it('measures drawdown from the highest value, the start among them', () => {
+it('measures drawdown from the peak, which includes the start', () => {
   expect(drawdown([{ date: 'a', value: -0.1 }, { date: 'b', value: 0.25 }, { date: 'c', value: 0 }]).map((point) => Number(point.value.toFixed(3)))).toEqual([-0.1, 0, -0.2])
 })
 
-it('gives each day its result, and days that are not done none', () => {
+it('computes the result of each day, and none for open days', () => {
   const days = daysOf(agent('a', { statuses: ['completed', null, 'queued'], portfolio_values: [110, null, null] }), curves().dates)
   expect(days).toEqual([
     { date: '2012-10-01', status: 'completed', result: expect.closeTo(0.1) as number, full: true },
@@ -66,7 +66,7 @@ it('gives each day its result, and days that are not done none', () => {
   expect(scaleOf([])).toBe(0.005)
 })
 
-it('puts days together by month: returns one after the other, the worst of states', () => {
+it('groups days by month: chains returns and takes the worst status', () => {
   const day = (date: string, result: number | null, status = 'completed', full: boolean | null = true) => ({ date, result, status, full })
   const months = monthsOf([day('2012-10-01', 0.1), day('2012-10-02', 0.1, 'failed', false), day('2012-11-01', -0.5), day('2012-12-03', null, 'queued', null)])
   expect(months.map((month) => [month.date, month.status, month.result === null ? null : Number(month.result.toFixed(4)), month.full])).toEqual([
@@ -77,7 +77,7 @@ it('puts days together by month: returns one after the other, the worst of state
   expect(months.map((month) => cellOf(month, 0.5).tone)).toEqual(['failed', 'loss', 'queued'])
 })
 
-it('puts the fills of a day and side into one mark', () => {
+it('merges the fills of a day and side into one mark', () => {
   const fill = (date: string, buys: boolean, quantity: number) => ({ date, buys, quantity })
   expect(marks([fill('2012-10-02', false, 1), fill('2012-10-01', true, 2), fill('2012-10-01', true, 3), fill('2012-10-01', false, 4)])).toEqual([
     { date: '2012-10-01', buys: true, quantity: 5 },
@@ -86,9 +86,9 @@ it('puts the fills of a day and side into one mark', () => {
   ])
 })
 
-it('takes a stop of a short position for a purchase', () => {
+it('treats the stop of a short position as a buy', () => {
   const position = (action_id: number, action_type: string, amount: number) => ({ action_id, action_type, symbol: 'IBM', amount })
-  const rows = booked([
+  const rows = ledgerRows([
     { date: '2012-10-01', session_id: 1, model: 'a', positions: [position(1, 'short', 100)] },
     { date: '2012-10-02', session_id: 2, model: 'a', positions: [position(1, 'split', 200), position(2, 'stop', 200)] },
     { date: '2012-10-03', session_id: 3, model: 'a', positions: [position(1, 'buy', 10), position(2, 'liquidation', 10)] },
@@ -96,9 +96,9 @@ it('takes a stop of a short position for a purchase', () => {
   expect(rows.map((row) => row.buys)).toEqual([false, null, true, true, false])
 })
 
-it('lists what was booked in order, and leaves out days without a trade', () => {
+it('lists ledger rows in order, without days that did not trade', () => {
   const position = (action_id: number, action_type: string) => ({ action_id, action_type })
-  const rows = booked([
+  const rows = ledgerRows([
     { date: '2012-10-02', session_id: 2, positions: [position(1, 'no_trade')] },
     { date: '2012-10-03', session_id: 3, positions: [position(2, 'sell'), position(1, 'buy')] },
     { date: '2012-10-01', session_id: 1, positions: [position(1, 'buy')] },
@@ -106,7 +106,7 @@ it('lists what was booked in order, and leaves out days without a trade', () => 
   expect(rows.map((row) => [row.session.date, row.position.action_id])).toEqual([['2012-10-01', 1], ['2012-10-03', 1], ['2012-10-03', 2]])
 })
 
-it('draws skipped days with what came of them, and knows the run that did them', () => {
+it('draws skipped days with their results and links to the run that completed them', () => {
   const one = agent('a', { statuses: ['skipped', 'skipped', 'completed'], portfolio_values: [110, 99, 108.9], done_before: [{ job_id: 'before', start_date: '2012-10-01', end_date: '2012-10-02' }] })
   const days = daysOf(one, curves().dates)
   expect(days.map((day) => day.doneIn)).toEqual(['before', 'before', undefined])

@@ -1,51 +1,57 @@
-// From a run's values to what is drawn of them.
+// Converts a run's values to curves and strips.
 import type { Cell } from '@/charts/DayStrip'
 import type { Point } from '@/charts/drawdown'
 import type { Curve } from '@/charts/EquityChart'
 import { seriesToken } from '@/charts/tokens'
 import type { AgentCurve, Benchmark, Curves, RangeResult } from '@/server/types'
 
-/** Of more days than these a strip shows months, and the days of a year that is chosen. */
-export const MOST_DAYS = 400
+/** With more days than this, a strip shows months, or the days of a selected year. */
+export const MAX_DAYS = 400
 
-/** An agent on a day, or over a month. */
+/** An agent's result for a day or a month. */
 export interface Day {
   /** `2012-10-01`, or `2012-10` for a month. */
   date: string
   status: string
-  /** The return as a fraction; `null`: not known. */
+  /** The return as a fraction; `null` if unknown. */
   result: number | null
   full: boolean | null
-  /** The run that did it before; absent of the run's own days. */
+  /** The earlier run that completed it; absent for the run's own days. */
   doneIn?: string
 }
 
-const pointsOf = new WeakMap<AgentCurve, Point[]>()
+const pointsCache = new WeakMap<AgentCurve, Point[]>()
 
-/** Returns of an agent since its start. The same list as long as nothing of it has changed. */
+/** Returns of an agent since its start. The same array as long as the agent has not changed. */
 function points(agent: AgentCurve, dates: string[]): Point[] {
-  const kept = pointsOf.get(agent)
-  if (kept) return kept
+  const cached = pointsCache.get(agent)
+  if (cached) return cached
   const start = agent.starting_portfolio_value ?? 0
   const found: Point[] = []
   agent.portfolio_values.forEach((value, index) => {
     if (value !== null && start > 0) found.push({ date: dates[index] ?? '', value: value / start - 1 })
   })
-  pointsOf.set(agent, found)
+  pointsCache.set(agent, found)
   return found
 }
 
-/** The benchmark's line. */
+/** The ID of the benchmark's line. */
 export const BENCHMARK = 'baseline:benchmark'
 
-/** The benchmark of a run, of the agent that goes furthest, with the value that it begins with. */
-export function comparedOf(results: RangeResult[]): { benchmark: Benchmark; start: number } | undefined {
-  const found = results.flatMap((result) => (result.benchmark && result.benchmark.unavailable == null ? [{ benchmark: result.benchmark, start: result.starting_portfolio_value }] : []))
-  const days = (one: { benchmark: Benchmark }) => one.benchmark.daily_portfolio_values.length
-  return found.reduce<{ benchmark: Benchmark; start: number } | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
+interface StartedBenchmark {
+  benchmark: Benchmark
+  /** The portfolio value that it starts with. */
+  start: number
 }
 
-/** The agents' lines, then those of the baselines and of the benchmark, as far as they are known. */
+/** The longest available benchmark of the agents. */
+export function longestBenchmark(results: RangeResult[]): StartedBenchmark | undefined {
+  const available = results.flatMap((result) => (result.benchmark && result.benchmark.unavailable == null ? [{ benchmark: result.benchmark, start: result.starting_portfolio_value }] : []))
+  const days = (one: StartedBenchmark) => one.benchmark.daily_portfolio_values.length
+  return available.reduce<StartedBenchmark | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
+}
+
+/** The agents' lines, then those of the baselines and the benchmark, if known. */
 export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: string; equal: string }): Curve[] {
   const drawn: Curve[] = curves.agents.map((agent, index) => ({
     id: agent.model,
@@ -53,8 +59,7 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
     token: seriesToken(index),
     points: points(agent, curves.dates),
   }))
-  // The baselines begin with the model's money; of agents that began alike they are alike, and go as far as the
-  // agent does.
+  // A baseline starts with the agent's cash and ends with the agent. It is the same for all agents, so use the longest.
   const first = furthest(results)
   if (first?.baselines) {
     const start = first.starting_portfolio_value
@@ -68,22 +73,22 @@ export function curvesOf(curves: Curves, results: RangeResult[], names: { hold: 
     drawn.push(line('baseline:hold', names.hold, '--baseline-1', first.baselines.buy_and_hold.daily_portfolio_values))
     drawn.push(line('baseline:equal', names.equal, '--baseline-2', first.baselines.equal_weight.daily_portfolio_values))
   }
-  const compared = comparedOf(results)
-  if (compared) {
-    const { benchmark, start } = compared
+  const longest = longestBenchmark(results)
+  if (longest) {
+    const { benchmark, start } = longest
     const points = benchmark.daily_portfolio_values.map((day) => ({ date: day.date, value: day.portfolio_value / start - 1 }))
     drawn.push({ id: BENCHMARK, label: benchmark.symbol, token: '--benchmark', dashed: true, points })
   }
   return drawn
 }
 
-/** The result whose baselines go furthest. */
+/** The result with the longest baselines. */
 export function furthest(results: RangeResult[]): RangeResult | undefined {
   const days = (result: RangeResult) => result.baselines?.buy_and_hold.daily_portfolio_values.length ?? 0
   return results.filter((result) => result.baselines).reduce<RangeResult | undefined>((best, one) => (best && days(best) >= days(one) ? best : one), undefined)
 }
 
-/** The days of an agent, with what came of each. */
+/** The days of an agent with their results. */
 export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
   let before = agent.starting_portfolio_value ?? 0
   const days: Day[] = []
@@ -99,10 +104,10 @@ export function daysOf(agent: AgentCurve, dates: string[]): Day[] {
   return days
 }
 
-/** How a month stands is how its worst day does. */
+/** A month has the status of its worst day. */
 const WORST = ['failed', 'running', 'queued', 'skipped', 'completed']
 
-/** Days put together by month: their returns one after the other. */
+/** Groups days by month and chains their returns. */
 export function monthsOf(days: Day[]): Day[] {
   const months = new Map<string, Day>()
   for (const day of days) {
@@ -119,13 +124,13 @@ export function monthsOf(days: Day[]): Day[] {
   return [...months.values()]
 }
 
-/** At which result the strip's colour is full: the 95th percentile of all, at least half a percent. */
+/** The result with the full color: the 95th percentile, at least half a percent. */
 export function scaleOf(days: Day[]): number {
   const sizes = days.flatMap((day) => (day.result === null ? [] : [Math.abs(day.result)])).sort((a, b) => a - b)
   return Math.max(0.005, sizes[Math.floor(sizes.length * 0.95)] ?? 0)
 }
 
-/** How a day looks. A day that has failed, or is still to come, has no result to show. */
+/** The cell of a day. A day that failed or is still open shows no result. */
 export function cellOf(day: Day, scale: number): Omit<Cell, 'label' | 'href'> {
   const closed = day.result !== null && (day.status === 'completed' || day.status === 'skipped' || day.date.length === 7)
   const share = closed ? Math.min(1, Math.abs(day.result ?? 0) / scale) : 0

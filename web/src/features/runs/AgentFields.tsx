@@ -6,21 +6,21 @@ import { type AgentDraft, type Analyst, emptyAgent } from './form'
 interface Props {
   agents: AgentDraft[]
   options: Options
-  wrong?: string | undefined
+  error?: string | undefined
   onChange: (agents: AgentDraft[]) => void
 }
 
-const WRONG = 'new-agents-wrong'
+const ERROR_ID = 'new-agents-error'
 
-/** The agents of a run: one conversation each, a desk of roles, or one of the server's config. */
-export function AgentFields({ agents, options, wrong, onChange }: Props) {
+/** The agents of a run: solo agents, desks, or agents of the server's configuration. */
+export function AgentFields({ agents, options, error, onChange }: Props) {
   const t = useText()
   const change = (at: number, part: Partial<AgentDraft>) =>
     onChange(agents.map((agent, index) => (index === at ? { ...agent, ...part } : agent)))
   const add = () => {
     const last = agents[agents.length - 1]
-    const free = options.models.find((one) => one.usable && !agents.some((agent) => agent.model === one.model && agent.kind === 'solo'))
-    onChange([...agents, emptyAgent(free?.model ?? '', last?.language ?? 'en', options)])
+    const unused = options.models.find((one) => one.usable && !agents.some((agent) => agent.model === one.model && agent.kind === 'solo'))
+    onChange([...agents, emptyAgent(unused?.model ?? '', last?.language ?? 'en', options)])
   }
   return (
     <fieldset className="field">
@@ -34,7 +34,7 @@ export function AgentFields({ agents, options, wrong, onChange }: Props) {
       </datalist>
       <div className="stack">
         {agents.map((agent, index) => (
-          <Agent key={index} agent={agent} options={options} wrong={wrong} removable={agents.length > 1} onChange={(part) => change(index, part)} onRemove={() => onChange(agents.filter((_, at) => at !== index))} />
+          <Agent key={index} agent={agent} options={options} error={error} removable={agents.length > 1} onChange={(part) => change(index, part)} onRemove={() => onChange(agents.filter((_, at) => at !== index))} />
         ))}
         <div className="row">
           <button type="button" className="button small" disabled={agents.length >= options.most_agents} onClick={add}>
@@ -43,9 +43,9 @@ export function AgentFields({ agents, options, wrong, onChange }: Props) {
           </button>
           <span className="hint quiet">{t('new.models.hint')}</span>
         </div>
-        {wrong && (
-          <span className="wrong" role="alert" id={WRONG}>
-            {wrong}
+        {error && (
+          <span className="wrong" role="alert" id={ERROR_ID}>
+            {error}
           </span>
         )}
       </div>
@@ -56,18 +56,18 @@ export function AgentFields({ agents, options, wrong, onChange }: Props) {
 interface AgentProps {
   agent: AgentDraft
   options: Options
-  wrong: string | undefined
+  error: string | undefined
   removable: boolean
   onChange: (part: Partial<AgentDraft>) => void
   onRemove: () => void
 }
 
-function Agent({ agent, options, wrong, removable, onChange, onRemove }: AgentProps) {
+function Agent({ agent, options, error, removable, onChange, onRemove }: AgentProps) {
   const t = useText()
-  const own = options.agents.find((one) => one.name === agent.name)
+  const configured = options.agents.find((one) => one.name === agent.name)
   const kind = agent.kind === 'named' ? `named ${agent.name}` : agent.kind
   const choose = (value: string) => onChange(value.startsWith('named ') ? { kind: 'named', name: value.slice(6) } : { kind: value as 'solo' | 'desk', name: '' })
-  const problem = agent.kind === 'named' ? own?.problem : problemOf(agent.model, options)
+  const problem = agent.kind === 'named' ? configured?.problem : problemOf(agent.model, options)
   return (
     <div className="agent-draft">
       <div className="agent-fields">
@@ -85,9 +85,9 @@ function Agent({ agent, options, wrong, removable, onChange, onRemove }: AgentPr
           )}
         </select>
         {agent.kind === 'named' ? (
-          <span className="row second mono clip">{own ? `${own.kind} · ${own.model}` : ''}</span>
+          <span className="row second mono clip">{configured ? `${configured.kind} · ${configured.model}` : ''}</span>
         ) : (
-          <ModelInput label={t('new.model')} value={agent.model} wrong={wrong} onChange={(model) => onChange({ model })} />
+          <ModelInput label={t('new.model')} value={agent.model} error={error} onChange={(model) => onChange({ model })} />
         )}
         {agent.kind === 'named' ? (
           <span />
@@ -101,14 +101,14 @@ function Agent({ agent, options, wrong, removable, onChange, onRemove }: AgentPr
           <Icon name="close" />
         </button>
       </div>
-      {problem && !wrong && <span className="hint warn-text">{problem}</span>}
-      {agent.kind === 'desk' && <DeskFields agent={agent} options={options} wrong={wrong} onChange={onChange} />}
+      {problem && !error && <span className="hint warn-text">{problem}</span>}
+      {agent.kind === 'desk' && <DeskFields agent={agent} options={options} error={error} onChange={onChange} />}
     </div>
   )
 }
 
-/** What a desk has besides: its two models, who sits at it, and how long it talks. */
-function DeskFields({ agent, options, wrong, onChange }: Pick<AgentProps, 'agent' | 'options' | 'wrong' | 'onChange'>) {
+/** The fields of a desk: its two models, its analysts and its rounds. */
+function DeskFields({ agent, options, error, onChange }: Pick<AgentProps, 'agent' | 'options' | 'error' | 'onChange'>) {
   const t = useText()
   const has = (name: Analyst) => agent.analysts.includes(name)
   const toggle = (name: Analyst, on: boolean) => onChange({ analysts: (options.analysts as Analyst[]).filter((one) => (one === name ? on : has(one))) })
@@ -119,12 +119,12 @@ function DeskFields({ agent, options, wrong, onChange }: Pick<AgentProps, 'agent
       <div className="fields">
         <label className="field">
           <span>{t('new.quick')}</span>
-          <ModelInput label={t('new.quick')} value={agent.quick} placeholder={agent.model || 'provider::model'} wrong={wrong} onChange={(value) => onChange({ quick: value })} />
+          <ModelInput label={t('new.quick')} value={agent.quick} placeholder={agent.model || 'provider::model'} error={error} onChange={(value) => onChange({ quick: value })} />
           <span className={quick ? 'hint warn-text' : 'hint'}>{quick ?? t('new.quick.hint')}</span>
         </label>
         <label className="field">
           <span>{t('new.deep')}</span>
-          <ModelInput label={t('new.deep')} value={agent.deep} placeholder={agent.model || 'provider::model'} wrong={wrong} onChange={(value) => onChange({ deep: value })} />
+          <ModelInput label={t('new.deep')} value={agent.deep} placeholder={agent.model || 'provider::model'} error={error} onChange={(value) => onChange({ deep: value })} />
           <span className={deep ? 'hint warn-text' : 'hint'}>{deep ?? t('new.deep.hint')}</span>
         </label>
       </div>
@@ -140,11 +140,11 @@ function DeskFields({ agent, options, wrong, onChange }: Pick<AgentProps, 'agent
       <div className="fields">
         <label className="field">
           <span>{t('new.debate.rounds')}</span>
-          <input className="input" inputMode="numeric" value={agent.debateRounds} aria-describedby={wrong ? WRONG : undefined} onChange={(event) => onChange({ debateRounds: event.target.value })} />
+          <input className="input" inputMode="numeric" value={agent.debateRounds} aria-describedby={error ? ERROR_ID : undefined} onChange={(event) => onChange({ debateRounds: event.target.value })} />
         </label>
         <label className="field">
           <span>{t('new.risk.rounds')}</span>
-          <input className="input" inputMode="numeric" value={agent.riskRounds} aria-describedby={wrong ? WRONG : undefined} onChange={(event) => onChange({ riskRounds: event.target.value })} />
+          <input className="input" inputMode="numeric" value={agent.riskRounds} aria-describedby={error ? ERROR_ID : undefined} onChange={(event) => onChange({ riskRounds: event.target.value })} />
         </label>
       </div>
     </div>
@@ -155,13 +155,13 @@ interface ModelProps {
   label: string
   value: string
   placeholder?: string
-  wrong: string | undefined
+  error: string | undefined
   onChange: (model: string) => void
 }
 
-/** A model by its name: any may be typed, those that are known are offered. */
-function ModelInput({ label, value, placeholder = 'provider::model', wrong, onChange }: ModelProps) {
-  const bad = wrong !== undefined && (value !== '' || placeholder === 'provider::model')
+/** A model name: free text with known models as suggestions. */
+function ModelInput({ label, value, placeholder = 'provider::model', error, onChange }: ModelProps) {
+  const invalid = error !== undefined && (value !== '' || placeholder === 'provider::model')
   return (
     <input
       className="input mono"
@@ -171,14 +171,14 @@ function ModelInput({ label, value, placeholder = 'provider::model', wrong, onCh
       value={value}
       spellCheck={false}
       autoComplete="off"
-      aria-invalid={bad ? true : undefined}
-      aria-describedby={bad ? WRONG : undefined}
+      aria-invalid={invalid ? true : undefined}
+      aria-describedby={invalid ? ERROR_ID : undefined}
       onChange={(event) => onChange(event.target.value)}
     />
   )
 }
 
-/** Why the model cannot be called, as far as its provider tells. */
+/** Why the model's provider cannot be used, if known. */
 function problemOf(model: string, options: Options): string | null | undefined {
   const [provider] = model.split('::')
   return options.providers.find((one) => one.provider === provider)?.problem

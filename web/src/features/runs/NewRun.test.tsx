@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { http, HttpResponse } from 'msw'
 import { beforeEach, expect, it } from 'vitest'
-import { answers, network } from '@/test/network'
+import { respondWith, network } from '@/test/network'
 import { show } from '@/test/render'
 import { NewRun } from './NewRun'
 
@@ -30,10 +30,10 @@ beforeEach(() => {
     this.open = false
   }
   Element.prototype.scrollIntoView = () => undefined
-  answers('/simulate/options', options)
+  respondWith('/simulate/options', options)
 })
 
-it('shows what the server refuses at its field, also where that is folded away, and leads there', async () => {
+it('shows a server error at its field, expands the field and focuses it', async () => {
   let sent: unknown
   network.use(
     http.post('/simulate/trigger', async ({ request }) => {
@@ -45,24 +45,24 @@ it('shows what the server refuses at its field, also where that is folded away, 
   const symbols = await screen.findByLabelText('Symbols')
   fireEvent.change(symbols, { target: { value: 'sym1, SYM2 ' } })
   expect((symbols as HTMLInputElement).value).toBe('sym1, SYM2 ')
-  fireEvent.submit(screen.getByRole('button', { name: 'Start the run' }).closest('form') as HTMLFormElement)
-  const said = await screen.findByText('5 is above 4')
+  fireEvent.submit(screen.getByRole('button', { name: 'Start run' }).closest('form') as HTMLFormElement)
+  const message = await screen.findByText('5 is above 4')
   expect(sent).toMatchObject({ symbols: ['SYM1', 'SYM2'], agents: [{ model: 'house::momentum', kind: 'solo' }] })
-  expect(said.closest('details')?.open).toBe(true)
+  expect(message.closest('details')?.open).toBe(true)
   const seed = screen.getByLabelText('Seed')
-  expect(seed.getAttribute('aria-describedby')).toBe(said.id)
+  expect(seed.getAttribute('aria-describedby')).toBe(message.id)
   await waitFor(() => expect(document.activeElement).toBe(seed))
 })
 
-it('names symbols that the dataset does not have, and sends nothing', async () => {
+it('reports symbols that are not in the dataset and sends nothing', async () => {
   await show(<NewRun onClose={() => undefined} />)
   const symbols = await screen.findByLabelText('Symbols')
   fireEvent.change(symbols, { target: { value: 'SYM1, NOPE' } })
-  fireEvent.submit(screen.getByRole('button', { name: 'Start the run' }).closest('form') as HTMLFormElement)
+  fireEvent.submit(screen.getByRole('button', { name: 'Start run' }).closest('form') as HTMLFormElement)
   expect(await screen.findByText('Not in this dataset: NOPE')).toBeTruthy()
 })
 
-it('has a desk’s models, analysts and rounds, and says that a key is not there', async () => {
+it('offers a desk’s models, analysts and rounds, and reports a missing key', async () => {
   await show(<NewRun onClose={() => undefined} />)
   fireEvent.change(await screen.findByLabelText('Kind'), { target: { value: 'desk' } })
   fireEvent.change(screen.getByLabelText('Deep model', { selector: 'input' }), { target: { value: 'openai::gpt-5' } })

@@ -1,4 +1,4 @@
-// Starts a run by a form. What can be chosen comes from the server; what it refuses stands beside its field.
+// The form of a new run. The options come from the server; its errors are shown next to their fields.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
@@ -12,21 +12,21 @@ import { Dialog } from '@/shared/ui/dialog'
 import { Icon } from '@/shared/ui/icons'
 import { Command, Empty, Failed, Loading, Note } from '@/shared/ui/states'
 import { AgentFields } from './AgentFields'
-import { benchmarksOf, check, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, FOLDED, symbolsOf, toCommand, toTrigger, unknownSymbols, usualBenchmark, usualSpan, usualSymbols, type Wrong } from './form'
+import { benchmarksOf, validate, type Draft, emptyDraft, fieldOf, type FieldName, FIELDS, ADVANCED, symbolsOf, toCommand, toTrigger, unknownSymbols, defaultBenchmark, defaultSpan, defaultSymbols, type FieldErrors } from './form'
 
 export function NewRun({ onClose }: { onClose: () => void }) {
   const t = useText()
-  const found = useQuery(optionsQuery())
+  const query = useQuery(optionsQuery())
   return (
     <Dialog className="sheet" label={t('new.title')} onClose={onClose}>
-      {found.isPending && <Loading />}
-      {found.error && (
+      {query.isPending && <Loading />}
+      {query.error && (
         <div className="panel-body">
-          <Failed error={found.error} retry={() => void found.refetch()} />
+          <Failed error={query.error} retry={() => void query.refetch()} />
         </div>
       )}
-      {found.data && found.data.datasets.length === 0 && <Empty title={t('data.empty')} command="papertape data import FILE… --name NAME" />}
-      {found.data && found.data.datasets.length > 0 && <Form options={found.data} onClose={onClose} />}
+      {query.data && query.data.datasets.length === 0 && <Empty title={t('data.empty')} command="papertape data import FILE… --name NAME" />}
+      {query.data && query.data.datasets.length > 0 && <Form options={query.data} onClose={onClose} />}
     </Dialog>
   )
 }
@@ -39,34 +39,34 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   const start = useStartRun()
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState<Draft>(() => emptyDraft(options, language))
-  const [tried, setTried] = useState(0)
-  const [unfolded, setUnfolded] = useState(false)
+  const [attempts, setAttempts] = useState(0)
+  const [expanded, setExpanded] = useState(false)
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
-  const wrong = tried > 0 ? check(draft, options) : {}
-  const refused = start.error instanceof ApiError ? start.error : null
-  const refusedField = fieldOf(refused?.field ?? null)
+  const errors = attempts > 0 ? validate(draft, options) : {}
+  const rejected = start.error instanceof ApiError ? start.error : null
+  const rejectedField = fieldOf(rejected?.field ?? null)
   const change = (part: Partial<Draft>) => {
     setDraft((now) => ({ ...now, ...part }))
     if (start.error) start.reset()
   }
-  const said = (field: FieldName) => says(t, wrong, field, draft, dataset) ?? (refusedField === field ? refused?.message.replace(/^[^:]+: /, '') : undefined)
-  const first = FIELDS.find((field) => said(field) !== undefined)
-  const opens = unfolded || FOLDED.some((field) => said(field) !== undefined)
-  // Who sends what is wrong is led to the first place that is.
+  const fieldError = (field: FieldName) => errorText(t, errors, field, draft, dataset) ?? (rejectedField === field ? rejected?.message.replace(/^[^:]+: /, '') : undefined)
+  const first = FIELDS.find((field) => fieldError(field) !== undefined)
+  const advancedOpen = expanded || ADVANCED.some((field) => fieldError(field) !== undefined)
+  // After an invalid submit, focus the first invalid field.
   useEffect(() => {
-    if (first === undefined || (tried === 0 && !refused)) return
-    const place = form.current?.querySelector<HTMLElement>(`[data-field="${first}"]`)
-    const input = place?.querySelector<HTMLElement>('[aria-invalid]') ?? place?.querySelector<HTMLElement>('input, select')
+    if (first === undefined || (attempts === 0 && !rejected)) return
+    const element = form.current?.querySelector<HTMLElement>(`[data-field="${first}"]`)
+    const input = element?.querySelector<HTMLElement>('[aria-invalid]') ?? element?.querySelector<HTMLElement>('input, select')
     input?.focus()
-    place?.scrollIntoView({ block: 'nearest' })
-    // Once for each time that it is sent or refused.
+    element?.scrollIntoView({ block: 'nearest' })
+    // Once per submit or rejection.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [tried, refused])
+  }, [attempts, rejected])
 
   const send = (event: FormEvent) => {
     event.preventDefault()
-    setTried(tried + 1)
-    if (Object.keys(check(draft, options)).length > 0) return
+    setAttempts(attempts + 1)
+    if (Object.keys(validate(draft, options)).length > 0) return
     start.mutate(toTrigger(draft, options), {
       onSuccess: (queued) => void navigate({ to: '/app/runs/$jobId', params: { jobId: queued.job_id } }),
     })
@@ -82,16 +82,16 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
         </button>
       </div>
       <div className="sheet-body">
-        {start.error && refusedField === null && <Failed error={start.error} />}
-        <Field name="dataset" label={t('new.dataset')} wrong={said('dataset')} hint={dataset ? format.span(dataset.first_day, dataset.last_day) : undefined}>
-          {(tied) => (
+        {start.error && rejectedField === null && <Failed error={start.error} />}
+        <Field name="dataset" label={t('new.dataset')} error={fieldError('dataset')} hint={dataset ? format.span(dataset.first_day, dataset.last_day) : undefined}>
+          {(attributes) => (
             <select
               className="select"
-              {...tied}
+              {...attributes}
               value={draft.dataset}
               onChange={(event) => {
                 const next = options.datasets.find((one) => one.name === event.target.value)
-                change({ dataset: event.target.value, symbols: usualSymbols(next), universe: '', benchmark: usualBenchmark(options, next), ...usualSpan(next) })
+                change({ dataset: event.target.value, symbols: defaultSymbols(next), universe: '', benchmark: defaultBenchmark(options, next), ...defaultSpan(next) })
               }}
             >
               {options.datasets.map((one) => (
@@ -101,9 +101,9 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
           )}
         </Field>
         {dataset && dataset.universes.length > 0 && (
-          <Field name="universe" label={t('new.universe')} wrong={said('universe')} hint={draft.universe ? t('new.universe.hint') : undefined}>
-            {(tied) => (
-              <select className="select" {...tied} value={draft.universe} onChange={(event) => change({ universe: event.target.value })}>
+          <Field name="universe" label={t('new.universe')} error={fieldError('universe')} hint={draft.universe ? t('new.universe.hint') : undefined}>
+            {(attributes) => (
+              <select className="select" {...attributes} value={draft.universe} onChange={(event) => change({ universe: event.target.value })}>
                 <option value="">{t('new.universe.symbols')}</option>
                 {dataset.universes.map((index) => (
                   <option key={index}>{index}</option>
@@ -112,33 +112,33 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
             )}
           </Field>
         )}
-        {draft.universe === '' && <Symbols dataset={dataset} draft={draft} wrong={said('symbols')} onChange={(symbols) => change({ symbols })} />}
+        {draft.universe === '' && <Symbols dataset={dataset} draft={draft} error={fieldError('symbols')} onChange={(symbols) => change({ symbols })} />}
         <div className="fields">
-          <Field name="start_date" label={t('new.start')} wrong={said('start_date')} hint={t('new.start.hint')}>
-            {(tied) => <input className="input" {...tied} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.start} onChange={(event) => change({ start: event.target.value })} />}
+          <Field name="start_date" label={t('new.start')} error={fieldError('start_date')} hint={t('new.start.hint')}>
+            {(attributes) => <input className="input" {...attributes} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.start} onChange={(event) => change({ start: event.target.value })} />}
           </Field>
-          <Field name="end_date" label={t('new.end')} wrong={said('end_date')}>
-            {(tied) => <input className="input" {...tied} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.end} onChange={(event) => change({ end: event.target.value })} />}
+          <Field name="end_date" label={t('new.end')} error={fieldError('end_date')}>
+            {(attributes) => <input className="input" {...attributes} type="date" min={dataset?.first_day ?? undefined} max={dataset?.last_day ?? undefined} value={draft.end} onChange={(event) => change({ end: event.target.value })} />}
           </Field>
         </div>
         <div data-field="agents">
-          <AgentFields agents={draft.agents} options={options} wrong={said('agents')} onChange={(agents) => change({ agents })} />
+          <AgentFields agents={draft.agents} options={options} error={fieldError('agents')} onChange={(agents) => change({ agents })} />
         </div>
         <div className="fields">
-          <Field name="initial_cash" label={t('new.cash')} wrong={said('initial_cash')}>
-            {(tied) => <input className="input" {...tied} inputMode="decimal" value={draft.cash} onChange={(event) => change({ cash: event.target.value })} />}
+          <Field name="initial_cash" label={t('new.cash')} error={fieldError('initial_cash')}>
+            {(attributes) => <input className="input" {...attributes} inputMode="decimal" value={draft.cash} onChange={(event) => change({ cash: event.target.value })} />}
           </Field>
-          <Field name="budget" label={t('new.budget')} wrong={said('budget')} hint={t('new.budget.hint')}>
-            {(tied) => <input className="input" {...tied} inputMode="decimal" placeholder={t('new.budget.none')} value={draft.budgetUsd} onChange={(event) => change({ budgetUsd: event.target.value })} />}
+          <Field name="budget" label={t('new.budget')} error={fieldError('budget')} hint={t('new.budget.hint')}>
+            {(attributes) => <input className="input" {...attributes} inputMode="decimal" placeholder={t('new.budget.none')} value={draft.budgetUsd} onChange={(event) => change({ budgetUsd: event.target.value })} />}
           </Field>
         </div>
-        <details open={opens} onToggle={(event) => setUnfolded(event.currentTarget.open)}>
+        <details open={advancedOpen} onToggle={(event) => setExpanded(event.currentTarget.open)}>
           <summary className="second">{t('new.more')}</summary>
           <div className="stack more-fields">
             <div className="fields">
-              <Field name="market" label={t('new.market')} wrong={said('market')} hint={marketHint(t, options, draft.market || (dataset?.market ?? options.defaults.market))}>
-                {(tied) => (
-                  <select className="select" {...tied} value={draft.market} onChange={(event) => change({ market: event.target.value })}>
+              <Field name="market" label={t('new.market')} error={fieldError('market')} hint={marketHint(t, options, draft.market || (dataset?.market ?? options.defaults.market))}>
+                {(attributes) => (
+                  <select className="select" {...attributes} value={draft.market} onChange={(event) => change({ market: event.target.value })}>
                     <option value="">{t('new.market.own', { market: dataset?.market ?? options.defaults.market })}</option>
                     {options.markets.map((one) => (
                       <option key={one.name}>{one.name}</option>
@@ -147,27 +147,27 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                 )}
               </Field>
               <Field name="costs" label={t('new.costs')} hint={t('new.costs.hint')}>
-                {(tied) => (
-                  <select className="select" {...tied} value={draft.costs} onChange={(event) => change({ costs: event.target.value as Draft['costs'] })}>
+                {(attributes) => (
+                  <select className="select" {...attributes} value={draft.costs} onChange={(event) => change({ costs: event.target.value as Draft['costs'] })}>
                     <option value="market">{t('new.costs.market')}</option>
                     <option value="frictionless">{t('new.costs.frictionless')}</option>
                   </select>
                 )}
               </Field>
-              <Field name="benchmark" label={t('new.benchmark')} wrong={said('benchmark')} hint={t('new.benchmark.hint')}>
-                {(tied) => (
-                  <select className="select" {...tied} value={draft.benchmark} onChange={(event) => change({ benchmark: event.target.value })}>
-                    {/* Without a choice the configured one is taken. */}
-                    {usualBenchmark(options, dataset) === '' && <option value="">{t('new.benchmark.none')}</option>}
+              <Field name="benchmark" label={t('new.benchmark')} error={fieldError('benchmark')} hint={t('new.benchmark.hint')}>
+                {(attributes) => (
+                  <select className="select" {...attributes} value={draft.benchmark} onChange={(event) => change({ benchmark: event.target.value })}>
+                    {/* With a configured benchmark, the server ignores an empty choice. */}
+                    {defaultBenchmark(options, dataset) === '' && <option value="">{t('new.benchmark.none')}</option>}
                     {benchmarksOf(dataset).map((one) => (
                       <option key={one}>{one}</option>
                     ))}
                   </select>
                 )}
               </Field>
-              <Field name="memory" label={t('new.memory')} wrong={said('memory')}>
-                {(tied) => (
-                  <select className="select" {...tied} value={draft.memory} onChange={(event) => change({ memory: event.target.value as Draft['memory'] })}>
+              <Field name="memory" label={t('new.memory')} error={fieldError('memory')}>
+                {(attributes) => (
+                  <select className="select" {...attributes} value={draft.memory} onChange={(event) => change({ memory: event.target.value as Draft['memory'] })}>
                     <option value="all">{t('new.memory.all')}</option>
                     <option value="rounds+open">{t('new.memory.open')}</option>
                     <option value="rounds">{t('new.memory.rounds')}</option>
@@ -175,8 +175,8 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
                   </select>
                 )}
               </Field>
-              <Field name="seed" label={t('new.seed')} wrong={said('seed')}>
-                {(tied) => <input className="input" {...tied} inputMode="numeric" value={draft.seed} onChange={(event) => change({ seed: event.target.value })} />}
+              <Field name="seed" label={t('new.seed')} error={fieldError('seed')}>
+                {(attributes) => <input className="input" {...attributes} inputMode="numeric" value={draft.seed} onChange={(event) => change({ seed: event.target.value })} />}
               </Field>
             </div>
             <label className="check">
@@ -184,8 +184,8 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
               {t('new.summaries')}
             </label>
             <Field name="done" label={t('new.done')}>
-              {(tied) => (
-                <select className="select" {...tied} value={draft.done} onChange={(event) => change({ done: event.target.value as Draft['done'] })}>
+              {(attributes) => (
+                <select className="select" {...attributes} value={draft.done} onChange={(event) => change({ done: event.target.value as Draft['done'] })}>
                   <option value="skip">{t('new.done.skip')}</option>
                   <option value="degraded">{t('new.done.degraded')}</option>
                   <option value="all">{t('new.done.all')}</option>
@@ -209,13 +209,13 @@ function Form({ options, onClose }: { options: Options; onClose: () => void }) {
   )
 }
 
-function says(t: Translate, wrong: Wrong, field: FieldName, draft: Draft, dataset: DatasetOption | undefined): string | undefined {
-  const why = wrong[field]
+function errorText(t: Translate, errors: FieldErrors, field: FieldName, draft: Draft, dataset: DatasetOption | undefined): string | undefined {
+  const why = errors[field]
   if (why === 'unknown') return t('new.wrong.unknown', { symbols: unknownSymbols(draft, dataset).join(', ') })
   return why ? t(`new.wrong.${why}` as TextKey) : undefined
 }
 
-/** What the rules of a market come to, in a line. */
+/** The rules of a market in one line. */
 function marketHint(t: Translate, options: Options, name: string): string | undefined {
   const market = options.markets.find((one) => one.name === name)
   if (!market) return undefined
@@ -226,7 +226,7 @@ function marketHint(t: Translate, options: Options, name: string): string | unde
   return parts.join(' · ')
 }
 
-interface Tied {
+interface InputAttributes {
   'aria-invalid'?: true
   'aria-describedby'?: string
 }
@@ -234,23 +234,23 @@ interface Tied {
 interface FieldProps {
   name: FieldName
   label: string
-  wrong?: string | undefined
+  error?: string | undefined
   hint?: string | undefined
-  children: (tied: Tied) => ReactNode
+  children: (attributes: InputAttributes) => ReactNode
 }
 
-function Field({ name, label, wrong, hint, children }: FieldProps) {
-  const id = `new-${name}-said`
-  const tied: Tied = { ...(wrong && { 'aria-invalid': true as const }), ...((wrong || hint) && { 'aria-describedby': id }) }
+function Field({ name, label, error, hint, children }: FieldProps) {
+  const id = `new-${name}-hint`
+  const attributes: InputAttributes = { ...(error && { 'aria-invalid': true as const }), ...((error || hint) && { 'aria-describedby': id }) }
   return (
     <div data-field={name}>
       <label className="field">
         <span>{label}</span>
-        {children(tied)}
+        {children(attributes)}
       </label>
-      {wrong ? (
+      {error ? (
         <span className="wrong" role="alert" id={id}>
-          {wrong}
+          {error}
         </span>
       ) : (
         hint && (
@@ -266,28 +266,28 @@ function Field({ name, label, wrong, hint, children }: FieldProps) {
 interface SymbolsProps {
   dataset: DatasetOption | undefined
   draft: Draft
-  wrong?: string | undefined
+  error?: string | undefined
   onChange: (symbols: string) => void
 }
 
-/** Up to forty are shown as boxes; of more, names are typed, and those that begin alike are offered. */
-function Symbols({ dataset, draft, wrong, onChange }: SymbolsProps) {
+/** Up to forty symbols are checkboxes; more are typed, with suggestions. */
+function Symbols({ dataset, draft, error, onChange }: SymbolsProps) {
   const t = useText()
   const all = dataset?.symbols ?? []
   const chosen = symbolsOf(draft, dataset)
   if (all.length > 40) {
     const typed = (/[^\s,]*$/.exec(draft.symbols)?.[0] ?? '').toUpperCase()
-    const alike = typed === '' ? [] : all.filter((one) => one.toUpperCase().startsWith(typed) && !chosen.includes(one)).slice(0, 8)
-    const take = (symbol: string) => onChange(`${draft.symbols.slice(0, draft.symbols.length - typed.length)}${symbol}, `)
+    const matching = typed === '' ? [] : all.filter((one) => one.toUpperCase().startsWith(typed) && !chosen.includes(one)).slice(0, 8)
+    const complete = (symbol: string) => onChange(`${draft.symbols.slice(0, draft.symbols.length - typed.length)}${symbol}, `)
     return (
       <div className="stack">
-        <Field name="symbols" label={t('new.symbols')} wrong={wrong} hint={t('new.symbols.hint', { count: all.length })}>
-          {(tied) => <input className="input" {...tied} value={draft.symbols} spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
+        <Field name="symbols" label={t('new.symbols')} error={error} hint={t('new.symbols.hint', { count: all.length })}>
+          {(attributes) => <input className="input" {...attributes} value={draft.symbols} spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
         </Field>
-        {alike.length > 0 && (
+        {matching.length > 0 && (
           <div className="row wrap">
-            {alike.map((symbol) => (
-              <button key={symbol} type="button" className="button small" onClick={() => take(symbol)}>
+            {matching.map((symbol) => (
+              <button key={symbol} type="button" className="button small" onClick={() => complete(symbol)}>
                 {symbol}
               </button>
             ))}
@@ -311,9 +311,9 @@ function Symbols({ dataset, draft, wrong, onChange }: SymbolsProps) {
           </label>
         ))}
       </div>
-      {wrong && (
+      {error && (
         <span className="wrong" role="alert">
-          {wrong}
+          {error}
         </span>
       )}
     </fieldset>

@@ -1,4 +1,4 @@
-// One run in the table: its head, then a row for each agent.
+// One run in the table: a header row, then a row for each agent.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Sparkline } from '@/charts/Sparkline'
@@ -19,12 +19,12 @@ export function RunGroup({ job }: { job: Job }) {
     refetchInterval: hasStopped(job.status) ? false : 5000,
   })
   const agents = job.simulation?.agents ?? []
-  const of = (name: string) => results.data?.results.find((result) => result.model === name)
+  const resultOf = (name: string) => results.data?.results.find((result) => result.model === name)
   return (
     <div className="runs-group" role="rowgroup">
       <Head job={job} />
       {agents.map((agent) => (
-        <AgentRow key={agent.name} job={job} name={agent.name} isLlm={agent.is_llm} result={of(agent.name)} busy={results.isPending} />
+        <AgentRow key={agent.name} job={job} name={agent.name} isLlm={agent.is_llm} result={resultOf(agent.name)} loading={results.isPending} />
       ))}
     </div>
   )
@@ -96,10 +96,10 @@ interface AgentRowProps {
   name: string
   isLlm: boolean
   result: RangeResult | undefined
-  busy: boolean
+  loading: boolean
 }
 
-function AgentRow({ job, name, isLlm, result, busy }: AgentRowProps) {
+function AgentRow({ job, name, isLlm, result, loading }: AgentRowProps) {
   const t = useText()
   const format = useFormat()
   const metrics = result?.period_metrics
@@ -107,7 +107,7 @@ function AgentRow({ job, name, isLlm, result, busy }: AgentRowProps) {
   const gain = metrics?.total_return
   const edge = gain != null && hold != null ? gain - hold : null
   const values = result ? [result.starting_portfolio_value, ...result.daily_portfolio_values.map((day) => day.portfolio_value)] : []
-  const wait = busy ? '…' : ABSENT
+  const placeholder = loading ? '…' : ABSENT
   return (
     <div className="runs-row" role="row">
       <span role="cell" className="row">
@@ -120,16 +120,16 @@ function AgentRow({ job, name, isLlm, result, busy }: AgentRowProps) {
         <Sparkline values={values} tone={signClass(gain) || 'flat'} />
       </span>
       <span role="cell" className={`num ${signClass(gain)}`}>
-        {result ? format.change(gain) : wait}
+        {result ? format.change(gain) : placeholder}
       </span>
       <span role="cell" className={`num ${signClass(edge)}`} title={t('runs.edge.title')}>
-        {result ? format.change(edge) : wait}
+        {result ? format.change(edge) : placeholder}
       </span>
       <span role="cell" className="num">
-        {result ? format.percent(metrics?.max_drawdown) : wait}
+        {result ? format.percent(metrics?.max_drawdown) : placeholder}
       </span>
       <span role="cell" className="num">
-        {result ? format.ratio(metrics?.sharpe) : wait}
+        {result ? format.ratio(metrics?.sharpe) : placeholder}
       </span>
       <span role="cell" className="row">
         {result && <QualityShare full={result.full_research.days} total={result.full_research.total_days} first={result.provenance.reasons[0]} />}

@@ -1,4 +1,4 @@
-// All runs, the newest first: each with its agents, how far it is and what came of it.
+// All runs, newest first, each with its agents, progress and results.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
@@ -13,13 +13,13 @@ import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { NewRun } from './NewRun'
 import { RunGroup } from './RunGroup'
 
-/** Runs that fill a screen. */
-const ENOUGH = 20
+/** Enough runs to fill a screen. */
+const MIN_ROWS = 20
 
 type Filter = 'all' | 'running' | 'completed' | 'stopped'
 const STOPPED = new Set(['partial', 'failed', 'cancelled'])
 
-function fits(job: Job, filter: Filter): boolean {
+function matches(job: Job, filter: Filter): boolean {
   if (filter === 'all') return true
   if (filter === 'running') return job.status === 'running' || job.status === 'queued'
   return filter === 'completed' ? job.status === 'completed' : STOPPED.has(job.status)
@@ -30,16 +30,16 @@ export function RunsPage() {
   const navigate = useNavigate()
   const search = useSearch({ from: '/app/runs' })
   const [filter, setFilter] = useState<Filter>('all')
-  const asked = useInfiniteQuery(jobs({ kind: 'simulate' }))
-  const all = useMemo(() => asked.data?.pages.flatMap((page) => page.jobs) ?? [], [asked.data])
-  const shown = useMemo(() => all.filter((job) => fits(job, filter)), [all, filter])
+  const query = useInfiniteQuery(jobs({ kind: 'simulate' }))
+  const all = useMemo(() => query.data?.pages.flatMap((page) => page.jobs) ?? [], [query.data])
+  const visible = useMemo(() => all.filter((job) => matches(job, filter)), [all, filter])
   useTitle(t('runs.title'))
-  // What fits may stand on a later page: it is looked for until a screen is full.
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = asked
-  const looks = filter !== 'all' && shown.length < ENOUGH && hasNextPage
+  // Matching runs may be on later pages: load until the screen is full.
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const searching = filter !== 'all' && visible.length < MIN_ROWS && hasNextPage
   useEffect(() => {
-    if (looks && !isFetchingNextPage) void fetchNextPage()
-  }, [looks, isFetchingNextPage, fetchNextPage])
+    if (searching && !isFetchingNextPage) void fetchNextPage()
+  }, [searching, isFetchingNextPage, fetchNextPage])
   const open = (isOpen: boolean) => void navigate({ to: '/app/runs', search: isOpen ? { new: true } : {}, replace: !isOpen })
 
   return (
@@ -65,9 +65,9 @@ export function RunsPage() {
           {t('runs.new')} <kbd>n</kbd>
         </button>
       </div>
-      {asked.isPending && <Loading rows={9} />}
-      {asked.error && !asked.data && <Failed error={asked.error} retry={() => void asked.refetch()} />}
-      {asked.data && all.length === 0 && (
+      {query.isPending && <Loading rows={9} />}
+      {query.error && !query.data && <Failed error={query.error} retry={() => void query.refetch()} />}
+      {query.data && all.length === 0 && (
         <div className="panel">
           <Empty title={t('runs.empty')} command="papertape run --demo">
             <p className="second">{t('runs.empty.why')}</p>
@@ -78,25 +78,25 @@ export function RunsPage() {
           </Empty>
         </div>
       )}
-      {all.length > 0 && <Table jobs={shown} looks={looks} />}
-      {!looks && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
+      {all.length > 0 && <Table jobs={visible} searching={searching} />}
+      {!searching && <More has={hasNextPage} busy={isFetchingNextPage} onMore={() => void fetchNextPage()} />}
       {search.new && <NewRun onClose={() => open(false)} />}
     </div>
   )
 }
 
-function Table({ jobs: shown, looks }: { jobs: Job[]; looks: boolean }) {
+function Table({ jobs: visible, searching }: { jobs: Job[]; searching: boolean }) {
   const t = useText()
   const [margin, setMargin] = useState(0)
   const list = useCallback((element: HTMLDivElement | null) => setMargin(element?.offsetTop ?? 0), [])
   const rows = useWindowVirtualizer({
-    count: shown.length,
-    estimateSize: (index) => 52 + 27 * (shown[index]?.simulation?.agents.length ?? 1),
+    count: visible.length,
+    estimateSize: (index) => 52 + 27 * (visible[index]?.simulation?.agents.length ?? 1),
     overscan: 4,
     scrollMargin: margin,
-    getItemKey: (index) => shown[index]?.job_id ?? index,
+    getItemKey: (index) => visible[index]?.job_id ?? index,
   })
-  if (shown.length === 0) return looks ? <Loading rows={4} /> : <p className="second">{t('runs.none')}</p>
+  if (visible.length === 0) return searching ? <Loading rows={4} /> : <p className="second">{t('runs.none')}</p>
   return (
     <div className="runs scroll-x" role="table" aria-label={t('runs.title')}>
       <div role="rowgroup">
@@ -110,7 +110,7 @@ function Table({ jobs: shown, looks }: { jobs: Job[]; looks: boolean }) {
       </div>
       <div ref={list} role="presentation" className="runs-space" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map((row) => {
-          const job = shown[row.index]
+          const job = visible[row.index]
           if (!job) return null
           return (
             <div

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Options } from '@/server/types'
-import { agentName, benchmarksOf, check, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
+import { agentName, benchmarksOf, validate, emptyDraft, fieldOf, symbolsOf, toCommand, toTrigger } from './form'
 
 const options: Options = {
   kinds: ['solo', 'desk'],
@@ -25,77 +25,77 @@ const options: Options = {
   preserve_dev_data: null,
 }
 
-it('begins with what can be sent as it is', () => {
+it('starts with a valid draft', () => {
   const draft = emptyDraft(options, 'en')
-  expect(check(draft, options)).toEqual({})
+  expect(validate(draft, options)).toEqual({})
   expect(toTrigger(draft, options).costs).toBe('market')
   expect(toCommand({ ...draft, costs: 'frictionless' }, options)).toContain('--frictionless')
   expect(toTrigger(draft, options)).toMatchObject({ dataset: 'us', start_date: '2013-02-01', end_date: '2013-03-01', agents: [{ name: 'house::momentum', kind: 'solo' }], initial_cash: 100000 })
   expect(toCommand(draft, options)).toBe('papertape run --model house::momentum --symbols AAPL,IBM,brk.b --start 2013-02-01 --end 2013-03-01')
 })
 
-// Goal: an index takes the place of symbols, in what is sent and in the command, and no symbol is then needed.
-it('has an index for its universe', () => {
+// Goal: an index replaces the symbols in the request and the command, and symbols are then optional.
+it('accepts an index as the universe', () => {
   const [us] = options.datasets
-  if (!us) throw new Error('there is one')
-  const own = { ...options, datasets: [{ ...us, universes: ['SP500'] }], defaults: { ...options.defaults, universe: 'SP500' } }
-  const draft = { ...emptyDraft(own, 'en'), symbols: 'NONE' }
+  if (!us) throw new Error('missing dataset')
+  const configured = { ...options, datasets: [{ ...us, universes: ['SP500'] }], defaults: { ...options.defaults, universe: 'SP500' } }
+  const draft = { ...emptyDraft(configured, 'en'), symbols: 'NONE' }
   expect(draft.universe).toBe('SP500')
-  expect(check(draft, own)).toEqual({})
-  expect(toTrigger(draft, own)).toMatchObject({ universe: 'SP500' })
-  expect(toTrigger(draft, own)).not.toHaveProperty('symbols')
-  expect(toCommand(draft, own)).toContain('--universe SP500 --start')
-  expect(toCommand(draft, own)).not.toContain('--symbols')
-  expect(check({ ...draft, universe: '' }, own).symbols).toBe('unknown')
+  expect(validate(draft, configured)).toEqual({})
+  expect(toTrigger(draft, configured)).toMatchObject({ universe: 'SP500' })
+  expect(toTrigger(draft, configured)).not.toHaveProperty('symbols')
+  expect(toCommand(draft, configured)).toContain('--universe SP500 --start')
+  expect(toCommand(draft, configured)).not.toContain('--symbols')
+  expect(validate({ ...draft, universe: '' }, configured).symbols).toBe('unknown')
   expect(emptyDraft(options, 'en').universe).toBe('')
 })
 
-it('offers indexes as benchmarks, and sends the one that is chosen', () => {
+it('lists indexes as benchmarks and sends the selected one', () => {
   const draft = emptyDraft(options, 'en')
   expect(benchmarksOf(options.datasets[0])).toEqual(['SPX', 'AAPL', 'IBM', 'brk.b'])
   expect([draft.benchmark, toTrigger(draft, options).benchmark]).toEqual(['', undefined])
-  const chosen = { ...draft, benchmark: 'SPX' }
-  expect(toTrigger(chosen, options).benchmark).toBe('SPX')
-  expect(toCommand(chosen, options)).toContain(' --benchmark SPX')
-  const usual = { ...options, defaults: { ...options.defaults, benchmark: 'SPX' } }
-  expect(emptyDraft(usual, 'en').benchmark).toBe('SPX')
+  const selected = { ...draft, benchmark: 'SPX' }
+  expect(toTrigger(selected, options).benchmark).toBe('SPX')
+  expect(toCommand(selected, options)).toContain(' --benchmark SPX')
+  const configured = { ...options, defaults: { ...options.defaults, benchmark: 'SPX' } }
+  expect(emptyDraft(configured, 'en').benchmark).toBe('SPX')
   expect(emptyDraft({ ...options, defaults: { ...options.defaults, benchmark: 'NDX' } }, 'en').benchmark).toBe('')
   expect(fieldOf('benchmark')).toBe('benchmark')
 })
 
-it('reads symbols as they are typed, and names those that are not there', () => {
+it('parses typed symbols and reports unknown ones', () => {
   const draft = { ...emptyDraft(options, 'en'), symbols: 'aapl,  BRK.B ibm, NONE,' }
   expect(symbolsOf(draft, options.datasets[0])).toEqual(['AAPL', 'brk.b', 'IBM', 'NONE'])
-  expect(check(draft, options).symbols).toBe('unknown')
+  expect(validate(draft, options).symbols).toBe('unknown')
 })
 
 it('sends a desk with its models, analysts and rounds', () => {
   const draft = emptyDraft(options, 'en')
   const [agent] = draft.agents
-  if (!agent) throw new Error('there is one')
+  if (!agent) throw new Error('the draft has no agent')
   draft.agents = [{ ...agent, kind: 'desk', deep: 'openai::gpt-5', analysts: ['market', 'news'], debateRounds: '2' }]
   expect(toTrigger(draft, options).agents).toEqual([
     { name: 'desk:house::momentum+openai::gpt-5', kind: 'desk', model: 'house::momentum', language: 'en', desk: { deep_think_llm: 'openai::gpt-5', selected_analysts: ['market', 'news'], max_debate_rounds: 2, max_risk_discuss_rounds: 1 } },
   ])
   expect(toCommand(draft, options)).toContain('--agent desk --deep openai::gpt-5 --analysts market,news --debate-rounds 2 --model house::momentum')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: [] }))
-  expect(check(draft, options).agents).toBe('analysts')
+  expect(validate(draft, options).agents).toBe('analysts')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: ['market'], debateRounds: '11' }))
-  expect(check(draft, options).agents).toBe('rounds')
+  expect(validate(draft, options).agents).toBe('rounds')
 })
 
-it('has a configured agent by its name, and no command for what the command line cannot say', () => {
-  const own = { ...options, agents: [{ name: 'cautious', kind: 'desk', model: 'house::momentum', is_llm: false, problem: null }] }
-  const draft = emptyDraft(own, 'en')
+it('sends a configured agent by name, and has no command for what the CLI cannot express', () => {
+  const configured = { ...options, agents: [{ name: 'cautious', kind: 'desk', model: 'house::momentum', is_llm: false, problem: null }] }
+  const draft = emptyDraft(configured, 'en')
   expect(draft.agents.map(agentName)).toEqual(['cautious'])
-  expect(toTrigger(draft, own)).toMatchObject({ models: ['cautious'] })
-  expect(toTrigger(draft, own).agents).toBeUndefined()
+  expect(toTrigger(draft, configured)).toMatchObject({ models: ['cautious'] })
+  expect(toTrigger(draft, configured).agents).toBeUndefined()
   const [agent] = draft.agents
-  if (!agent) throw new Error('there is one')
-  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, own)).toBeNull()
-  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo' }, { ...agent, kind: 'desk' }] }, own)).toBeNull()
+  if (!agent) throw new Error('the draft has no agent')
+  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo', language: 'zh' }] }, configured)).toBeNull()
+  expect(toCommand({ ...draft, agents: [{ ...agent, kind: 'solo' }, { ...agent, kind: 'desk' }] }, configured)).toBeNull()
 })
 
-it('knows where a refusal belongs', () => {
+it('maps API errors to form fields', () => {
   expect(['models', 'agents[0].desk', 'initial_cash', 'body', null].map(fieldOf)).toEqual(['agents', 'agents', 'initial_cash', null, null])
 })

@@ -1,16 +1,16 @@
-// What the form of a new run holds, and what it sends. Pure.
+// The state of the New run form, its validation, and the request and command that it produces. No React.
 import type { AgentBody, DatasetOption, Options, Trigger } from '@/server/types'
 
 export type Analyst = 'market' | 'social' | 'news' | 'fundamentals'
 
 export interface AgentDraft {
-  /** `named`: an agent of the server's config. */
+  /** `named`: an agent of the server's configuration. */
   kind: 'solo' | 'desk' | 'named'
-  /** Of `named`. */
+  /** Only for `named`. */
   name: string
   model: string
   language: 'en' | 'zh'
-  /** Of a desk; empty: the agent's model. */
+  /** For a desk. Empty: the agent's model. */
   quick: string
   deep: string
   analysts: Analyst[]
@@ -20,38 +20,38 @@ export interface AgentDraft {
 
 export interface Draft {
   dataset: string
-  /** As it is typed, separated by commas or blanks. */
+  /** As typed, separated by commas or spaces. */
   symbols: string
-  /** An index whose members of each day are traded; empty: the symbols. */
+  /** An index whose members are traded each day. Empty: the symbols. */
   universe: string
   start: string
   end: string
   agents: AgentDraft[]
-  /** Empty: the dataset's own. */
+  /** Empty: the dataset's market. */
   market: string
   costs: 'market' | 'frictionless'
   cash: string
-  /** Empty: none. */
+  /** A symbol or index. Empty: none. */
   benchmark: string
   budgetUsd: string
   seed: string
   memory: 'all' | 'rounds+open' | 'rounds' | 'off'
   summaries: boolean
-  /** What becomes of days that are done already. */
+  /** How to handle days that are already completed. */
   done: 'skip' | 'degraded' | 'all'
 }
 
 export type FieldName = 'dataset' | 'universe' | 'symbols' | 'start_date' | 'end_date' | 'agents' | 'market' | 'costs' | 'initial_cash' | 'budget' | 'benchmark' | 'seed' | 'memory' | 'done'
-export type Wrong = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
+export type FieldErrors = Partial<Record<FieldName, 'missing' | 'order' | 'number' | 'twice' | 'unknown' | 'form' | 'analysts' | 'rounds'>>
 
-/** Fields in the order in which they stand. */
+/** Fields in display order. */
 export const FIELDS: FieldName[] = ['dataset', 'universe', 'symbols', 'start_date', 'end_date', 'agents', 'initial_cash', 'budget', 'benchmark', 'market', 'costs', 'memory', 'seed']
 
-/** Those that are folded away at first. */
-export const FOLDED: FieldName[] = ['benchmark', 'market', 'costs', 'memory', 'seed']
+/** Fields of the collapsed section. */
+export const ADVANCED: FieldName[] = ['benchmark', 'market', 'costs', 'memory', 'seed']
 
-/** The last month that a dataset has, but at most what there is. */
-export function usualSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
+/** The dataset's last month, or less if it is shorter. */
+export function defaultSpan(dataset: DatasetOption | undefined): { start: string; end: string } {
   const end = dataset?.last_day ?? ''
   if (end === '') return { start: '', end: '' }
   const from = new Date(`${end}T00:00:00Z`)
@@ -61,20 +61,20 @@ export function usualSpan(dataset: DatasetOption | undefined): { start: string; 
   return { start: start < first ? first : start, end }
 }
 
-/** A few of them: a run of all may be long. */
-export function usualSymbols(dataset: DatasetOption | undefined): string {
+/** The first few symbols, because a run of all may be long. */
+export function defaultSymbols(dataset: DatasetOption | undefined): string {
   return dataset?.symbols.slice(0, 5).join(', ') ?? ''
 }
 
-/** Indexes first, then what is traded. */
+/** The possible benchmarks: indexes first, then symbols. */
 export function benchmarksOf(dataset: DatasetOption | undefined): string[] {
   return [...(dataset?.indexes ?? []), ...(dataset?.symbols ?? [])]
 }
 
-/** The configured one, where the dataset has it. */
-export function usualBenchmark(options: Pick<Options, 'defaults'>, dataset: DatasetOption | undefined): string {
-  const usual = options.defaults.benchmark ?? ''
-  return benchmarksOf(dataset).includes(usual) ? usual : ''
+/** The configured benchmark, if the dataset has it. */
+export function defaultBenchmark(options: Pick<Options, 'defaults'>, dataset: DatasetOption | undefined): string {
+  const configured = options.defaults.benchmark ?? ''
+  return benchmarksOf(dataset).includes(configured) ? configured : ''
 }
 
 export function emptyAgent(model: string, language: 'en' | 'zh', options: Pick<Options, 'analysts' | 'defaults'>): AgentDraft {
@@ -93,22 +93,22 @@ export function emptyAgent(model: string, language: 'en' | 'zh', options: Pick<O
 
 export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
   const { defaults } = options
-  const usual = options.datasets.find((one) => one.name === defaults.dataset || one.hash.startsWith(defaults.dataset))
-  const dataset = usual ?? options.datasets[0]
-  const wanted = defaults.symbols.filter((symbol) => dataset?.symbols.includes(symbol))
+  const preferred = options.datasets.find((one) => one.name === defaults.dataset || one.hash.startsWith(defaults.dataset))
+  const dataset = preferred ?? options.datasets[0]
+  const requested = defaults.symbols.filter((symbol) => dataset?.symbols.includes(symbol))
   const model = options.models.find((one) => one.model === 'house::momentum') ?? options.models[0]
-  const own = options.agents[0]
+  const configured = options.agents[0]
   const agent = emptyAgent(model?.model ?? '', language, options)
   return {
     dataset: dataset?.name ?? '',
-    symbols: wanted.length > 0 ? wanted.join(', ') : usualSymbols(dataset),
+    symbols: requested.length > 0 ? requested.join(', ') : defaultSymbols(dataset),
     universe: dataset?.universes.find((index) => index === defaults.universe) ?? '',
-    ...usualSpan(dataset),
-    agents: [own ? { ...agent, kind: 'named', name: own.name } : agent],
+    ...defaultSpan(dataset),
+    agents: [configured ? { ...agent, kind: 'named', name: configured.name } : agent],
     market: '',
     costs: defaults.costs as Draft['costs'],
     cash: String(defaults.initial_cash),
-    benchmark: usualBenchmark(options, dataset),
+    benchmark: defaultBenchmark(options, dataset),
     budgetUsd: '',
     seed: '0',
     memory: defaults.memory as Draft['memory'],
@@ -117,14 +117,14 @@ export function emptyDraft(options: Options, language: 'en' | 'zh'): Draft {
   }
 }
 
-/** The symbols that are typed, spelled as the dataset spells them. */
+/** The typed symbols, in the dataset's spelling. */
 export function symbolsOf(draft: Pick<Draft, 'symbols'>, dataset: DatasetOption | undefined): string[] {
   const spelled = new Map((dataset?.symbols ?? []).map((symbol) => [symbol.toUpperCase(), symbol]))
   const typed = draft.symbols.split(/[\s,;，、]+/).filter(Boolean)
   return [...new Set(typed.map((symbol) => (dataset?.symbols.includes(symbol) ? symbol : (spelled.get(symbol.toUpperCase()) ?? symbol))))]
 }
 
-/** Those of them that the dataset does not have. */
+/** The typed symbols that are not in the dataset. */
 export function unknownSymbols(draft: Pick<Draft, 'symbols'>, dataset: DatasetOption | undefined): string[] {
   return symbolsOf(draft, dataset).filter((symbol) => !dataset?.symbols.includes(symbol))
 }
@@ -137,35 +137,35 @@ export function agentName(agent: AgentDraft): string {
 
 const MODEL = /^[^:\s]+::\S+$/
 
-/** What is wrong with one agent. */
-export function agentWrong(agent: AgentDraft, mostRounds: number): 'missing' | 'form' | 'analysts' | 'rounds' | undefined {
+/** The error of one agent. */
+export function agentError(agent: AgentDraft, maxRounds: number): 'missing' | 'form' | 'analysts' | 'rounds' | undefined {
   if (agent.kind === 'named') return undefined
   if (agent.model.trim() === '') return 'missing'
   const models = [agent.model, ...(agent.kind === 'desk' ? [agent.quick, agent.deep] : [])].map((model) => model.trim()).filter(Boolean)
   if (models.some((model) => !MODEL.test(model))) return 'form'
   if (agent.kind !== 'desk') return undefined
   if (agent.analysts.length === 0) return 'analysts'
-  const fits = (rounds: string) => /^\d+$/.test(rounds) && Number(rounds) >= 1 && Number(rounds) <= mostRounds
+  const fits = (rounds: string) => /^\d+$/.test(rounds) && Number(rounds) >= 1 && Number(rounds) <= maxRounds
   return fits(agent.debateRounds) && fits(agent.riskRounds) ? undefined : 'rounds'
 }
 
-export function check(draft: Draft, options: Options): Wrong {
-  const wrong: Wrong = {}
+export function validate(draft: Draft, options: Options): FieldErrors {
+  const errors: FieldErrors = {}
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
   if (draft.universe === '') {
-    if (symbolsOf(draft, dataset).length === 0) wrong.symbols = 'missing'
-    else if (unknownSymbols(draft, dataset).length > 0) wrong.symbols = 'unknown'
+    if (symbolsOf(draft, dataset).length === 0) errors.symbols = 'missing'
+    else if (unknownSymbols(draft, dataset).length > 0) errors.symbols = 'unknown'
   }
-  if (draft.end === '') wrong.end_date = 'missing'
-  if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) wrong.end_date = 'order'
-  const agents = draft.agents.map((agent) => agentWrong(agent, options.most_rounds)).find((why) => why !== undefined)
-  if (agents) wrong.agents = agents
+  if (draft.end === '') errors.end_date = 'missing'
+  if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) errors.end_date = 'order'
+  const agents = draft.agents.map((agent) => agentError(agent, options.most_rounds)).find((why) => why !== undefined)
+  if (agents) errors.agents = agents
   const names = draft.agents.map(agentName)
-  if (!wrong.agents && new Set(names).size < names.length) wrong.agents = 'twice'
-  if (!(Number(draft.cash) > 0)) wrong.initial_cash = 'number'
-  if (draft.budgetUsd !== '' && !(Number(draft.budgetUsd) >= 0)) wrong.budget = 'number'
-  if (!/^\d+$/.test(draft.seed)) wrong.seed = 'number'
-  return wrong
+  if (!errors.agents && new Set(names).size < names.length) errors.agents = 'twice'
+  if (!(Number(draft.cash) > 0)) errors.initial_cash = 'number'
+  if (draft.budgetUsd !== '' && !(Number(draft.budgetUsd) >= 0)) errors.budget = 'number'
+  if (!/^\d+$/.test(draft.seed)) errors.seed = 'number'
+  return errors
 }
 
 function deskOf(agent: AgentDraft, options: Options): AgentBody['desk'] {
@@ -206,13 +206,13 @@ export function toTrigger(draft: Draft, options: Options): Trigger {
   }
 }
 
-/** The same as a command; `null` where the command line has none: agents of different kinds or languages. */
+/** The equivalent command; `null` if there is none: agents of different kinds, or with Chinese prompts. */
 export function toCommand(draft: Draft, options: Options): string | null {
-  const own = draft.agents.filter((agent) => agent.kind !== 'named')
-  const [first] = own
+  const unnamed = draft.agents.filter((agent) => agent.kind !== 'named')
+  const [first] = unnamed
   const shape = (agent: AgentDraft) => JSON.stringify([agent.kind, agent.quick, agent.deep, agent.analysts, agent.debateRounds, agent.riskRounds])
-  if (own.some((agent) => agent.language !== 'en' || (first && shape(agent) !== shape(first) && (agent.kind === 'desk' || first.kind === 'desk')))) return null
-  if (first?.kind === 'desk' && own.length < draft.agents.length) return null
+  if (unnamed.some((agent) => agent.language !== 'en' || (first && shape(agent) !== shape(first) && (agent.kind === 'desk' || first.kind === 'desk')))) return null
+  if (first?.kind === 'desk' && unnamed.length < draft.agents.length) return null
   const { defaults } = options
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
   const parts = ['papertape run']
@@ -242,9 +242,9 @@ export function toCommand(draft: Draft, options: Options): string | null {
   return parts.join(' ')
 }
 
-/** Which field of the form a field of the API's refusal is. */
-export function fieldOf(refused: string | null): FieldName | null {
-  const head = refused?.replace(/[.[].*$/, '') ?? null
+/** The form field that belongs to a field of an API error. */
+export function fieldOf(rejected: string | null): FieldName | null {
+  const head = rejected?.replace(/[.[].*$/, '') ?? null
   if (head === 'models') return 'agents'
   return FIELDS.find((field) => field === head) ?? null
 }

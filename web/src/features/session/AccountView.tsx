@@ -1,4 +1,4 @@
-// What a day's account is made of besides its fills: charges, waiting orders, open positions, and its end.
+// The account entries of a day other than fills: financing, pending orders, positions, insolvency.
 import type { DayResult } from '@/server/types'
 import { signClass, useFormat } from '@/shared/format'
 import { type TextKey, useText, useWord } from '@/shared/i18n'
@@ -6,7 +6,7 @@ import { Note } from '@/shared/ui/states'
 
 type Row<K extends 'financing' | 'pending_orders' | 'position_snapshots'> = DayResult[K][number]
 
-/** Nothing is left, and trading has stopped. */
+/** The account is insolvent; trading has stopped. */
 export function Insolvent({ end, market }: { end: NonNullable<DayResult['insolvent']>; market: string | null }) {
   const t = useText()
   const format = useFormat()

@@ -1,4 +1,4 @@
-// The desk as a graph: phases from left to right, each node with its state and time.
+// The desk as a graph: phases from left to right, each node with its state and duration.
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
@@ -13,11 +13,11 @@ interface Props {
 export function DeskGraph({ nodes, selected, onSelect }: Props) {
   const t = useText()
   const format = useFormat()
-  const shown = nodes.filter((node) => node.phase !== 'other' && !(node.phase === 'book' && node.name !== 'sizing'))
+  const visible = nodes.filter((node) => node.phase !== 'other' && !(node.phase === 'book' && node.name !== 'sizing'))
   return (
     <div className="graph" role="group" aria-label={t('desk.graph')}>
       {PHASES.map((phase) => {
-        const own = shown.filter((node) => node.phase === phase)
+        const own = visible.filter((node) => node.phase === phase)
         if (own.length === 0) return null
         const took = phaseTotal(own, phase)
         return (

@@ -1,13 +1,13 @@
 import { useText } from '@/shared/i18n'
-import { Folding } from '@/transcript/Said'
+import { FoldedText } from '@/transcript/MessageText'
 
 interface Props {
   instructions: { node: string; content: string }[]
-  /** The node whose instructions these are; `null`: nobody in particular. */
+  /** The selected node; `null` if none is selected. */
   node: string | null
 }
 
-/** The system prompt, which is kept once for each node. */
+/** The system prompt, which is stored once per node. */
 export function Instructions({ instructions, node }: Props) {
   const t = useText()
   const own = node === null ? undefined : instructions.find((one) => one.node === node)
@@ -15,7 +15,7 @@ export function Instructions({ instructions, node }: Props) {
   return (
     <details className="instructions">
       <summary>{t('session.instructions')}</summary>
-      <Folding text={own.content} />
+      <FoldedText text={own.content} />
     </details>
   )
 }

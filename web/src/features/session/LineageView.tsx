@@ -1,4 +1,4 @@
-// A fill's way back: order, decision, who led to it, what they were shown, what was remembered.
+// The lineage of a fill: order, decision, contributing nodes, market data seen, recalled memories.
 import type { ReactNode } from 'react'
 import { Link as To } from '@tanstack/react-router'
 import type { Trade } from '@/server/types'
@@ -6,7 +6,7 @@ import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useCode } from '@/shared/i18n/codes'
 import { JsonView, parseJson } from '@/transcript/JsonView'
-import { dataPlace } from '../shown/places'
+import { dataAddress } from '../seenBy/places'
 import { bySeries, type Lineage, type Link } from './lineage'
 import { Numbers } from './OrdersView'
 
@@ -18,7 +18,7 @@ interface Props {
   dataset: string
   zone: string | null
   onGo: (path: string) => void
-  /** Leads to a memory that was given. */
+  /** Opens a recalled memory. */
   onMemory: (memory: Lineage['memories'][number]) => void
 }
 
@@ -27,19 +27,19 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
   const code = useCode()
   const word = useWord()
   const format = useFormat()
-  const series = bySeries(lineage.shown)
+  const series = bySeries(lineage.reads)
   return (
     <ol className="lineage" aria-label={t('lineage.title')}>
-      <Stop name={t('lineage.fill')}>
+      <Stage name={t('lineage.fill')}>
         {word('side', trade.action_type)} {format.quantity(trade.quantity)} {trade.symbol} @ {format.price(trade.price)}
         <span className="quiet"> · {t('lineage.cash', { cash: format.money(trade.cash_after, market) })}</span>
-      </Stop>
-      <Stop name={t('lineage.order')}>
+      </Stage>
+      <Stage name={t('lineage.order')}>
         {lineage.orderPath ? (
           <>
-            {lineage.elsewhere ? (
-              <To to="/app/sessions/$sessionId" params={{ sessionId: String(lineage.elsewhere.session_id) }} search={{ at: lineage.orderPath } as never}>
-                {t('lineage.elsewhere', { date: format.day(lineage.elsewhere.date) })} <span className="mono">{lineage.orderPath}</span>
+            {lineage.otherSession ? (
+              <To to="/app/sessions/$sessionId" params={{ sessionId: String(lineage.otherSession.session_id) }} search={{ at: lineage.orderPath } as never}>
+                {t('lineage.elsewhere', { date: format.day(lineage.otherSession.date) })} <span className="mono">{lineage.orderPath}</span>
               </To>
             ) : (
               <Path path={lineage.orderPath} onGo={onGo} />
@@ -57,38 +57,38 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
             {t('lineage.by.books')} {lineage.fillPath && <Path path={lineage.fillPath} onGo={onGo} />}
           </span>
         )}
-      </Stop>
+      </Stage>
       {lineage.decision && (
-        <Stop name={t('lineage.decision')}>
-          <Words link={lineage.decision} onGo={onGo} long />
-        </Stop>
+        <Stage name={t('lineage.decision')}>
+          <Opinion link={lineage.decision} onGo={onGo} long />
+        </Stage>
       )}
       {lineage.before.length > 0 && (
-        <Stop name={t('lineage.before')}>
+        <Stage name={t('lineage.before')}>
           {lineage.before.map((link) => (
-            <Words key={link.path} link={link} onGo={onGo} />
+            <Opinion key={link.path} link={link} onGo={onGo} />
           ))}
-        </Stop>
+        </Stage>
       )}
       {series.length > 0 && (
-        <Stop name={t('lineage.shown')}>
+        <Stage name={t('lineage.shown')}>
           <ul className="lineage-shown">
-            {series.map((one) => (
-              <li key={one.series}>
-                <To to="/app/data" search={dataPlace(dataset, one.series, one.first, one.last)} className="mono">
-                  {one.series}
+            {series.map((entry) => (
+              <li key={entry.series}>
+                <To to="/app/data" search={dataAddress(dataset, entry.series, entry.first, entry.last)} className="mono">
+                  {entry.series}
                 </To>{' '}
                 <span className="second tnum">
-                  {t('shown.rows', { rows: one.rows })} · {one.first === one.last ? one.last : `${one.first} – ${one.last}`}
+                  {t('shown.rows', { rows: entry.rows })} · {entry.first === entry.last ? format.day(entry.last) : format.span(entry.first, entry.last)}
                 </span>{' '}
-                <span className="quiet">{t('shown.known', { at: format.instantIn(one.known, zone) })}</span>{' '}
-                {one.paths.length > 0 && <Path path={one.paths[0] ?? ''} onGo={onGo} label={t('lineage.read')} />}
+                <span className="quiet">{t('shown.known', { at: format.instantIn(entry.known, zone) })}</span>{' '}
+                {entry.paths.length > 0 && <Path path={entry.paths[0] ?? ''} onGo={onGo} label={t('lineage.read')} />}
               </li>
             ))}
           </ul>
-        </Stop>
+        </Stage>
       )}
-      <Stop name={t('lineage.memory')}>
+      <Stage name={t('lineage.memory')}>
         {lineage.memories.length === 0 ? (
           <span className="second">{t('lineage.memory.none')}</span>
         ) : (
@@ -103,12 +103,12 @@ export function LineageView({ trade, lineage, market, dataset, zone, onGo, onMem
             ))}
           </ul>
         )}
-      </Stop>
+      </Stage>
     </ol>
   )
 }
 
-function Stop({ name, children }: { name: string; children: ReactNode }) {
+function Stage({ name, children }: { name: string; children: ReactNode }) {
   return (
     <li>
       <h3>{name}</h3>
@@ -125,7 +125,7 @@ function Path({ path, onGo, label }: { path: string; onGo: Props['onGo']; label?
   )
 }
 
-function Words({ link, onGo, long }: { link: Link; onGo: Props['onGo']; long?: boolean }) {
+function Opinion({ link, onGo, long }: { link: Link; onGo: Props['onGo']; long?: boolean }) {
   const word = useWord()
   const json = parseJson(link.text)
   return (

@@ -1,4 +1,4 @@
-// What was ordered: fills, refusals with what decided, and where each came from.
+// Orders of a day: fills with their lineage, and rejections with the numbers that decided.
 import { Fragment, useState } from 'react'
 import type { DayResult, Exposure, GivenMemory, Rejected, Session, Step, Trade } from '@/server/types'
 import { conventionsText, feeName } from '@/shared/conventions'
@@ -15,9 +15,9 @@ interface Props {
   day: DayResult
   steps: Step[]
   exposures: Exposure[]
-  given: GivenMemory[]
+  recalled: GivenMemory[]
   market: string | null
-  /** The fill, by its action id, whose lineage is open. */
+  /** The action ID of the fill whose lineage is open. */
   open: string | undefined
   dataset: string
   zone: string | null
@@ -39,7 +39,7 @@ export function OrdersView(props: Props) {
       )}
       {day.trades.length > 0 && <Fills {...props} />}
       {day.trades.length > 0 && day.conventions && <p className="quiet">{conventionsText(day.conventions, t)}</p>}
-      {day.rejections.length > 0 && <Refusals rejections={day.rejections} onGo={props.onGo} here={day.metadata.session_id} />}
+      {day.rejections.length > 0 && <Rejections rejections={day.rejections} onGo={props.onGo} sessionId={day.metadata.session_id} />}
       {day.pending_orders.length > 0 && <PendingOrders orders={day.pending_orders} />}
       {day.corporate_actions.length > 0 && <Corporate day={day} market={props.market} />}
       {day.financing.length > 0 && <Financing rows={day.financing} market={props.market} />}
@@ -48,12 +48,12 @@ export function OrdersView(props: Props) {
   )
 }
 
-function Fills({ session, day, steps, exposures, given, market, open, dataset, zone, onGo, onMemory }: Props) {
+function Fills({ session, day, steps, exposures, recalled, market, open, dataset, zone, onGo, onMemory }: Props) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
-  const [shown, setShown] = useState<string | null>(open ?? String(day.trades[0]?.action_id ?? ''))
-  const why = (trade: Trade) => lineageOf(trade, session, day, steps, exposures, given)
+  const [expandedId, setExpandedId] = useState<string | null>(open ?? String(day.trades[0]?.action_id ?? ''))
+  const lineage = (trade: Trade) => lineageOf(trade, session, day, steps, exposures, recalled)
   return (
     <div className="fills-box">
       <table className="grid-table">
@@ -78,7 +78,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
         <tbody>
           {day.trades.map((trade) => {
             const id = String(trade.action_id)
-            const isOpen = shown === id
+            const isOpen = expandedId === id
             return (
               <Fragment key={id}>
                 <tr>
@@ -98,7 +98,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
                   <td className={`num ${signClass(trade.realised_pnl)}`}>{format.gain(trade.realised_pnl, market)}</td>
                   <td className="num">{format.money(trade.cash_after, market)}</td>
                   <td className="num">
-                    <button type="button" className="button small plain" aria-expanded={isOpen} onClick={() => setShown(isOpen ? null : id)}>
+                    <button type="button" className="button small plain" aria-expanded={isOpen} onClick={() => setExpandedId(isOpen ? null : id)}>
                       {t('lineage.why')}
                     </button>
                   </td>
@@ -106,7 +106,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
                 {isOpen && (
                   <tr className="lineage-row">
                     <td colSpan={12}>
-                      <LineageView trade={trade} lineage={why(trade)} market={market} dataset={dataset} zone={zone} onGo={onGo} onMemory={onMemory} />
+                      <LineageView trade={trade} lineage={lineage(trade)} market={market} dataset={dataset} zone={zone} onGo={onGo} onMemory={onMemory} />
                     </td>
                   </tr>
                 )}
@@ -119,7 +119,7 @@ function Fills({ session, day, steps, exposures, given, market, open, dataset, z
   )
 }
 
-function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: number; onGo: Props['onGo'] }) {
+function Rejections({ rejections, sessionId, onGo }: { rejections: Rejected[]; sessionId: number; onGo: Props['onGo'] }) {
   const t = useText()
   const code = useCode()
   const word = useWord()
@@ -149,7 +149,7 @@ function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: nu
                 <Numbers numbers={one.numbers as Record<string, unknown> | null | undefined} />
               </td>
               <td className="top num">
-                {one.order && one.order.session_id === here && (
+                {one.order && one.order.session_id === sessionId && (
                   <button type="button" className="button small plain" onClick={() => onGo(one.order?.path ?? '')}>
                     {t('lineage.show')}
                   </button>
@@ -163,7 +163,7 @@ function Refusals({ rejections, here, onGo }: { rejections: Rejected[]; here: nu
   )
 }
 
-/** The figures that decided. */
+/** The numbers that decided. */
 export function Numbers({ numbers }: { numbers: Record<string, unknown> | null | undefined }) {
   const entries = Object.entries(numbers ?? {})
   if (entries.length === 0) return null

@@ -1,4 +1,4 @@
-// How the research of this day came about, and how far it can be trusted.
+// The provenance of a day's research, and its data quality.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { sessionLive } from '@/server/queries'
@@ -28,21 +28,21 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
   if (!day) return <Empty title={t('session.open')} />
   const { provenance, metadata } = day
   const bySymbol = provenance.by_symbol as Record<string, unknown> | undefined
-  const own = symbol && bySymbol ? (bySymbol[symbol] as { research?: unknown } | undefined) : undefined
-  const research = researchOf(own?.research ?? own ?? provenance.research)
+  const symbolResearch = symbol && bySymbol ? (bySymbol[symbol] as { research?: unknown } | undefined) : undefined
+  const research = researchOf(symbolResearch?.research ?? symbolResearch ?? provenance.research)
   const quality = qualityOf(provenance.data_quality)
-  const lost = (provenance.degradations ?? []) as unknown as Degradation[]
+  const degradations = (provenance.degradations ?? []) as unknown as Degradation[]
   const missing = Object.entries(quality?.sources_missing ?? {})
   const notes = (metadata.decisions as { notes?: { symbol: string; node: string; note: string }[] } | null | undefined)?.notes ?? []
   const result = live.data?.result
-  const talk = metadata.conversation as { end?: string; steps?: number } | null | undefined
+  const conversation = metadata.conversation as { end?: string; steps?: number } | null | undefined
   const rows: ([string, ReactNode] | null)[] = [
     [t('provenance.kind'), `${word('kind', metadata.agent_kind ?? '')} · ${metadata.model ?? ''}`],
     [t('provenance.quality'), <QualityTag key="quality" quality={quality} />],
     [t('provenance.sample'), metadata.sample_quality ? <span title={metadata.sample_quality}>{word('provenance', metadata.sample_quality)}</span> : '–'],
     [t('provenance.time'), provenance.point_in_time === 'unverified' ? <Tag kind="warn">{t('quality.unverified')}</Tag> : t('quality.verified')],
     provenance.point_in_time_reason ? [t('provenance.time.reason'), <UnverifiedReason key="time" reason={provenance.point_in_time_reason} />] : null,
-    talk ? [t('provenance.end'), `${talk.end ? word('provenance', talk.end) : '–'} · ${t('provenance.steps', { count: talk.steps ?? 0 })}`] : null,
+    conversation ? [t('provenance.end'), `${conversation.end ? word('provenance', conversation.end) : '–'} · ${t('provenance.steps', { count: conversation.steps ?? 0 })}`] : null,
   ]
   if (research) {
     rows.push(
@@ -51,7 +51,7 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
       [t('provenance.covered'), <span key="covered" title={`covered_dimensions: ${research.covered_dimensions.join(', ')}`}>{research.covered_dimensions.map((one) => word('provenance', one)).join(', ') || '–'}</span>],
       [t('provenance.manager.confidence'), research.manager_confidence === null ? '–' : format.ratio(research.manager_confidence)],
       [t('provenance.timed.out'), research.timed_out_nodes.map((one) => word('node', one)).join(', ') || '–'],
-      [t('provenance.reason'), research.degraded_reason ? <span key="reason" title={research.degraded_reason}>{reasons.whole(research.degraded_reason)}</span> : '–'],
+      [t('provenance.reason'), research.degraded_reason ? <span key="reason" title={research.degraded_reason}>{reasons.full(research.degraded_reason)}</span> : '–'],
     )
   }
   return (
@@ -74,16 +74,16 @@ export function ProvenanceView({ job, session, day, symbol }: Props) {
       )}
       {live.data?.error && (
         <p className="down" title={live.data.error.code}>
-          {reasons.whole(live.data.error.code, live.data.error.message)}
+          {reasons.full(live.data.error.code, live.data.error.message)}
         </p>
       )}
       <Pairs rows={rows} />
-      {lost.length > 0 && (
+      {degradations.length > 0 && (
         <section>
           <h3 className="table-title">{t('provenance.lost')}</h3>
           <table className="grid-table">
             <tbody>
-              {lost.map((one, index) => (
+              {degradations.map((one, index) => (
                 <tr key={index}>
                   <td>{one.symbol}</td>
                   <td>{word('node', one.node)}</td>

@@ -8,7 +8,7 @@ import { useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
 import { isTyping } from '@/shared/keys'
 import { Icon } from '@/shared/ui/icons'
-import { Figure, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
+import { Stat, HouseTag, StatusMark, Tag } from '@/shared/ui/parts'
 import { UnverifiedTag } from '@/shared/ui/pointInTime'
 import { Books, QualityTag, qualityOf } from '@/shared/ui/quality'
 
@@ -19,11 +19,11 @@ interface Props {
   model: string
   session: Session | null
   day: DayResult | null
-  line: string
+  connection: string
 }
 
-/** Which day of whom, what it came to, and the ways to its neighbours. */
-export function SessionHead({ job, status, date, model, session, day, line }: Props) {
+/** The header of a session: day, agent, results, and links to the previous and next day. */
+export function SessionHead({ job, status, date, model, session, day, connection }: Props) {
   const t = useText()
   const format = useFormat()
   const market = job.simulation?.market ?? null
@@ -55,8 +55,8 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
         </h1>
         <div className="facts">
           <StatusMark status={session?.status ?? detail?.status ?? 'queued'} />
-          {line === 'live' && session?.status === 'running' && <span className="live">{t('live.on')}</span>}
-          {line === 'broken' && <Tag kind="warn">{t('live.broken')}</Tag>}
+          {connection === 'live' && session?.status === 'running' && <span className="live">{t('live.on')}</span>}
+          {connection === 'broken' && <Tag kind="warn">{t('live.broken')}</Tag>}
           <QualityTag quality={qualityOf(day?.provenance.data_quality)} />
           {day?.insolvent && <Tag kind="bad">{t('orders.insolvent', { since: format.day(day.insolvent.since) })}</Tag>}
           <UnverifiedTag provenance={day?.provenance} />
@@ -73,9 +73,9 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
         {!session?.session_summary && session?.summary_error && <p className="quiet">{t('session.no.summary', { why: session.summary_error })}</p>}
       </div>
       <dl className="figures">
-        <Figure name={t('session.profit')} value={format.gain(day?.daily_metrics.profit, market)} note={day?.daily_metrics.return_pct == null ? undefined : format.change(day.daily_metrics.return_pct / 100)} tone={signClass(day?.daily_metrics.profit)} />
-        <Figure name={t('session.value')} value={format.money(day?.final_position?.portfolio_value ?? day?.starting_position?.portfolio_value, market)} note={t('session.cash', { cash: format.money(day?.final_position?.cash ?? day?.starting_position?.cash, market, 0) })} />
-        <Figure name={t('session.holds')} value={<Holdings day={day} />} />
+        <Stat name={t('session.profit')} value={format.gain(day?.daily_metrics.profit, market)} note={day?.daily_metrics.return_pct == null ? undefined : format.change(day.daily_metrics.return_pct / 100)} tone={signClass(day?.daily_metrics.profit)} />
+        <Stat name={t('session.value')} value={format.money(day?.final_position?.portfolio_value ?? day?.starting_position?.portfolio_value, market)} note={t('session.cash', { cash: format.money(day?.final_position?.cash ?? day?.starting_position?.cash, market, 0) })} />
+        <Stat name={t('session.holds')} value={<Holdings day={day} />} />
       </dl>
       <div className="row">
         <DayLink jobId={job.job_id} model={model} date={previous} label={t('keys.previous')} icon="left" />
@@ -85,7 +85,7 @@ export function SessionHead({ job, status, date, model, session, day, line }: Pr
   )
 }
 
-/** What a desk has decided about each instrument: the words of its Portfolio Manager. */
+/** A desk's decision for each instrument, made by its Portfolio Manager. */
 function Decisions({ head, jobId }: { head: SessionHeadAnswer; jobId: string }) {
   const t = useText()
   return (
@@ -108,16 +108,16 @@ function Decisions({ head, jobId }: { head: SessionHeadAnswer; jobId: string }) 
 function Holdings({ day }: { day: DayResult | null }) {
   const t = useText()
   const format = useFormat()
-  const held = day?.final_position?.holdings ?? day?.starting_position?.holdings ?? []
-  if (held.length === 0) return <span className="second">{day?.final_position || day?.starting_position ? t('session.holds.nothing') : '–'}</span>
+  const holdings = day?.final_position?.holdings ?? day?.starting_position?.holdings ?? []
+  if (holdings.length === 0) return <span className="second">{day?.final_position || day?.starting_position ? t('session.holds.nothing') : '–'}</span>
   return (
     <span className="holdings">
-      {held.slice(0, 4).map((one) => (
+      {holdings.slice(0, 4).map((one) => (
         <span key={one.symbol}>
           {format.quantity(one.quantity)} {one.symbol}
         </span>
       ))}
-      {held.length > 4 && <span className="quiet">+{held.length - 4}</span>}
+      {holdings.length > 4 && <span className="quiet">+{holdings.length - 4}</span>}
     </span>
   )
 }
@@ -146,7 +146,7 @@ function DayLink({ jobId, model, date, label, icon }: DayLinkProps) {
   )
 }
 
-/** `[` and `]` go to the day before and after. */
+/** `[` and `]` open the previous and next day. */
 function useDayKeys(jobId: string, model: string, previous: string | undefined, next: string | undefined): void {
   const navigate = useNavigate()
   useEffect(() => {

@@ -1,12 +1,12 @@
-// One agent on one day: what it was told, said, asked for, decided and did.
+// One agent on one day: conversation, orders, data, memories, provenance and tape.
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
 import { isTyping } from '@/shared/keys'
 import { useNow } from '@/shared/now'
 import { useLiveJob } from '@/server/live'
-import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, dayStatus, session as sessionQuery, sessionMemory, steps as stepsQuery, talk as talkQuery } from '@/server/queries'
-import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Instructions as Told, type Job, type Message, type Session, type Status, type Step } from '@/server/types'
+import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, dayStatus, session as sessionQuery, sessionMemory, steps as stepsQuery, conversation as conversationQuery } from '@/server/queries'
+import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Instructions as NodeInstructions, type Job, type Message, type Session, type Status, type Step } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
@@ -17,28 +17,28 @@ import { Transcript } from '@/transcript/Transcript'
 import { isDesk, type Node, nodesOf, placeOf, symbolsOf } from './desk'
 import { DeskGraph } from './DeskGraph'
 import { Instructions } from './Instructions'
-import { MemoryGiven, nameOfMemory } from './MemoryGiven'
+import { RecalledMemories, nameOfMemory } from './RecalledMemories'
 import { OrdersView } from './OrdersView'
 import { ProvenanceView } from './ProvenanceView'
 import { SessionHead } from './SessionHead'
-import { ShownView } from './ShownView'
+import { DataSeenView } from './DataSeenView'
 import { TapeView } from './TapeView'
 import { Waterfall } from './Waterfall'
 
-type View = 'talk' | 'orders' | 'shown' | 'memory' | 'provenance' | 'tape'
-const VIEWS: View[] = ['talk', 'orders', 'shown', 'memory', 'provenance', 'tape']
+type View = 'conversation' | 'orders' | 'shown' | 'memory' | 'provenance' | 'tape'
+const VIEWS: View[] = ['conversation', 'orders', 'shown', 'memory', 'provenance', 'tape']
 const NO_STEPS: Step[] = []
 const NO_EXPOSURES: Exposure[] = []
-const NOT_GIVEN: GivenMemory[] = []
-const UNSAID: Message[] = []
-const UNTOLD: Told[] = []
+const NO_MEMORIES: GivenMemory[] = []
+const NO_MESSAGES: Message[] = []
+const NO_INSTRUCTIONS: NodeInstructions[] = []
 
 export function SessionPage() {
   const t = useText()
   const { jobId, date, model } = useParams({ from: '/app/runs/$jobId/$date/$model' })
   const job = useQuery(jobQuery(jobId))
   const running = job.data !== undefined && !hasStopped(job.data.status)
-  const line = useLiveJob(jobId, running)
+  const connection = useLiveJob(jobId, running)
   const status = useQuery(dayStatus(jobId, date, model))
   const session = useQuery(sessionQuery(jobId, date, model))
   const day = useQuery(dayResult(jobId, date, model))
@@ -61,26 +61,26 @@ export function SessionPage() {
   }
   const error = job.error ?? session.error ?? status.error ?? day.error
   if (!job.data || !status.data || (error && !session.data)) {
-    const again = () => void Promise.all([job.refetch(), session.refetch(), status.refetch(), day.refetch()])
+    const retry = () => void Promise.all([job.refetch(), session.refetch(), status.refetch(), day.refetch()])
     return (
       <div className="page">
-        <Failed error={error} retry={again} />
+        <Failed error={error} retry={retry} />
       </div>
     )
   }
   return (
     <div className="page">
-      <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} line={line} />
+      <SessionHead job={job.data} status={status.data} date={date} model={model} session={session.data ?? null} day={day.data ?? null} connection={connection} />
       {session.data ? (
         <Body key={session.data.session_id} job={job.data} head={session.data} day={day.data ?? null} />
       ) : (
-        <NotBegun status={status.data} date={date} model={model} />
+        <NotStarted status={status.data} date={date} model={model} />
       )}
     </div>
   )
 }
 
-function NotBegun({ status, date, model }: { status: Status; date: string; model: string }) {
+function NotStarted({ status, date, model }: { status: Status; date: string; model: string }) {
   const t = useText()
   const format = useFormat()
   const detail = status.details.find((one) => one.date === date && one.model === model)
@@ -102,19 +102,19 @@ function Body({ job, head, day }: BodyProps) {
   const t = useText()
   const navigate = useNavigate({ from: '/app/runs/$jobId/$date/$model' })
   const search = useSearch({ from: '/app/runs/$jobId/$date/$model' })
-  const said = useQuery(talkQuery(job.job_id, head.session_id))
-  const messages = said.data?.messages ?? UNSAID
-  const instructions = said.data?.instructions ?? UNTOLD
+  const conversation = useQuery(conversationQuery(job.job_id, head.session_id))
+  const messages = conversation.data?.messages ?? NO_MESSAGES
+  const instructions = conversation.data?.instructions ?? NO_INSTRUCTIONS
   const session = useMemo<Session>(() => ({ ...head, conversation: messages, instructions }), [head, messages, instructions])
-  const coming = said.data ? said.data.total - messages.length : 0
+  const remaining = conversation.data ? conversation.data.total - messages.length : 0
   const steps = useQuery(stepsQuery(job.job_id, session.session_id))
-  const shown = useQuery(exposuresQuery(job.job_id, session.session_id))
-  const given = useQuery(sessionMemory(job.job_id, session.session_id))
+  const reads = useQuery(exposuresQuery(job.job_id, session.session_id))
+  const recalled = useQuery(sessionMemory(job.job_id, session.session_id))
   const data = useQuery(datasetQuery(job.simulation?.dataset.hash ?? ''))
   const zone = data.data?.zone ?? null
   const running = session.status === 'running' && !hasStopped(job.status)
-  const lost = (day?.provenance.degradations ?? []) as unknown as Degradation[]
-  // A call that is under way has lasted until now.
+  const degradations = (day?.provenance.degradations ?? []) as unknown as Degradation[]
+  // An open call lasts until now.
   const now = useNow(running ? 1000 : 3_600_000)
   const until = running ? now : 0
   const nodes = useMemo(
@@ -126,15 +126,15 @@ function Body({ job, head, day }: BodyProps) {
   const symbol = search.symbol !== undefined && symbols.includes(search.symbol) ? search.symbol : (symbols[0] ?? null)
   const ofSymbol = useMemo(() => nodes.filter((node) => node.symbol === symbol || node.symbol === null), [nodes, symbol])
   const selected = search.node === undefined ? null : (placeOf(`${search.node}/x`).scope ?? null)
-  const view = VIEWS.find((one) => one === search.view) ?? 'talk'
+  const view = VIEWS.find((one) => one === search.view) ?? 'conversation'
   const go = (part: Partial<Record<'node' | 'view' | 'symbol' | 'at' | 'item', string | undefined>>) =>
     void navigate({ search: (now) => ({ ...now, at: undefined, item: undefined, ...part }), replace: true, resetScroll: false })
   const select = (scope: string | null) => go({ node: scope ?? undefined })
-  /** To where a step stands: its message or, where it said nothing, its place on the tape. The way back leads here again. */
+  /** Opens a step: its message or, without one, its row on the tape. Adds a history entry. */
   const goTo = (path: string) => {
     const place = placeOf(path)
-    const told = messages.some((message) => message.path === path)
-    const part = { node: place.scope, view: told ? undefined : 'tape', symbol: place.symbol ?? search.symbol, at: path, item: undefined }
+    const hasMessage = messages.some((message) => message.path === path)
+    const part = { node: place.scope, view: hasMessage ? undefined : 'tape', symbol: place.symbol ?? search.symbol, at: path, item: undefined }
     void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false })
   }
   const toMemory = (memory: Pick<GivenItem, 'memory_type' | 'memory_id'> & { path: string }) => {
@@ -147,16 +147,15 @@ function Body({ job, head, day }: BodyProps) {
   useNodeKeys(ofSymbol, selected, select)
 
   const inNode = (path: string) => selected === null || placeOf(path).scope === selected
-  const talk = useMemo(() => {
-    const all = messages
-    if (selected !== null) return all.filter((message) => placeOf(message.path).scope === selected)
-    if (!desk) return all
-    return all.filter((message) => placeOf(message.path).symbol === symbol || placeOf(message.path).symbol === null)
+  const visible = useMemo(() => {
+    if (selected !== null) return messages.filter((message) => placeOf(message.path).scope === selected)
+    if (!desk) return messages
+    return messages.filter((message) => placeOf(message.path).symbol === symbol || placeOf(message.path).symbol === null)
   }, [messages, selected, desk, symbol])
-  const reads = (shown.data ?? NO_EXPOSURES).filter((one) => inNode(one.path))
+  const nodeReads = (reads.data ?? NO_EXPOSURES).filter((one) => inNode(one.path))
   const tape = (steps.data ?? NO_STEPS).filter((one) => inNode(one.path))
   const orders = (day?.trades.length ?? 0) + (day?.rejections.length ?? 0)
-  const remembered = (given.data ?? NOT_GIVEN).reduce((sum, one) => sum + one.items.length, 0)
+  const memoryCount = (recalled.data ?? NO_MEMORIES).reduce((sum, one) => sum + one.items.length, 0)
 
   return (
     <>
@@ -165,9 +164,9 @@ function Body({ job, head, day }: BodyProps) {
           {day.metadata.error}
         </Note>
       )}
-      {lost.length > 0 && (
+      {degradations.length > 0 && (
         <Degraded
-          lost={lost}
+          degradations={degradations}
           onGo={(node) => {
             const found = nodes.find((one) => one.name === node.node && (node.symbol == null || one.symbol === node.symbol))
             go({ node: found?.scope, symbol: node.symbol ?? search.symbol })
@@ -200,38 +199,38 @@ function Body({ job, head, day }: BodyProps) {
           <Tabs<View>
             label={t('session.views')}
             value={view}
-            onChange={(value) => go({ view: value === 'talk' ? undefined : value })}
+            onChange={(value) => go({ view: value === 'conversation' ? undefined : value })}
             choices={[
-              { value: 'talk', label: t('session.talk'), count: coming > 0 && talk.length === messages.length ? said.data?.total : talk.length },
+              { value: 'conversation', label: t('session.talk'), count: remaining > 0 && visible.length === messages.length ? conversation.data?.total : visible.length },
               { value: 'orders', label: t('session.orders'), count: orders },
-              { value: 'shown', label: t('session.shown'), count: reads.length },
-              { value: 'memory', label: t('session.memory'), count: remembered },
+              { value: 'shown', label: t('session.shown'), count: nodeReads.length },
+              { value: 'memory', label: t('session.memory'), count: memoryCount },
               { value: 'provenance', label: t('session.provenance') },
               { value: 'tape', label: t('session.tape'), count: tape.length },
             ]}
           >
-            {view === 'talk' && (
+            {view === 'conversation' && (
               <>
                 <Instructions instructions={instructions} node={selected ?? (desk ? null : 'solo#1')} />
-                {said.isPending ? (
+                {conversation.isPending ? (
                   <Loading rows={8} />
-                ) : said.error && messages.length === 0 ? (
-                  <Failed error={said.error} retry={() => void said.refetch()} />
-                ) : talk.length === 0 && coming === 0 ? (
+                ) : conversation.error && messages.length === 0 ? (
+                  <Failed error={conversation.error} retry={() => void conversation.refetch()} />
+                ) : visible.length === 0 && remaining === 0 ? (
                   <Empty title={selected ? t('node.silent') : t('session.silent')} />
                 ) : (
-                  <Transcript key={selected ?? ''} messages={talk} coming={coming} error={said.error} onAgain={() => void said.refetch()} showsNodes={desk && selected === null} follows={running && at === undefined} focusPath={at} focusIndex={atIndex} onPath={(path) => select(placeOf(path).scope)} />
+                  <Transcript key={selected ?? ''} messages={visible} remaining={remaining} error={conversation.error} onRetry={() => void conversation.refetch()} showsNodes={desk && selected === null} follows={running && at === undefined} focusPath={at} focusIndex={atIndex} onPath={(path) => select(placeOf(path).scope)} />
                 )}
               </>
             )}
             {view === 'orders' &&
               (day ? (
-                <OrdersView session={session} day={day} steps={steps.data ?? NO_STEPS} exposures={shown.data ?? NO_EXPOSURES} given={given.data ?? NOT_GIVEN} market={job.simulation?.market ?? null} open={search.order} dataset={job.simulation?.dataset.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
+                <OrdersView session={session} day={day} steps={steps.data ?? NO_STEPS} exposures={reads.data ?? NO_EXPOSURES} recalled={recalled.data ?? NO_MEMORIES} market={job.simulation?.market ?? null} open={search.order} dataset={job.simulation?.dataset.hash ?? ''} zone={zone} onGo={goTo} onMemory={toMemory} />
               ) : (
                 <Empty title={t('session.open')} />
               ))}
-            {view === 'shown' && <ShownView reads={reads} pending={shown.isPending} error={shown.error} dataset={job.simulation?.dataset ?? null} zone={zone} onGo={goTo} />}
-            {view === 'memory' && <MemoryGiven given={given.data} error={given.error} session={session} zone={zone} item={search.item} onGo={goTo} />}
+            {view === 'shown' && <DataSeenView reads={nodeReads} pending={reads.isPending} error={reads.error} dataset={job.simulation?.dataset ?? null} zone={zone} onGo={goTo} />}
+            {view === 'memory' && <RecalledMemories recalled={recalled.data} error={recalled.error} session={session} zone={zone} item={search.item} onGo={goTo} />}
             {view === 'provenance' && <ProvenanceView job={job} session={session} day={day} symbol={desk ? symbol : null} />}
             {view === 'tape' && <TapeView key={selected ?? ''} steps={tape} pending={steps.isPending} error={steps.error} at={at} />}
           </Tabs>
@@ -241,8 +240,8 @@ function Body({ job, head, day }: BodyProps) {
   )
 }
 
-/** What degraded this day, and the way to the node. */
-function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradation) => void }) {
+/** The degraded nodes of this day, with links. */
+function Degraded({ degradations, onGo }: { degradations: Degradation[]; onGo: (degradation: Degradation) => void }) {
   const t = useText()
   const word = useWord()
   const reasons = useReasons()
@@ -250,7 +249,7 @@ function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradatio
     <Note kind="warn" title={t('session.degraded')}>
       <p>{t('session.degraded.why')}</p>
       <div className="row wrap">
-        {lost.map((one, index) => (
+        {degradations.map((one, index) => (
           <button key={index} type="button" className="button small" title={one.reason} onClick={() => onGo(one)}>
             {one.symbol ? `${one.symbol} · ` : ''}
             {word('node', one.node)}: {reasons.why(one.reason)}
@@ -261,7 +260,7 @@ function Degraded({ lost, onGo }: { lost: Degradation[]; onGo: (lost: Degradatio
   )
 }
 
-/** `j` and `k` walk the nodes. */
+/** `j` and `k` select the next and previous node. */
 function useNodeKeys(nodes: Node[], selected: string | null, select: (scope: string | null) => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {

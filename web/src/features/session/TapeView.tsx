@@ -1,4 +1,4 @@
-// The steps of a session, as they stand on its tape.
+// The steps of a session's tape.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
 import type { Step } from '@/server/types'
@@ -12,7 +12,7 @@ interface Props {
   steps: Step[]
   pending: boolean
   error: Error | null
-  /** The step that is to be in sight. */
+  /** The step to scroll to. */
   at?: string | undefined
 }
 
@@ -25,22 +25,22 @@ export function TapeView({ steps, pending, error, at }: Props) {
   const marked = at === undefined ? -1 : steps.findIndex((step) => step.path === at)
   useEffect(() => {
     if (marked >= 0) rows.scrollToIndex(marked, { align: 'center' })
-    // The place is asked for once.
+    // Scroll only once.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [marked])
   if (pending) return <Loading />
   if (error && steps.length === 0) return <Failed error={error} />
   if (steps.length === 0) return <Empty title={t('tape.none')} />
   return (
-    // A region that scrolls must be reached by the keyboard.
+    // A scrollable region must be reachable by keyboard.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div className="tape" ref={box} tabIndex={0} role="region" aria-label={t('session.tape')}>
       <div className="transcript-space" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map((row) => {
           const step = steps[row.index]
           if (!step) return null
-          const took = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
-          const bad = step.outcome != null && step.outcome !== 'ok'
+          const seconds = step.ended_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null
+          const failed = step.outcome != null && step.outcome !== 'ok'
           return (
             <div key={row.key} className={`tape-row${row.index === marked ? ' marked' : ''}`} aria-current={row.index === marked ? 'true' : undefined} style={{ transform: `translateY(${row.start}px)` }}>
               <span className="quiet num tape-seq">{step.seq ?? ''}</span>
@@ -51,9 +51,9 @@ export function TapeView({ steps, pending, error, at }: Props) {
               {step.reused_from && <Tag title={step.reused_from}>{t('tape.reused')}</Tag>}
               {step.attempts > 1 && <Tag kind="warn">{t('tape.attempts', { count: step.attempts })}</Tag>}
               {step.interrupted > 0 && <Tag kind="warn">{t('tape.interrupted', { count: step.interrupted })}</Tag>}
-              {bad || step.state !== 'done' ? <Tag kind="warn" title={step.outcome ?? step.state}>{step.outcome ? code('outcome', step.outcome) : code('step_state', step.state)}</Tag> : null}
+              {failed || step.state !== 'done' ? <Tag kind="warn" title={step.outcome ?? step.state}>{step.outcome ? code('outcome', step.outcome) : code('step_state', step.state)}</Tag> : null}
               <span className="num second tape-tokens">{step.input_tokens + step.output_tokens > 0 ? `${format.compact(step.input_tokens)}→${format.compact(step.output_tokens)}` : ''}</span>
-              <span className="num second tape-took">{took === null ? '' : format.duration(took)}</span>
+              <span className="num second tape-took">{seconds === null ? '' : format.duration(seconds)}</span>
               <code className="quiet tape-hash" title={step.hash ?? step.digest}>
                 {(step.hash ?? step.digest).slice(0, 8)}
               </code>

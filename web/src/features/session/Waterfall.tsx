@@ -1,27 +1,27 @@
-// When each node, or each call of a conversation, was at work.
+// The timing of each node, or of each call of a conversation.
 import { useMemo, useState } from 'react'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
 import { More } from '@/shared/ui/parts'
-import { DEEP, type Node } from './desk'
+import { DEEP_MODEL_ROLES, type Node } from './desk'
 
-/** So many rows at a time: a long conversation has thousands of calls. */
+/** Rows per page: a long conversation has thousands of calls. */
 const ROWS = 300
 
 interface Row {
   key: string
   scope: string
   label: string
-  bars: { start: number; end: number; look: string; title: string }[]
-  took: number
+  bars: { start: number; end: number; className: string; title: string }[]
+  duration: number
 }
 
 interface Props {
   nodes: Node[]
   selected: string | null
   onSelect: (scope: string | null) => void
-  /** A row for each call instead of each node: of one conversation. */
+  /** One row per call instead of one per node, for a single conversation. */
   byCall: boolean
 }
 
@@ -32,16 +32,16 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
   const format = useFormat()
   const rows = useMemo<Row[]>(() => {
     const timed = nodes.filter((node) => node.start !== null)
-    const lookOf = (node: Node, open: boolean) =>
-      `bar${DEEP.has(node.name) ? ' deep' : ''}${node.state === 'degraded' ? ' degraded' : ''}${open ? ' open' : ''}`
+    const barClass = (node: Node, open: boolean) =>
+      `bar${DEEP_MODEL_ROLES.has(node.name) ? ' deep' : ''}${node.state === 'degraded' ? ' degraded' : ''}${open ? ' open' : ''}`
     if (byCall) {
       return timed.flatMap((node) =>
         node.calls.map((call) => ({
           key: call.path,
           scope: node.scope,
           label: call.path.replace(/^solo#1\//, ''),
-          bars: [{ start: call.start, end: call.end, look: lookOf(node, call.open), title: call.path }],
-          took: call.end - call.start,
+          bars: [{ start: call.start, end: call.end, className: barClass(node, call.open), title: call.path }],
+          duration: call.end - call.start,
         })),
       )
     }
@@ -53,12 +53,12 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
         label: `${word('node', node.name)}${node.round > 1 ? ` · ${node.round}` : ''}`,
         bars:
           node.state === 'degraded'
-            ? [{ start: node.start ?? 0, end: node.end ?? 0, look: lookOf(node, false), title: node.reason === null ? '' : reasons.why(node.reason) }]
-            : node.calls.map((call) => ({ start: call.start, end: call.end, look: lookOf(node, call.open), title: call.path })),
-        took: (node.end ?? 0) - (node.start ?? 0),
+            ? [{ start: node.start ?? 0, end: node.end ?? 0, className: barClass(node, false), title: node.reason === null ? '' : reasons.why(node.reason) }]
+            : node.calls.map((call) => ({ start: call.start, end: call.end, className: barClass(node, call.open), title: call.path })),
+        duration: (node.end ?? 0) - (node.start ?? 0),
       }))
   }, [nodes, byCall, word, reasons])
-  const whole = rows.reduce((most, row) => row.bars.reduce((end, bar) => Math.max(end, bar.end), most), 1)
+  const total = rows.reduce((max, row) => row.bars.reduce((end, bar) => Math.max(end, bar.end), max), 1)
   const [count, setCount] = useState(ROWS)
 
   if (rows.length === 0) return <p className="panel-body quiet">{t('waterfall.none')}</p>
@@ -74,20 +74,20 @@ export function Waterfall({ nodes, selected, onSelect, byCall }: Props) {
               {row.bars.map((bar) => (
                 <span
                   key={bar.title + bar.start}
-                  className={bar.look}
+                  className={bar.className}
                   title={bar.title}
-                  style={{ left: `${(bar.start / whole) * 100}%`, width: `${((bar.end - bar.start) / whole) * 100}%` }}
+                  style={{ left: `${(bar.start / total) * 100}%`, width: `${((bar.end - bar.start) / total) * 100}%` }}
                 />
               ))}
             </span>
-            <span className="num second">{format.duration(row.took / 1000)}</span>
+            <span className="num second">{format.duration(row.duration / 1000)}</span>
           </div>
         ))}
       </div>
       <More has={rows.length > count} busy={false} onMore={() => setCount(count + ROWS)} />
       <p className="waterfall-foot quiet tnum">
         <span>0</span>
-        <span>{format.duration(whole / 1000)}</span>
+        <span>{format.duration(total / 1000)}</span>
       </p>
     </div>
   )

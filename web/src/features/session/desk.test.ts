@@ -26,12 +26,12 @@ const step = (path: string, from: number, to: number | null, part: Partial<Step>
   ...part,
 })
 
-it('knows a step’s place by its path', () => {
+it('parses the node of a step’s path', () => {
   expect(placeOf('AAPL/Trader#2/model#1')).toEqual({ scope: 'AAPL/Trader#2', symbol: 'AAPL', name: 'Trader', round: 2 })
   expect(placeOf('solo#1/read#3')).toEqual({ scope: 'solo#1', symbol: null, name: 'solo', round: 1 })
 })
 
-it('makes nodes of steps, in the order of the graph, with their spans since the first call', () => {
+it('builds nodes from steps, in graph order, with times since the first call', () => {
   const steps = [
     step('AAPL/Trader#1/model#1', 3000, 4000),
     step('AAPL/Market Analyst#1/model#1', 1000, 1500),
@@ -49,11 +49,11 @@ it('makes nodes of steps, in the order of the graph, with their spans since the 
   ])
   expect(isDesk(nodes)).toBe(true)
   expect(symbolsOf(nodes)).toEqual(['AAPL'])
-  // Side by side, the analysts took as long as the longer one, not as both.
+  // The analysts ran in parallel: the phase took as long as the slower one.
   expect(phaseTotal(nodes, 'analyst')).toBe(1500)
 })
 
-it('marks who gave nothing, of the right instrument alone', () => {
+it('marks the degraded node only for the right instrument', () => {
   const steps = [step('AAPL/Bull Researcher#1/model#1', 0, 100), step('IBM/Bull Researcher#1/model#1', 0, 100)]
   const nodes = nodesOf(steps, [], [{ symbol: 'IBM', node: 'Bull Researcher', kind: 'timeout', reason: 'bull_researcher_timeout', elapsed_ms: 30_000 }], false)
   expect(nodes.map((node) => [node.symbol, node.state, node.reason, node.end])).toEqual([
@@ -62,17 +62,17 @@ it('marks who gave nothing, of the right instrument alone', () => {
   ])
 })
 
-it('shows who is at work and who waits while the session runs', () => {
+it('shows running and waiting nodes while the session runs', () => {
   const steps = [step('AAPL/Market Analyst#1/model#1', 0, 100), step('AAPL/Bull Researcher#1/model#1', 100, null)]
   const states = new Map(nodesOf(steps, [], [], true).map((node) => [node.name, node.state]))
   expect(states.get('Market Analyst')).toBe('ok')
   expect(states.get('Bull Researcher')).toBe('running')
   expect(states.get('Portfolio Manager')).toBe('waiting')
-  // The research has begun: an analyst who has said nothing was not asked.
+  // Research has started, so an analyst without steps is not part of this desk.
   expect(states.has('News Analyst')).toBe(false)
 })
 
-it('holds with nothing at all', () => {
+it('handles a session without steps', () => {
   expect(nodesOf([], [], [], false)).toEqual([])
   expect(nodesOf([], [], [], true)).toEqual([])
 })

@@ -1,4 +1,4 @@
-// A session's nodes, with their times and states, from its steps: pure.
+// A session's nodes with their timing and state, computed from its steps. No React.
 import type { Degradation, Message, Step } from '@/server/types'
 
 export type Phase = 'analyst' | 'research' | 'trading' | 'risk' | 'portfolio' | 'book' | 'other'
@@ -23,8 +23,8 @@ export const ROLES: [string, Phase][] = [
 
 const PHASE_OF = new Map(ROLES)
 const RANK = new Map(ROLES.map(([name], index) => [name, index]))
-/** What is asked of the large model. */
-export const DEEP = new Set(['Research Manager', 'Portfolio Manager'])
+/** Roles that use the deep model. */
+export const DEEP_MODEL_ROLES = new Set(['Research Manager', 'Portfolio Manager'])
 
 export interface Place {
   /** `AAPL/Trader#1`. */
@@ -34,7 +34,7 @@ export interface Place {
   round: number
 }
 
-/** Where a step stands: `AAPL/Trader#1/model#2` is a step of the Trader of AAPL, in its first round. */
+/** The node of a step: `AAPL/Trader#1/model#2` belongs to the Trader of AAPL, in its first round. */
 export function placeOf(path: string): Place {
   const end = path.lastIndexOf('/')
   const scope = end < 0 ? path : path.slice(0, end)
@@ -79,7 +79,7 @@ const at = (text: string | null | undefined) => (text ? Date.parse(text) : Numbe
 function emptyNode(place: Place): Node {
   return {
     ...place,
-    phase: PHASE_OF.get(place.name) ?? (BOOKS.has(place.name) ? 'book' : 'other'),
+    phase: PHASE_OF.get(place.name) ?? (BOOK_NODES.has(place.name) ? 'book' : 'other'),
     state: 'ok',
     reason: null,
     start: null,
@@ -92,9 +92,9 @@ function emptyNode(place: Place): Node {
   }
 }
 
-const BOOKS = new Set(['pre', 'sizing', 'bar', 'close', 'post'])
+const BOOK_NODES = new Set(['pre', 'sizing', 'bar', 'close', 'post'])
 
-/** All nodes of a session, in the order of the graph; symbols in that of their first step. */
+/** All nodes of a session in graph order. Symbols are in the order of their first step. */
 export function nodesOf(steps: Step[], messages: Message[], degradations: Degradation[], running: boolean, now?: number): Node[] {
   const nodes = new Map<string, Node>()
   const nodeAt = (path: string) => {
@@ -129,14 +129,14 @@ export function nodesOf(steps: Step[], messages: Message[], degradations: Degrad
     if (open && node.state === 'ok') node.state = 'running'
   }
   for (const message of messages) nodeAt(message.path).messages += 1
-  for (const lost of degradations) {
+  for (const degradation of degradations) {
     for (const node of nodes.values()) {
-      const same = node.name === lost.node && (lost.symbol == null || node.symbol === lost.symbol || node.symbol === null)
+      const same = node.name === degradation.node && (degradation.symbol == null || node.symbol === degradation.symbol || node.symbol === null)
       if (!same) continue
       node.state = 'degraded'
-      node.reason = lost.reason
-      // It may have ended before its call did: that is where it stopped.
-      if (node.start !== null && lost.elapsed_ms != null) node.end = Math.max(node.end ?? 0, node.start + lost.elapsed_ms)
+      node.reason = degradation.reason
+      // The node may have ended before its call did.
+      if (node.start !== null && degradation.elapsed_ms != null) node.end = Math.max(node.end ?? 0, node.start + degradation.elapsed_ms)
     }
   }
   if (running) addWaiting(nodes)
@@ -145,7 +145,7 @@ export function nodesOf(steps: Step[], messages: Message[], degradations: Degrad
   )
 }
 
-/** Of a desk that runs: who has not begun. */
+/** Adds the nodes of a running desk that have not started. */
 function addWaiting(nodes: Map<string, Node>): void {
   const present = [...nodes.values()]
   const symbols = new Set(present.filter((node) => PHASE_OF.has(node.name)).map((node) => node.symbol))
@@ -175,7 +175,7 @@ export function symbolsOf(nodes: Node[]): string[] {
   return [...new Set(nodes.flatMap((node) => (node.symbol === null ? [] : [node.symbol])))]
 }
 
-/** How long a phase took, ms: the time in which at least one of its nodes was at work. */
+/** The duration of a phase in ms: the time during which at least one of its nodes ran. */
 export function phaseTotal(nodes: Node[], phase: Phase): number {
   const spans = nodes
     .filter((node) => node.phase === phase && node.start !== null && node.end !== null)

@@ -1,38 +1,38 @@
-// From a fill back to where it came from: pure.
+// The lineage of a fill. No React.
 import type { DayResult, Exposure, GivenMemory, Message, Session, Sizing, Step, Trade } from '@/server/types'
 import { placeOf } from './desk'
 
 const ORDER_TOOLS = new Set(['buy', 'sell', 'short', 'cover'])
 
 export interface Link {
-  /** The node whose work it is. */
+  /** The node's scope. */
   scope: string
   path: string
   name: string
-  /** Its last words. */
+  /** Its last message. */
   text: string
 }
 
 export interface Lineage {
-  /** The session in which the order was given, where it is an earlier one. */
-  elsewhere: { session_id: number; date: string } | null
+  /** The session that placed the order, if it is an earlier one. */
+  otherSession: { session_id: number; date: string } | null
   /** The step that booked the fill. */
   fillPath: string | null
-  /** The step of the order; `null`: the books did it themselves, or it is not told. */
+  /** The step of the order; `null` if the books executed it themselves, or if unknown. */
   orderPath: string | null
-  /** What the agent gave as its reason with the order. */
+  /** The agent's reason for the order. */
   reason: string | null
   decision: Link | null
-  /** Those whose work led to the decision, the nearest first. */
+  /** The nodes that led to the decision, nearest first. */
   before: Link[]
   cuts: NonNullable<Sizing['cuts']>
-  shown: Exposure[]
-  /** What stood in the prompts, with the step that told it. */
+  reads: Exposure[]
+  /** The memories in the prompts, with their steps. */
   memories: (GivenMemory['items'][number] & { path: string })[]
 }
 
-/** The nodes that lead to a decision, the nearest first. */
-const LEADING = [
+/** The roles upstream of a decision, nearest first. */
+const UPSTREAM_ROLES = [
   'Neutral Analyst',
   'Conservative Analyst',
   'Aggressive Analyst',
@@ -46,7 +46,7 @@ const LEADING = [
   'Market Analyst',
 ]
 
-function lastWords(messages: Message[], symbol: string, name: string): Link | null {
+function lastOpinion(messages: Message[], symbol: string, name: string): Link | null {
   const own = messages.filter((message) => {
     const place = placeOf(message.path)
     return message.role === 'assistant' && message.content !== '' && place.name === name && (place.symbol === symbol || place.symbol === null)
@@ -70,46 +70,46 @@ export function lineageOf(
   day: DayResult | null,
   steps: Step[],
   exposures: Exposure[],
-  given: GivenMemory[],
+  recalled: GivenMemory[],
 ): Lineage {
   const messages = session.conversation ?? []
   const symbol = trade.symbol
   const sizing = (day?.metadata.sizing ?? {}) as Sizing
-  const memories = given
+  const memories = recalled
     .filter((one) => placeOf(one.path).symbol === symbol || placeOf(one.path).symbol === null)
     .flatMap((one) => one.items.map((item) => ({ ...item, path: one.path })))
-  const ofSymbol = exposures.filter((one) => concerns(one, symbol) && !isBooks(one.path))
+  const ofSymbol = exposures.filter((one) => isAbout(one, symbol) && !isBooks(one.path))
 
   const order = trade.order
-  const away = order != null && order.session_id !== session.session_id
-  const told = {
-    elsewhere: away ? { session_id: order.session_id, date: order.date } : null,
+  const isOtherSession = order != null && order.session_id !== session.session_id
+  const base = {
+    otherSession: isOtherSession ? { session_id: order.session_id, date: order.date } : null,
     fillPath: trade.path ?? null,
   }
-  if (away) return { ...told, orderPath: order.path, reason: null, decision: null, before: [], cuts: [], shown: [], memories: [] }
+  if (isOtherSession) return { ...base, orderPath: order.path, reason: null, decision: null, before: [], cuts: [], reads: [], memories: [] }
 
-  const asked = messages.findIndex(
+  const callIndex = messages.findIndex(
     (message) =>
       message.role === 'tool' &&
       ORDER_TOOLS.has(message.tool_name ?? '') &&
       trade.order_id != null &&
       (order ? message.path === order.path : orderIdOf(message) === trade.order_id),
   )
-  const call = messages[asked]
+  const call = messages[callIndex]
   if (call) {
-    // One conversation: the words just before the call are the decision.
-    const said = messages.slice(0, asked).reverse().find((message) => message.role === 'assistant' && message.content.trim() !== '')
+    // A solo agent: the message before the call is the decision.
+    const decision = messages.slice(0, callIndex).reverse().find((message) => message.role === 'assistant' && message.content.trim() !== '')
     const reason = (call.tool_input as { reason?: unknown } | null)?.reason
     const at = steps.findIndex((step) => step.path === call.path)
     const earlier = new Set(steps.slice(0, at < 0 ? steps.length : at).map((step) => step.path))
     return {
-      ...told,
+      ...base,
       orderPath: call.path,
       reason: typeof reason === 'string' ? reason : null,
-      decision: said ? { scope: placeOf(said.path).scope, path: said.path, name: placeOf(said.path).name, text: said.content } : null,
+      decision: decision ? { scope: placeOf(decision.path).scope, path: decision.path, name: placeOf(decision.path).name, text: decision.content } : null,
       before: [],
       cuts: [],
-      shown: ofSymbol.filter((one) => earlier.has(one.path)),
+      reads: ofSymbol.filter((one) => earlier.has(one.path)),
       memories,
     }
   }
@@ -118,30 +118,30 @@ export function lineageOf(
   const nth = orders.findIndex((order) => order.order_id === trade.order_id)
   const orderSteps = steps.filter((step) => step.kind === 'order' && placeOf(step.path).name === 'sizing')
   return {
-    ...told,
+    ...base,
     orderPath: trade.order?.path ?? (trade.order_id == null || nth < 0 ? null : (orderSteps[nth]?.path ?? null)),
     reason: null,
-    decision: trade.order_id == null ? null : lastWords(messages, symbol, 'Portfolio Manager'),
-    before: trade.order_id == null ? [] : LEADING.flatMap((name) => lastWords(messages, symbol, name) ?? []),
+    decision: trade.order_id == null ? null : lastOpinion(messages, symbol, 'Portfolio Manager'),
+    before: trade.order_id == null ? [] : UPSTREAM_ROLES.flatMap((name) => lastOpinion(messages, symbol, name) ?? []),
     cuts: (sizing.cuts ?? []).filter((cut) => cut.symbol === symbol),
-    shown: ofSymbol,
+    reads: ofSymbol,
     memories,
   }
 }
 
-/** Of the instrument, or of the market as a whole, where its own desk or everybody was shown it. */
-function concerns(one: Exposure, symbol: string): boolean {
+/** Whether a read is about the instrument, or market-wide and made for this instrument or for all. */
+function isAbout(one: Exposure, symbol: string): boolean {
   if (one.series.startsWith(`${symbol}/`)) return true
-  const whole = one.series === 'news' || one.series.startsWith('news/') || one.series.startsWith('macro/') || one.series.startsWith('index/')
+  const marketWide = one.series === 'news' || one.series.startsWith('news/') || one.series.startsWith('macro/') || one.series.startsWith('index/')
   const place = placeOf(one.path)
-  return whole && (place.symbol === null || place.symbol === symbol)
+  return marketWide && (place.symbol === null || place.symbol === symbol)
 }
 
 function isBooks(path: string): boolean {
   return /^(pre|bar|close)#/.test(path)
 }
 
-export interface Shown {
+export interface SeriesReads {
   series: string
   reads: number
   rows: number
@@ -151,9 +151,9 @@ export interface Shown {
   paths: string[]
 }
 
-/** Reads of the same series, put together. */
-export function bySeries(exposures: Exposure[]): Shown[] {
-  const found = new Map<string, Shown>()
+/** Groups reads by series. */
+export function bySeries(exposures: Exposure[]): SeriesReads[] {
+  const found = new Map<string, SeriesReads>()
   for (const one of exposures) {
     const known = found.get(one.series)
     const entry = known ?? { series: one.series, reads: 0, rows: 0, first: null, last: null, known: null, paths: [] }

@@ -1,11 +1,11 @@
 import { screen } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import { answers } from '@/test/network'
+import { respondWith } from '@/test/network'
 import { show } from '@/test/render'
 import { Doctor } from './Doctor'
 
-it('shows what is broken first, in words and not by colour alone', async () => {
-  answers('/doctor', {
+it('shows failures first, as text and not only by color', async () => {
+  respondWith('/doctor', {
     ok: false,
     findings: [
       { state: 'ok', what: 'data', text: 'it can be written' },
@@ -15,7 +15,7 @@ it('shows what is broken first, in words and not by colour alone', async () => {
     looked_at: '2026-11-22T09:00:00Z',
   })
   await show(<Doctor />)
-  expect(await screen.findByText('1 broken')).toBeTruthy()
-  expect(screen.getAllByRole('listitem').map((item) => item.textContent)).toEqual(['✗broken:Datasetthere is no dataset `none`', '·to know:Providersno key for openai', '✓well:Data directoryit can be written'])
-  expect(screen.getByRole('button', { name: 'Look again' })).toBeTruthy()
+  expect(await screen.findByText('1 failed')).toBeTruthy()
+  expect(screen.getAllByRole('listitem').map((item) => item.textContent)).toEqual(['✗Failed:Datasetthere is no dataset `none`', '·Note:Providersno key for openai', '✓OK:Data directoryit can be written'])
+  expect(screen.getByRole('button', { name: 'Check again' })).toBeTruthy()
 })

@@ -1,4 +1,4 @@
-// The looks of `papertape doctor`, as the server makes them.
+// The checks of `papertape doctor`, as run by the server.
 import { useQuery } from '@tanstack/react-query'
 import { doctor } from '@/server/queries'
 import type { Finding } from '@/server/types'
@@ -7,37 +7,37 @@ import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
 import { Command, Failed, Loading } from '@/shared/ui/states'
 
-/** What is broken first, then what one may want to know. */
+/** Failures first, then notes. */
 const ORDER: Record<Finding['state'], number> = { broken: 0, note: 1, ok: 2 }
 
 export function Doctor() {
   const t = useText()
   const format = useFormat()
-  const found = useQuery(doctor())
-  const findings = [...(found.data?.findings ?? [])].sort((a, b) => ORDER[a.state] - ORDER[b.state])
+  const query = useQuery(doctor())
+  const findings = [...(query.data?.findings ?? [])].sort((a, b) => ORDER[a.state] - ORDER[b.state])
   const broken = findings.filter((finding) => finding.state === 'broken').length
   return (
-    <section className="panel" aria-label={t('settings.doctor')} aria-busy={found.isFetching}>
+    <section className="panel" aria-label={t('settings.doctor')} aria-busy={query.isFetching}>
       <div className="panel-head">
         <h2>{t('settings.doctor')}</h2>
-        {found.data && (broken > 0 ? <Tag kind="bad">{t('doctor.broken', { count: broken })}</Tag> : <span className="second">{t('doctor.well')}</span>)}
+        {query.data && (broken > 0 ? <Tag kind="bad">{t('doctor.broken', { count: broken })}</Tag> : <span className="second">{t('doctor.well')}</span>)}
         <span className="grow" />
-        {found.data && <span className="quiet tnum">{t('doctor.looked', { at: format.clock(found.data.looked_at) })}</span>}
-        <button type="button" className="button small" disabled={found.isFetching} onClick={() => void found.refetch()}>
-          {found.isFetching ? t('doctor.looking') : t('doctor.again')}
+        {query.data && <span className="quiet tnum">{t('doctor.looked', { at: format.clock(query.data.looked_at) })}</span>}
+        <button type="button" className="button small" disabled={query.isFetching} onClick={() => void query.refetch()}>
+          {query.isFetching ? t('doctor.looking') : t('doctor.again')}
         </button>
       </div>
-      {found.isPending && <Loading rows={6} />}
-      {found.error && !found.data && (
+      {query.isPending && <Loading rows={6} />}
+      {query.error && !query.data && (
         <div className="panel-body stack">
-          <Failed error={found.error} retry={() => void found.refetch()} />
+          <Failed error={query.error} retry={() => void query.refetch()} />
           <Command text="papertape doctor" />
         </div>
       )}
-      {found.data && (
-        <ul className="looks">
+      {query.data && (
+        <ul className="doctor-checks">
           {findings.map((finding, index) => (
-            <Look key={index} finding={finding} />
+            <Check key={index} finding={finding} />
           ))}
         </ul>
       )}
@@ -48,12 +48,12 @@ export function Doctor() {
 
 const MARK: Record<Finding['state'], string> = { ok: '✓', note: '·', broken: '✗' }
 
-function Look({ finding }: { finding: Finding }) {
+function Check({ finding }: { finding: Finding }) {
   const t = useText()
   const word = useWord()
   return (
-    <li className={`look look-${finding.state}`}>
-      <span className="look-mark" aria-hidden="true">
+    <li className={`doctor-check check-${finding.state}`}>
+      <span className="check-mark" aria-hidden="true">
         {MARK[finding.state]}
       </span>
       <span className="hidden-label">{t(`doctor.state.${finding.state}`)}</span>

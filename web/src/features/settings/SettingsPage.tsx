@@ -1,10 +1,10 @@
-// What the reader chooses, how the server is, and who may use it.
+// Preferences, the state of the server, and access.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { access, health } from '@/server/queries'
 import { useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
-import { changeSettings, type PnlColours, type Settings, useSettings } from '@/shared/settings'
+import { changeSettings, type PnlColors, type Settings, useSettings } from '@/shared/settings'
 import { Pairs, Segments, Tag } from '@/shared/ui/parts'
 import { Command, Failed, Loading, Note } from '@/shared/ui/states'
 import { Doctor } from './Doctor'
@@ -16,7 +16,7 @@ export function SettingsPage() {
       <div className="page-head">
         <h1 className="grow">{t('nav.settings')}</h1>
       </div>
-      <Reading />
+      <Preferences />
       <Server />
       <Doctor />
       <section className="panel" aria-label={t('settings.access')}>
@@ -25,7 +25,7 @@ export function SettingsPage() {
         </div>
         <div className="panel-body stack">
           <p>{t('settings.access.what', { host: window.location.host })}</p>
-          <Known />
+          <Identity />
           <p className="second">{t('settings.access.how')}</p>
         </div>
       </section>
@@ -45,8 +45,8 @@ export function SettingsPage() {
   )
 }
 
-/** As whom one is here. */
-function Known() {
+/** The current user and scope. */
+function Identity() {
   const t = useText()
   const { data, error } = useQuery(access())
   if (error) return <Failed error={error} />
@@ -61,7 +61,7 @@ function Known() {
   )
 }
 
-function Reading() {
+function Preferences() {
   const t = useText()
   const settings = useSettings()
   const format = useFormat()
@@ -97,7 +97,7 @@ function Reading() {
           />
         </Row>
         <Row name={t('settings.pnl')}>
-          <Segments<PnlColours>
+          <Segments<PnlColors>
             label={t('settings.pnl')}
             value={settings.pnl}
             onChange={(pnl) => changeSettings({ pnl })}
@@ -134,16 +134,16 @@ function Row({ name, children }: { name: string; children: ReactNode }) {
 
 function Server() {
   const t = useText()
-  const found = useQuery(health())
-  const data = found.data
+  const query = useQuery(health())
+  const data = query.data
   return (
     <section className="panel" aria-label={t('settings.server')}>
       <div className="panel-head">
         <h2>{t('settings.server')}</h2>
         {data && (data.status === 'ok' ? <span className="second">{t('settings.server.well')}</span> : <Tag kind="bad">{t('settings.server.failing')}</Tag>)}
       </div>
-      {found.isPending && <Loading rows={3} />}
-      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {query.isPending && <Loading rows={3} />}
+      {query.error && <Failed error={query.error} retry={() => void query.refetch()} />}
       {data && (
         <div className="panel-body stack">
           <Pairs

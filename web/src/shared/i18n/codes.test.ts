@@ -3,14 +3,14 @@ import document from '../../../../crates/papertape/tests/it/snapshots/it__api_op
 import { CODES, type CodeList, codeText, makeReasons, reasonOf } from './codes'
 import { translate } from '.'
 
-interface Words {
+interface OpenApi {
   components: { schemas: { Codes: { properties: Record<string, { enum: string[] }> } } }
 }
 
-/** The lists of the document of the API, which the server makes of its own. */
-const { properties: LISTS } = (JSON.parse(document.slice(document.indexOf('\n---\n', 3) + 5)) as Words).components.schemas.Codes
+/** The code lists of the OpenAPI document, which the server generates. */
+const { properties: LISTS } = (JSON.parse(document.slice(document.indexOf('\n---\n', 3) + 5)) as OpenApi).components.schemas.Codes
 
-it('has a sentence in both languages for every code that the server can say', () => {
+it('has a text in both languages for every code of the server', () => {
   expect(Object.keys(LISTS).sort()).toEqual(Object.keys(CODES.en).sort())
   for (const [list, { enum: codes }] of Object.entries(LISTS)) {
     expect(codes.length, list).toBeGreaterThan(0)
@@ -22,7 +22,7 @@ it('has a sentence in both languages for every code that the server can say', ()
   }
 })
 
-it('takes reasons apart, whichever node they are of', () => {
+it('splits reason codes of every node', () => {
   const { node_failure: failures } = LISTS
   for (const failure of failures?.enum ?? []) {
     expect(reasonOf(`bull_researcher_${failure}`)).toEqual({ node: 'node.Bull Researcher', failure })
@@ -31,13 +31,13 @@ it('takes reasons apart, whichever node they are of', () => {
   expect(reasonOf('unreadable_provenance')).toBeNull()
 })
 
-it('says reasons in the language of the reader, and leaves what it does not know', () => {
+it('translates reasons and leaves unknown codes unchanged', () => {
   const en = makeReasons('en', (key, values) => translate('en', key, values))
   const zh = makeReasons('zh', (key, values) => translate('zh', key, values))
-  expect(en.whole('bull_researcher_timeout')).toBe('Bull: its deadline passed')
-  expect(zh.why('trader_unparseable')).toBe('回答无法解读')
-  expect(en.why('unreadable_provenance')).toBe('How the research came about cannot be read')
+  expect(en.full('bull_researcher_timeout')).toBe('Bull: Timed out')
+  expect(zh.why('trader_unparseable')).toBe('回答无法解析')
+  expect(en.why('unreadable_provenance')).toBe('The research provenance could not be read')
   expect(en.why('something_new')).toBe('something_new')
-  expect(en.whole('job_cancelled', 'the job is cancelled')).toBe('the job is cancelled')
+  expect(en.full('job_cancelled', 'the job is cancelled')).toBe('the job is cancelled')
   expect(codeText('zh', 'order', 'something_new')).toBe('something_new')
 })

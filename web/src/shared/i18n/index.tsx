@@ -1,4 +1,4 @@
-// English and Chinese. A key is a key of the English texts, so that a missing one does not compile.
+// English and Chinese texts. Keys are those of the English table, so a missing key does not compile.
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { type Language, languageOf, useSettings } from '../settings'
 import { en } from './en'
@@ -10,16 +10,19 @@ export type Translate = (key: TextKey, values?: Values) => string
 
 const TEXTS: Record<Language, Record<TextKey, string>> = { en, zh }
 
-const NUMBERS = { en: new Intl.NumberFormat('en-GB'), zh: new Intl.NumberFormat('zh-CN') }
+/** The locale of numbers, money and dates. */
+export const LOCALES: Record<Language, string> = { en: 'en-US', zh: 'zh-CN' }
 
-/** The text with its `{values}` put in, numbers as the language writes them; `{count:day|days}` goes by the count. */
+const NUMBERS = { en: new Intl.NumberFormat(LOCALES.en), zh: new Intl.NumberFormat(LOCALES.zh) }
+
+/** The text with its `{placeholders}` filled. Numbers use the locale; `{count:day|days}` chooses singular or plural. */
 export function translate(language: Language, key: TextKey, values: Values = {}): string {
-  const show = (value: string | number) => (typeof value === 'number' ? NUMBERS[language].format(value) : value)
-  return TEXTS[language][key].replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+  const display = (value: string | number) => (typeof value === 'number' ? NUMBERS[language].format(value) : value)
+  return TEXTS[language][key].replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (placeholder, name: string, singular?: string, plural?: string) => {
     const value = values[name]
-    if (value === undefined) return whole
-    if (one === undefined) return show(value)
-    return (value === 1 ? one : many) ?? ''
+    if (value === undefined) return placeholder
+    if (singular === undefined) return display(value)
+    return (value === 1 ? singular : plural) ?? ''
   })
 }
 
@@ -39,12 +42,12 @@ export function useText(): Translate {
   return useMemo(() => (key, values) => translate(language, key, values), [language])
 }
 
-/** Is there a text of this name? Words of the API have one where people read them. */
+/** Whether the key exists. API values that are displayed have a key. */
 export function isTextKey(key: string): key is TextKey {
   return key in en
 }
 
-/** A word of the API in the reader's language, or as it is where we have none for it. */
+/** An API value in the current language; unchanged if there is no text for it. */
 export function useWord(): (group: 'status' | 'market' | 'memory' | 'role' | 'side' | 'cause' | 'decision' | 'node' | 'kind' | 'value' | 'source' | 'tag' | 'look' | 'provenance', word: string) => string {
   const t = useText()
   return useMemo(

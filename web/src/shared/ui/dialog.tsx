@@ -8,21 +8,21 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** The browser's own dialog: it keeps the focus inside, and gives it back. */
+/** The native dialog element: traps the focus and restores it on close. */
 export function Dialog({ className, label, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const pressed = useRef<EventTarget | null>(null)
+  const pressTarget = useRef<EventTarget | null>(null)
   useEffect(() => {
     const element = dialog.current
-    const back = document.activeElement
+    const previousFocus = document.activeElement
     if (element && !element.open) element.showModal()
     return () => {
       element?.close()
-      if (back instanceof HTMLElement) back.focus()
+      if (previousFocus instanceof HTMLElement) previousFocus.focus()
     }
   }, [])
   return (
-    // A click beside the sheet closes it; Escape does by itself.
+    // A click outside closes the dialog. The browser handles Escape.
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={dialog}
@@ -33,11 +33,11 @@ export function Dialog({ className, label, onClose, children }: DialogProps) {
         onClose()
       }}
       onMouseDown={(event) => {
-        pressed.current = event.target
+        pressTarget.current = event.target
       }}
       onClick={(event) => {
-        // A drag that ends beside it, as when a text is marked, is no click there.
-        if (event.target === dialog.current && pressed.current === dialog.current) onClose()
+        // A drag that ends outside, as when selecting text, is not a click.
+        if (event.target === dialog.current && pressTarget.current === dialog.current) onClose()
       }}
     >
       {children}
@@ -47,21 +47,21 @@ export function Dialog({ className, label, onClose, children }: DialogProps) {
 
 interface ConfirmProps {
   title: string
-  what: string
-  /** The word of what is done. */
+  description: string
+  /** The label of the confirm button. */
   action: string
-  onYes: () => void
+  onConfirm: () => void
   onClose: () => void
 }
 
-/** Asks before something is gone for good. */
-export function Confirm({ title, what, action, onYes, onClose }: ConfirmProps) {
+/** Asks for confirmation before an irreversible action. */
+export function Confirm({ title, description, action, onConfirm, onClose }: ConfirmProps) {
   const t = useText()
   return (
     <Dialog className="modal" label={title} onClose={onClose}>
       <div className="stack">
         <h2>{title}</h2>
-        <p className="second">{what}</p>
+        <p className="second">{description}</p>
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>
             {t('action.cancel')}
@@ -71,7 +71,7 @@ export function Confirm({ title, what, action, onYes, onClose }: ConfirmProps) {
             className="button danger"
             onClick={() => {
               onClose()
-              onYes()
+              onConfirm()
             }}
           >
             {action}

@@ -29,7 +29,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** A small picture beside a word; it says nothing by itself. */
+/** A decorative icon next to a label. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">

@@ -1,4 +1,4 @@
-// Small parts: tags, marks, tabs, figures.
+// Small components: tags, status marks, tabs, stats.
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react'
 import { useText, useWord } from '../i18n'
 
@@ -12,7 +12,7 @@ export function StatusMark({ status }: { status: string }) {
   )
 }
 
-/** Says that a model is rules, no language model. Nothing where it is one, or where nobody knows. */
+/** Labels a model that is not an LLM. Renders nothing for an LLM or if unknown. */
 export function HouseTag({ isLlm }: { isLlm: boolean | null | undefined }) {
   const t = useText()
   if (isLlm !== false) return null
@@ -45,11 +45,11 @@ interface TabsProps<T extends string> {
   children?: ReactNode
 }
 
-/** Tabs, walked by the arrow keys; the panel that they choose is their child. */
+/** Tabs with arrow-key navigation. The child is the selected panel. */
 export function Tabs<T extends string>({ label, value, choices, onChange, children }: TabsProps<T>) {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
-  const walk = (event: KeyboardEvent) => {
+  const onArrow = (event: KeyboardEvent) => {
     const at = choices.findIndex((choice) => choice.value === value)
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: choices.length - 1 }[event.key]
     if (to === undefined) return
@@ -61,7 +61,7 @@ export function Tabs<T extends string>({ label, value, choices, onChange, childr
   }
   return (
     <>
-      <div className="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={walk} tabIndex={-1}>
+      <div className="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={onArrow} tabIndex={-1}>
         {choices.map((choice) => (
           <button
             key={choice.value}
@@ -88,7 +88,7 @@ export function Tabs<T extends string>({ label, value, choices, onChange, childr
   )
 }
 
-/** A few choices side by side, one of which holds. */
+/** A segmented control. */
 export function Segments<T extends string>({ label, value, choices, onChange }: Omit<TabsProps<T>, 'children'>) {
   return (
     <div className="segments" role="group" aria-label={label}>
@@ -101,7 +101,7 @@ export function Segments<T extends string>({ label, value, choices, onChange }: 
   )
 }
 
-interface FigureProps {
+interface StatProps {
   name: string
   value: ReactNode
   note?: ReactNode
@@ -109,7 +109,7 @@ interface FigureProps {
   title?: string
 }
 
-export function Figure({ name, value, note, tone, title }: FigureProps) {
+export function Stat({ name, value, note, tone, title }: StatProps) {
   return (
     <div className="figure" title={title}>
       <dt>{name}</dt>

@@ -1,4 +1,4 @@
-// Where a day is not known to have seen nothing of its future: the mark, and the session that it comes from.
+// The mark of a day whose point-in-time state is unverified, and the session that caused it.
 import { Link } from '@tanstack/react-router'
 import type { PointInTimeReason } from '@/server/types'
 import { useFormat } from '@/shared/format'
@@ -10,7 +10,7 @@ interface Marked {
   point_in_time_reason?: PointInTimeReason | null
 }
 
-/** The mark, with its reason in words under the pointer. */
+/** The mark, with the reason in the tooltip. */
 export function UnverifiedTag({ provenance }: { provenance: Marked | null | undefined }) {
   const t = useText()
   if (provenance?.point_in_time !== 'unverified') return null
@@ -22,7 +22,7 @@ export function UnverifiedTag({ provenance }: { provenance: Marked | null | unde
   )
 }
 
-/** How the mark came, with a link to the job of the session that it comes from. */
+/** The reason, with a link to the job of the session that caused it. */
 export function UnverifiedReason({ reason }: { reason: PointInTimeReason }) {
   const t = useText()
   const format = useFormat()

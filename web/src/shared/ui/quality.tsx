@@ -1,4 +1,4 @@
-// Research quality, in a word: what degraded stands out, what is full stays quiet.
+// Research quality: degraded results stand out, full ones do not.
 import type { BooksFacts, DataQuality, DegradedDay, JobQuality, Research, Usage } from '@/server/types'
 import { useFormat } from '../format'
 import { type Translate, useText } from '../i18n'
@@ -14,7 +14,7 @@ export function QualityTag({ quality }: { quality: DataQuality | null | undefine
     if (missing.length === 0) return <Tag>{t('quality.full')}</Tag>
     return <Tag title={missing.join(', ')}>{t('quality.full.missing', { count: missing.length })}</Tag>
   }
-  const why = (quality.reason_codes ?? []).map((code) => `${reasons.whole(code)} (${code})`).join('; ')
+  const why = (quality.reason_codes ?? []).map((code) => `${reasons.full(code)} (${code})`).join('; ')
   return (
     <Tag kind={quality.state === 'failed' ? 'bad' : 'warn'} title={why}>
       {stateText(quality.state, t)}
@@ -22,7 +22,7 @@ export function QualityTag({ quality }: { quality: DataQuality | null | undefine
   )
 }
 
-/** A state of quality in words. */
+/** The text of a quality state. */
 export function stateText(state: string, t: Translate): string {
   switch (state) {
     case 'ok':
@@ -38,7 +38,7 @@ export function stateText(state: string, t: Translate): string {
   }
 }
 
-/** How many of a job's model-days are degraded, with the first reason. Nothing where none is. */
+/** The number of degraded and failed model-days of a job, with the first reason. Renders nothing if there are none. */
 export function JobQualityTag({ quality }: { quality: JobQuality }) {
   const t = useText()
   const format = useFormat()
@@ -51,7 +51,7 @@ export function JobQualityTag({ quality }: { quality: JobQuality }) {
     model: first.model,
     date: format.day(first.date),
     state: stateText(first.state, t),
-    reason: first.reason ? reasons.whole(first.reason) : '–',
+    reason: first.reason ? reasons.full(first.reason) : '–',
   })
   return (
     <>
@@ -69,7 +69,7 @@ export function JobQualityTag({ quality }: { quality: JobQuality }) {
   )
 }
 
-/** What the books say beside a summary. */
+/** Orders, fills and rejections of the ledger, shown next to a summary. */
 export function Books({ books }: { books: BooksFacts }) {
   const t = useText()
   const { orders, fills, rejections } = books
@@ -80,7 +80,7 @@ export function Books({ books }: { books: BooksFacts }) {
   )
 }
 
-/** What models cost, or that nobody knows. */
+/** The model cost, or that it is unknown. */
 export function useCost(): (usage: Usage) => string {
   const t = useText()
   const format = useFormat()
@@ -90,12 +90,12 @@ export function useCost(): (usage: Usage) => string {
   }
 }
 
-/** How many of the days are of full research, with the first reason why others are not. */
+/** The share of days with full research, and the first reason for the others. */
 export function QualityShare({ full, total, first }: { full: number; total: number; first?: DegradedDay | undefined }) {
   const t = useText()
   const format = useFormat()
   const reasons = useReasons()
-  const why = first && `${format.day(first.date)}, ${stateText(first.state, t)}: ${first.reason ? reasons.whole(first.reason) : '–'}`
+  const why = first && `${format.day(first.date)}, ${stateText(first.state, t)}: ${first.reason ? reasons.full(first.reason) : '–'}`
   if (total === 0) return null
   if (full === total) return <span className="second nowrap">{t('quality.all')}</span>
   return (

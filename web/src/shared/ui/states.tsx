@@ -1,4 +1,4 @@
-// The faces of a view that has nothing to show yet, or cannot.
+// Loading, empty and error states.
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { ApiError } from '@/server/client'
@@ -21,7 +21,7 @@ export function Loading({ rows = 6 }: { rows?: number }) {
 interface EmptyProps {
   title: string
   children?: ReactNode
-  /** The command that fills it. */
+  /** The command that adds data. */
   command?: string
 }
 
@@ -40,20 +40,20 @@ interface FailedProps {
   retry?: () => void
 }
 
-/** What went wrong, in words, and what can be done. */
+/** What went wrong, and what to do. */
 export function Failed({ error, retry }: FailedProps) {
   const t = useText()
   const code = useCode()
   const offline = error instanceof ApiError && error.status === 0
   const known = error instanceof ApiError && isCode('error', error.code) ? code('error', error.code) : null
-  const said = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
   return (
     <div className="note bad" role="alert">
       <Icon name="warn" />
       <div className="grow stack">
         <div>
           <strong title={error instanceof ApiError ? error.code : undefined}>{offline ? t('state.offline') : (known ?? t('state.failed'))}</strong>
-          {offline ? t('state.offline.why') : said}
+          {offline ? t('state.offline.why') : message}
         </div>
         {offline && <Command text="papertape serve" />}
         {retry && (
@@ -86,7 +86,7 @@ export function Note({ kind, title, children }: NoteProps) {
   )
 }
 
-/** A command to copy. */
+/** A command with a copy button. */
 export function Command({ text }: { text: string }) {
   const t = useText()
   const [copied, setCopied] = useState(false)

@@ -1,7 +1,7 @@
 //! The parts of an answer, in whatever format it came.
 
-use super::json::{self, Json, Members};
-use super::label::{self, Key};
+use super::json::{self, Json, JsonFields};
+use super::label::{self, FieldKey};
 use super::opinion::Opinions;
 use super::text::{clean, shorten};
 use super::{Action, Rating, Unparseable, number};
@@ -12,10 +12,10 @@ use rust_decimal::Decimal;
 /// The parts of one answer.
 #[derive(Debug)]
 pub(super) struct Fields {
-    opinion: Key,
+    opinion: FieldKey,
     opinions: Opinions,
     /// The other parts; the first value of a key counts.
-    values: Vec<(Key, Json)>,
+    values: Vec<(FieldKey, Json)>,
     /// The text outside every object.
     prose: String,
     /// What could not be parsed and was left out.
@@ -24,13 +24,13 @@ pub(super) struct Fields {
 
 /// A labeled text while its lines are being read.
 struct Section<'a> {
-    key: Key,
+    key: FieldKey,
     lines: Vec<&'a str>,
 }
 
 impl Fields {
     /// Finds the parts of an answer whose opinion has this key.
-    pub(super) fn read(text: &str, opinion: Key) -> Result<Self, Unparseable> {
+    pub(super) fn read(text: &str, opinion: FieldKey) -> Result<Self, Unparseable> {
         let text = clean(text);
         let bare = json::without_block(&text);
         if is_blank(bare) {
@@ -65,7 +65,7 @@ impl Fields {
 
     /// Takes an object's members, or those of the only object that it wraps. An object without an opinion is
     /// skipped; one in the middle of a sentence (`the format is {…}`) is cited.
-    fn take(&mut self, mut members: Members, is_answer: bool) -> Result<(), Unparseable> {
+    fn take(&mut self, mut members: JsonFields, is_answer: bool) -> Result<(), Unparseable> {
         loop {
             let is_opinion = |name: &str| label::meaning(name, self.opinion) == Some(self.opinion);
             let holds =
@@ -168,7 +168,7 @@ impl Fields {
         }
     }
 
-    fn put(&mut self, key: Key, value: String) {
+    fn put(&mut self, key: FieldKey, value: String) {
         if key == self.opinion {
             self.opinions.state(&value);
         } else {
@@ -195,21 +195,21 @@ impl Fields {
         self.notes
     }
 
-    fn value(&self, key: Key) -> Option<Json> {
+    fn value(&self, key: FieldKey) -> Option<Json> {
         self.values.iter().find(|(known, _)| *known == key).map(|(_, value)| value.clone())
     }
 
-    fn drop_value(&mut self, key: Key, why: &str) {
+    fn drop_value(&mut self, key: FieldKey, why: &str) {
         self.notes.push(format!("`{}` was left out: {why}", key.name()));
     }
 
     /// The text of an answer that labels none.
-    pub(super) fn main_text(&mut self, key: Key) -> String {
+    pub(super) fn main_text(&mut self, key: FieldKey) -> String {
         if self.value(key).is_none() && !self.prose.is_empty() { self.prose.clone() } else { self.text(key) }
     }
 
     /// A text; empty when it is missing.
-    pub(super) fn text(&mut self, key: Key) -> String {
+    pub(super) fn text(&mut self, key: FieldKey) -> String {
         let item = |item: &Json| match item {
             Json::Text(text) | Json::Word(text) => Some(format!("- {}", text.trim())),
             _ => None,
@@ -230,7 +230,7 @@ impl Fields {
     }
 
     /// An optional text on one line.
-    pub(super) fn optional_text(&mut self, key: Key) -> Option<String> {
+    pub(super) fn optional_text(&mut self, key: FieldKey) -> Option<String> {
         match self.value(key)? {
             Json::Null => None,
             Json::Text(text) | Json::Word(text) => {
@@ -244,7 +244,7 @@ impl Fields {
     }
 
     /// A size as written, parseable or not: an unparseable size must not look absent.
-    pub(super) fn size(&self, key: Key) -> Option<String> {
+    pub(super) fn size(&self, key: FieldKey) -> Option<String> {
         match self.value(key)? {
             Json::Null => None,
             other => Some(first_line(&other.to_string()).to_owned()).filter(|text| !number::is_none(text)),
@@ -252,12 +252,12 @@ impl Fields {
     }
 
     /// An optional price above zero.
-    pub(super) fn price(&mut self, key: Key) -> Option<Price> {
+    pub(super) fn price(&mut self, key: FieldKey) -> Option<Price> {
         self.positive(key).map(Price)
     }
 
     /// An optional number above zero: `2`, `$180.50`, `2x`, `2倍`.
-    pub(super) fn positive(&mut self, key: Key) -> Option<Decimal> {
+    pub(super) fn positive(&mut self, key: FieldKey) -> Option<Decimal> {
         let read = match self.value(key)? {
             Json::Null => return None,
             Json::Text(text) if number::is_none(&text) => return None,
@@ -289,7 +289,7 @@ fn is_quoted(line: &str) -> bool {
 }
 
 /// Whether a separate part begins here, so that it is not the value of the label above.
-fn begins_part(line: &str, opinion: Key) -> bool {
+fn begins_part(line: &str, opinion: FieldKey) -> bool {
     let bare = line.trim_start();
     is_quoted(line)
         || bare.starts_with(['#', '|'])

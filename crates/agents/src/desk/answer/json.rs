@@ -18,11 +18,11 @@ pub(super) enum Json {
     Word(String),
     Text(String),
     List(Vec<Json>),
-    Object(Members),
+    Object(JsonFields),
 }
 
 /// An object's members in order, duplicates included.
-pub(super) type Members = Vec<(String, Json)>;
+pub(super) type JsonFields = Vec<(String, Json)>;
 
 impl std::fmt::Display for Json {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,14 +45,14 @@ impl std::fmt::Display for Json {
 
 /// The outermost objects of a text, and the texts before, between and after them (one more than objects).
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) objects: Vec<Members>,
+pub(super) struct JsonObjectSpan {
+    pub(super) objects: Vec<JsonFields>,
     pub(super) texts: Vec<String>,
 }
 
 /// Finds the objects of a text. `None` when too many braces begin none: such a text is not an answer.
-pub(super) fn find(text: &str) -> Option<Found> {
-    let mut found = Found { objects: Vec::new(), texts: Vec::new() };
+pub(super) fn find(text: &str) -> Option<JsonObjectSpan> {
+    let mut found = JsonObjectSpan { objects: Vec::new(), texts: Vec::new() };
     let (mut begin, mut from, mut failures) = (0, 0, 0);
     while let Some(at) = text[from..].find('{').map(|at| from + at) {
         match object(&text[at..]) {
@@ -76,7 +76,7 @@ pub(super) fn find(text: &str) -> Option<Found> {
 }
 
 /// The object at the start of a text, and its length in bytes.
-pub(super) fn object(text: &str) -> Option<(Members, usize)> {
+pub(super) fn object(text: &str) -> Option<(JsonFields, usize)> {
     let mut reader = Reader { text, chars: text.char_indices().peekable() };
     match reader.value(0)? {
         Json::Object(members) => Some((members, reader.at())),
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    fn members(&mut self, depth: u32) -> Option<Members> {
+    fn members(&mut self, depth: u32) -> Option<JsonFields> {
         self.chars.next();
         let mut members = Vec::new();
         loop {

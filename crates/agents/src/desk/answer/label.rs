@@ -5,7 +5,7 @@ use crate::config::Language;
 
 /// The part of an answer that a label names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum FieldKey {
     Recommendation,
     Rationale,
     StrategicActions,
@@ -53,7 +53,7 @@ const OPINIONS: [&str; 26] = [
     "最终交易决策",
 ];
 
-impl Key {
+impl FieldKey {
     /// The keys of an answer whose opinion has this key.
     pub(super) const fn answer(self) -> &'static [Self] {
         match self {
@@ -215,7 +215,7 @@ impl Key {
 }
 
 /// The key that a label names in an answer whose opinion is `opinion`.
-pub(super) fn meaning(label: &str, opinion: Key) -> Option<Key> {
+pub(super) fn meaning(label: &str, opinion: FieldKey) -> Option<FieldKey> {
     if label.len() > 200 {
         return None;
     }
@@ -230,13 +230,13 @@ pub(super) fn meaning(label: &str, opinion: Key) -> Option<Key> {
 /// A line with a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Labeled<'a> {
-    pub(super) key: Key,
+    pub(super) key: FieldKey,
     /// The rest of the line; empty when the value is on the next lines.
     pub(super) value: &'a str,
 }
 
 /// Parses a line; `None` when it does not begin with a label.
-pub(super) fn line(line: &str, opinion: Key) -> Option<Labeled<'_>> {
+pub(super) fn line(line: &str, opinion: FieldKey) -> Option<Labeled<'_>> {
     let text = without_bullet(line.trim_start());
     let heading = text.starts_with('#');
     let text = text.trim_start_matches('#').trim_start();
@@ -258,15 +258,15 @@ pub(super) fn line(line: &str, opinion: Key) -> Option<Labeled<'_>> {
 
 /// A table at the start of the lines: its labeled values, and its number of lines. Accepts rows of a label
 /// and its value, and columns under a header row of labels.
-pub(super) fn table(lines: &[&str], opinion: Key) -> Option<(Vec<(Key, String)>, usize)> {
+pub(super) fn table(lines: &[&str], opinion: FieldKey) -> Option<(Vec<(FieldKey, String)>, usize)> {
     let first = cells(lines.first()?)?;
-    let named: Vec<Option<Key>> = first.iter().map(|cell| meaning(cell, opinion)).collect();
+    let named: Vec<Option<FieldKey>> = first.iter().map(|cell| meaning(cell, opinion)).collect();
     if named.iter().flatten().count() >= 2 && lines.get(1).is_some_and(|line| is_rule(line)) {
         let rows = lines[2..].iter().map_while(|line| cells(line));
         let rows: Vec<Vec<&str>> = rows.collect();
         let taken = 2 + rows.len();
         let values = rows.into_iter().flat_map(|row| {
-            let of = |(key, value): (&Option<Key>, &str)| Some(((*key)?, value.to_owned()));
+            let of = |(key, value): (&Option<FieldKey>, &str)| Some(((*key)?, value.to_owned()));
             named.iter().zip(row).filter_map(of).collect::<Vec<_>>()
         });
         return Some((values.collect(), taken));

@@ -49,8 +49,9 @@ impl Opinions {
             self.doubts.extend(named);
         }
         for sentence in sentences(line) {
-            self.doubts
-                .extend(statement(sentence).map(|said| Rating::mentioned(&said.value)).unwrap_or_default());
+            self.doubts.extend(
+                prose_opinion(sentence).map(|said| Rating::mentioned(&said.value)).unwrap_or_default(),
+            );
         }
         self.doubts.sort_unstable();
         self.doubts.dedup();
@@ -58,7 +59,7 @@ impl Opinions {
 
     /// The last sentence of an answer, which may state the opinion.
     pub(super) fn last(&mut self, line: &str) {
-        if let Some(said) = sentences(line).next_back().and_then(statement)
+        if let Some(said) = sentences(line).next_back().and_then(prose_opinion)
             && said.is_whole
         {
             self.state(&said.value);
@@ -102,7 +103,7 @@ const CHINESE_NOUNS: [&str; 6] = ["评级", "建议", "推荐", "决定", "决�
 /// Maximum length of an object such as `for the shares of Apple`.
 const MAX_OBJECT_CHARS: usize = 40;
 
-fn statement(sentence: &str) -> Option<Statement> {
+fn prose_opinion(sentence: &str) -> Option<Statement> {
     let plain = half_width(sentence).to_lowercase().replace(['*', '_', '`'], "");
     let plain = plain.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '#'));
     let english = OWNERS.iter().flat_map(|owner| plain.match_indices(owner)).filter_map(|(at, owner)| {

@@ -1,7 +1,7 @@
 //! The Portfolio Manager's answer.
 
 use super::fields::Fields;
-use super::label::Key;
+use super::label::FieldKey;
 use super::render::{Renderer, price_schema, properties, rating_schema, text_or_null, text_schema};
 use super::{Rating, Structured, Unparseable};
 use crate::config::Language;
@@ -43,24 +43,24 @@ impl Structured for PortfolioDecision {
     }
 
     fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable> {
-        let mut fields = Fields::read(text, Key::Rating)?;
+        let mut fields = Fields::read(text, FieldKey::Rating)?;
         let decision = Self {
             rating: fields.rating()?,
-            executive_summary: fields.main_text(Key::ExecutiveSummary),
-            investment_thesis: fields.text(Key::InvestmentThesis),
-            price_target: fields.price(Key::PriceTarget),
-            time_horizon: fields.optional_text(Key::TimeHorizon),
+            executive_summary: fields.main_text(FieldKey::ExecutiveSummary),
+            investment_thesis: fields.text(FieldKey::InvestmentThesis),
+            price_target: fields.price(FieldKey::PriceTarget),
+            time_horizon: fields.optional_text(FieldKey::TimeHorizon),
         };
         Ok((decision, fields.notes()))
     }
 
     fn render(&self, language: Language) -> String {
         let mut text = Renderer::new(language);
-        text.value(Key::Rating, self.rating.name(language));
-        text.text(Key::ExecutiveSummary, &self.executive_summary);
-        text.text(Key::InvestmentThesis, &self.investment_thesis);
-        text.price(Key::PriceTarget, self.price_target);
-        text.optional(Key::TimeHorizon, self.time_horizon.as_deref());
+        text.value(FieldKey::Rating, self.rating.name(language));
+        text.text(FieldKey::ExecutiveSummary, &self.executive_summary);
+        text.text(FieldKey::InvestmentThesis, &self.investment_thesis);
+        text.price(FieldKey::PriceTarget, self.price_target);
+        text.optional(FieldKey::TimeHorizon, self.time_horizon.as_deref());
         text.finish()
     }
 }

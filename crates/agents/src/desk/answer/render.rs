@@ -1,6 +1,6 @@
 //! Rendering of answers to text, and the schemas for requesting them.
 
-use super::label::{self, Key};
+use super::label::{self, FieldKey};
 use super::text::clean;
 use super::{Action, Rating};
 use crate::config::Language;
@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 /// Whether the line, apart from leading backslashes, would be parsed as more than plain text.
-fn is_structural(line: &str, opinion: Key) -> bool {
+fn is_structural(line: &str, opinion: FieldKey) -> bool {
     let line = line.trim_start_matches('\\');
     label::line(line, opinion).is_some()
         || line.trim_start().starts_with(['{', '`'])
@@ -22,7 +22,7 @@ fn is_structural(line: &str, opinion: Key) -> bool {
 pub(super) struct Renderer {
     language: Language,
     text: String,
-    opinion: Option<Key>,
+    opinion: Option<FieldKey>,
 }
 
 impl Renderer {
@@ -31,13 +31,13 @@ impl Renderer {
     }
 
     /// The answer's opinion, its first line.
-    pub(super) fn value(&mut self, key: Key, value: &str) {
+    pub(super) fn value(&mut self, key: FieldKey, value: &str) {
         self.opinion.get_or_insert(key);
         self.line(key, value);
     }
 
     /// A text. Lines that would be parsed as a label get a backslash in front.
-    pub(super) fn text(&mut self, key: Key, text: &str) {
+    pub(super) fn text(&mut self, key: FieldKey, text: &str) {
         let text = clean(text);
         let opinion = self.opinion.unwrap_or(key);
         let mut lines = text.split('\n');
@@ -52,17 +52,17 @@ impl Renderer {
         self.line(key, &whole);
     }
 
-    pub(super) fn optional(&mut self, key: Key, text: Option<&str>) {
+    pub(super) fn optional(&mut self, key: FieldKey, text: Option<&str>) {
         if let Some(text) = text {
             self.text(key, text);
         }
     }
 
-    pub(super) fn price(&mut self, key: Key, price: Option<Price>) {
+    pub(super) fn price(&mut self, key: FieldKey, price: Option<Price>) {
         self.number(key, price.map(|price| price.0));
     }
 
-    pub(super) fn number(&mut self, key: Key, number: Option<Decimal>) {
+    pub(super) fn number(&mut self, key: FieldKey, number: Option<Decimal>) {
         if let Some(number) = number {
             self.line(key, &number.normalize().to_string());
         }
@@ -77,7 +77,7 @@ impl Renderer {
         });
     }
 
-    fn line(&mut self, key: Key, value: &str) {
+    fn line(&mut self, key: FieldKey, value: &str) {
         let (label, colon) = match self.language {
             Language::En => (key.label(self.language), ": "),
             Language::Zh => (key.label(self.language), "："),

@@ -1,7 +1,7 @@
 //! The Research Manager's answer.
 
 use super::fields::Fields;
-use super::label::Key;
+use super::label::FieldKey;
 use super::render::{Renderer, properties, rating_schema, text_schema};
 use super::{Rating, Structured, Unparseable};
 use crate::config::Language;
@@ -34,20 +34,20 @@ impl Structured for ResearchPlan {
     }
 
     fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable> {
-        let mut fields = Fields::read(text, Key::Recommendation)?;
+        let mut fields = Fields::read(text, FieldKey::Recommendation)?;
         let plan = Self {
             recommendation: fields.rating()?,
-            rationale: fields.main_text(Key::Rationale),
-            strategic_actions: fields.text(Key::StrategicActions),
+            rationale: fields.main_text(FieldKey::Rationale),
+            strategic_actions: fields.text(FieldKey::StrategicActions),
         };
         Ok((plan, fields.notes()))
     }
 
     fn render(&self, language: Language) -> String {
         let mut text = Renderer::new(language);
-        text.value(Key::Recommendation, self.recommendation.name(language));
-        text.text(Key::Rationale, &self.rationale);
-        text.text(Key::StrategicActions, &self.strategic_actions);
+        text.value(FieldKey::Recommendation, self.recommendation.name(language));
+        text.text(FieldKey::Rationale, &self.rationale);
+        text.text(FieldKey::StrategicActions, &self.strategic_actions);
         text.finish()
     }
 }

@@ -1,7 +1,7 @@
 //! The Trader's answer.
 
 use super::fields::Fields;
-use super::label::Key;
+use super::label::FieldKey;
 use super::render::{
     Renderer, action_schema, number_schema, price_schema, properties, text_or_null, text_schema,
 };
@@ -58,28 +58,28 @@ impl Structured for TraderProposal {
     }
 
     fn read(text: &str) -> Result<(Self, Vec<String>), Unparseable> {
-        let mut fields = Fields::read(text, Key::Action)?;
+        let mut fields = Fields::read(text, FieldKey::Action)?;
         let proposal = Self {
             action: fields.action()?,
-            reasoning: fields.main_text(Key::Reasoning),
-            entry_price: fields.price(Key::EntryPrice),
-            stop_loss: fields.price(Key::StopLoss),
-            take_profit: fields.price(Key::TakeProfit),
-            leverage: fields.positive(Key::Leverage),
-            position_sizing: fields.size(Key::PositionSizing),
+            reasoning: fields.main_text(FieldKey::Reasoning),
+            entry_price: fields.price(FieldKey::EntryPrice),
+            stop_loss: fields.price(FieldKey::StopLoss),
+            take_profit: fields.price(FieldKey::TakeProfit),
+            leverage: fields.positive(FieldKey::Leverage),
+            position_sizing: fields.size(FieldKey::PositionSizing),
         };
         Ok((proposal, fields.notes()))
     }
 
     fn render(&self, language: Language) -> String {
         let mut text = Renderer::new(language);
-        text.value(Key::Action, self.action.name(language));
-        text.text(Key::Reasoning, &self.reasoning);
-        text.price(Key::EntryPrice, self.entry_price);
-        text.price(Key::StopLoss, self.stop_loss);
-        text.price(Key::TakeProfit, self.take_profit);
-        text.number(Key::Leverage, self.leverage);
-        text.optional(Key::PositionSizing, self.position_sizing.as_deref());
+        text.value(FieldKey::Action, self.action.name(language));
+        text.text(FieldKey::Reasoning, &self.reasoning);
+        text.price(FieldKey::EntryPrice, self.entry_price);
+        text.price(FieldKey::StopLoss, self.stop_loss);
+        text.price(FieldKey::TakeProfit, self.take_profit);
+        text.number(FieldKey::Leverage, self.leverage);
+        text.optional(FieldKey::PositionSizing, self.position_sizing.as_deref());
         text.proposal(self.action);
         text.finish()
     }

@@ -1,24 +1,24 @@
 //! The Bear Researcher: argues against owning the instrument.
 
-use super::{Duty, Role, Seat, Task, Work, debate};
+use super::{ProvenanceEffect, Role, RoleFuture, RolePrompt, RoleSpec, debate};
 use crate::config::Language;
-use crate::desk::Room;
-use crate::desk::case::Case;
+use crate::desk::DeskContext;
+use crate::desk::case::SymbolAnalysis;
 use crate::desk::config::{LlmKind, Phase};
 use crate::desk::state::Side;
-use crate::desk::talk::Talk;
+use crate::desk::talk::NodeConversation;
 use futures::FutureExt as _;
 
 /// Argues against owning the instrument.
 #[derive(Clone, Copy, Debug)]
 pub struct BearResearcher;
 
-static SEAT: Seat = Seat {
+static SEAT: RoleSpec = RoleSpec {
     node: "Bear Researcher",
     prompt: "desk/bear-researcher",
     phase: Phase::Research,
     llm: LlmKind::Quick,
-    duty: Duty::Argue(Side::Bear),
+    duty: ProvenanceEffect::Argue(Side::Bear),
     styled: true,
     tools: &[],
 };
@@ -27,28 +27,28 @@ static SEAT: Seat = Seat {
 impl Role for BearResearcher {
     type Answer = String;
 
-    fn seat(&self) -> &'static Seat {
+    fn seat(&self) -> &'static RoleSpec {
         &SEAT
     }
 
-    fn task(&self, room: &Room<'_>, case: &Case) -> Task {
+    fn task(&self, room: &DeskContext<'_>, case: &SymbolAnalysis) -> RolePrompt {
         debate::argue(room, case, Side::Bear)
     }
 
-    fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, String> {
+    fn work<'a>(&'a self, talk: NodeConversation<'a>) -> RoleFuture<'a, String> {
         talk.prose().boxed()
     }
 
-    fn enter(&self, case: &mut Case, argument: String, _: Language) {
+    fn apply_answer(&self, case: &mut SymbolAnalysis, argument: String, _: Language) {
         case.state.investment_debate_state.speak(Side::Bear, &argument);
         case.argued.insert(Side::Bear, argument);
     }
 
-    fn fall_back(&self, case: &mut Case, absence: &str) {
+    fn apply_fallback(&self, case: &mut SymbolAnalysis, absence: &str) {
         case.state.investment_debate_state.speak(Side::Bear, absence);
     }
 
-    fn lengths(&self, case: &Case) -> (usize, usize) {
+    fn transcript_lengths(&self, case: &SymbolAnalysis) -> (usize, usize) {
         debate::research_lengths(case)
     }
 }

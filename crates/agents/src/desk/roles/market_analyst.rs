@@ -1,23 +1,23 @@
 //! The Market Analyst: reads prices and indicators.
 
-use super::{Duty, Role, Seat, Task, Work, chars};
+use super::{ProvenanceEffect, Role, RoleFuture, RolePrompt, RoleSpec, chars};
 use crate::config::Language;
-use crate::desk::Room;
-use crate::desk::case::Case;
+use crate::desk::DeskContext;
+use crate::desk::case::SymbolAnalysis;
 use crate::desk::config::{LlmKind, Phase};
-use crate::desk::talk::Talk;
+use crate::desk::talk::NodeConversation;
 use futures::FutureExt as _;
 
 /// Reads prices and indicators.
 #[derive(Clone, Copy, Debug)]
 pub struct MarketAnalyst;
 
-static SEAT: Seat = Seat {
+static SEAT: RoleSpec = RoleSpec {
     node: "Market Analyst",
     prompt: "desk/market-analyst",
     phase: Phase::Analyst,
     llm: LlmKind::Quick,
-    duty: Duty::Other,
+    duty: ProvenanceEffect::Other,
     styled: true,
     tools: &["get_snapshot", "get_price", "get_bars", "get_indicators"],
 };
@@ -26,27 +26,27 @@ static SEAT: Seat = Seat {
 impl Role for MarketAnalyst {
     type Answer = String;
 
-    fn seat(&self) -> &'static Seat {
+    fn seat(&self) -> &'static RoleSpec {
         &SEAT
     }
 
-    fn task(&self, room: &Room<'_>, _: &Case) -> Task {
-        Task::plain(room, "desk/analyst-task")
+    fn task(&self, room: &DeskContext<'_>, _: &SymbolAnalysis) -> RolePrompt {
+        RolePrompt::plain(room, "desk/analyst-task")
     }
 
-    fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, String> {
+    fn work<'a>(&'a self, talk: NodeConversation<'a>) -> RoleFuture<'a, String> {
         talk.report().boxed()
     }
 
-    fn enter(&self, case: &mut Case, report: String, _: Language) {
+    fn apply_answer(&self, case: &mut SymbolAnalysis, report: String, _: Language) {
         case.state.market_report = report;
     }
 
-    fn fall_back(&self, case: &mut Case, absence: &str) {
+    fn apply_fallback(&self, case: &mut SymbolAnalysis, absence: &str) {
         absence.clone_into(&mut case.state.market_report);
     }
 
-    fn lengths(&self, case: &Case) -> (usize, usize) {
+    fn transcript_lengths(&self, case: &SymbolAnalysis) -> (usize, usize) {
         (0, chars(&case.state.market_report))
     }
 }

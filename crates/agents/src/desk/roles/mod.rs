@@ -31,21 +31,21 @@ pub use research_manager::ResearchManager;
 pub use sentiment_analyst::SentimentAnalyst;
 pub use trader::Trader;
 
-use super::Room;
-use super::case::Case;
+use super::DeskContext;
+use super::case::SymbolAnalysis;
 use super::config::{Analyst, LlmKind, Phase};
 use super::state::Side;
-use super::talk::{Talk, Worked};
+use super::talk::{NodeConversation, NodeResult};
 use crate::config::Language;
 use papertape_core::ports::BoxFuture;
-use papertape_core::record::Implied;
-use papertape_core::tape::{NodeFailure, Stop};
+use papertape_core::record::DerivedRow;
+use papertape_core::tape::{NodeFailure, SessionStop};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// A role's place in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct RoleSpec {
     /// The node's name, `Bull Researcher`.
     pub node: &'static str,
     /// The name of its system prompt.
@@ -55,7 +55,7 @@ pub struct Seat {
     /// The model it uses.
     pub llm: LlmKind,
     /// The effect of its answer on the provenance of the research.
-    pub duty: Duty,
+    pub duty: ProvenanceEffect,
     /// Whether the desk's analysis style applies to it.
     pub styled: bool,
     /// The tools it may call.
@@ -64,7 +64,7 @@ pub struct Seat {
 
 /// The effect of an answer on the provenance of the research.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Duty {
+pub enum ProvenanceEffect {
     /// It covers a side of the debate.
     Argue(Side),
     /// It decides the debate.
@@ -75,14 +75,14 @@ pub enum Duty {
 
 /// A role's prompt with its values, and the rows for the market data in it.
 #[derive(Debug)]
-pub struct Task {
+pub struct RolePrompt {
     pub(super) prompt: &'static str,
     pub(super) values: Map<String, Value>,
-    pub(super) shown: Vec<Implied>,
+    pub(super) shown: Vec<DerivedRow>,
 }
 
 /// A role's work as a future: an answer, a failure or a stop.
-pub type Work<'a, A> = BoxFuture<'a, Result<Result<Worked<A>, NodeFailure>, Stop>>;
+pub type RoleFuture<'a, A> = BoxFuture<'a, Result<Result<NodeResult<A>, NodeFailure>, SessionStop>>;
 
 /// A role.
 #[expect(private_interfaces, reason = "a role is public by its name; only the desk can work with it")]
@@ -91,22 +91,22 @@ pub trait Role: Send + Sync {
     type Answer: Send;
 
     /// Its place in the graph.
-    fn seat(&self) -> &'static Seat;
+    fn seat(&self) -> &'static RoleSpec;
 
     /// Its prompt.
-    fn task(&self, room: &Room<'_>, case: &Case) -> Task;
+    fn task(&self, room: &DeskContext<'_>, case: &SymbolAnalysis) -> RolePrompt;
 
     /// Its conversation with the model, which determines the format of its answer.
-    fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, Self::Answer>;
+    fn work<'a>(&'a self, talk: NodeConversation<'a>) -> RoleFuture<'a, Self::Answer>;
 
     /// Writes its answer to the state, as text.
-    fn enter(&self, case: &mut Case, answer: Self::Answer, language: Language);
+    fn apply_answer(&self, case: &mut SymbolAnalysis, answer: Self::Answer, language: Language);
 
     /// Writes the fallback text to the state.
-    fn fall_back(&self, case: &mut Case, absence: &str);
+    fn apply_fallback(&self, case: &mut SymbolAnalysis, absence: &str);
 
     /// The lengths of its debate and of its own text in the state, in characters.
-    fn lengths(&self, case: &Case) -> (usize, usize);
+    fn transcript_lengths(&self, case: &SymbolAnalysis) -> (usize, usize);
 }
 
 /// The selected analysts in graph order.
@@ -135,21 +135,21 @@ pub(crate) fn sequence(debate: u32, risk: u32) -> Vec<(&'static str, u32)> {
     debate.chain(judged).chain(risk).chain([(PortfolioManager.seat().node, 1)]).collect()
 }
 
-impl Task {
+impl RolePrompt {
     /// A prompt with only the symbol and the day.
-    fn plain(room: &Room<'_>, prompt: &'static str) -> Self {
+    fn plain(room: &DeskContext<'_>, prompt: &'static str) -> Self {
         let (values, _) = room.facts.prices();
         Self { prompt, values, shown: Vec::new() }
     }
 
     /// A prompt with the symbol's prices.
-    fn with_prices(room: &Room<'_>, prompt: &'static str) -> Self {
+    fn with_prices(room: &DeskContext<'_>, prompt: &'static str) -> Self {
         let (values, shown) = room.facts.prices();
         Self { prompt, values, shown }
     }
 
     /// A prompt with the symbol's prices, the account and its limits.
-    fn with_account(room: &Room<'_>, prompt: &'static str) -> Self {
+    fn with_account(room: &DeskContext<'_>, prompt: &'static str) -> Self {
         let (values, shown) = room.facts.account();
         Self { prompt, values, shown }
     }

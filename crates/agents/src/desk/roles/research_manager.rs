@@ -1,24 +1,24 @@
 //! The Research Manager: decides the debate and turns it into a plan.
 
-use super::{Duty, Role, Seat, Task, Work, debate};
+use super::{ProvenanceEffect, Role, RoleFuture, RolePrompt, RoleSpec, debate};
 use crate::config::Language;
-use crate::desk::Room;
+use crate::desk::DeskContext;
 use crate::desk::answer::{ResearchPlan, Structured as _};
-use crate::desk::case::Case;
+use crate::desk::case::SymbolAnalysis;
 use crate::desk::config::{LlmKind, Phase};
-use crate::desk::talk::Talk;
+use crate::desk::talk::NodeConversation;
 use futures::FutureExt as _;
 
 /// Decides the debate and turns it into a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ResearchManager;
 
-static SEAT: Seat = Seat {
+static SEAT: RoleSpec = RoleSpec {
     node: "Research Manager",
     prompt: "desk/research-manager",
     phase: Phase::Research,
     llm: LlmKind::Deep,
-    duty: Duty::JudgeResearch,
+    duty: ProvenanceEffect::JudgeResearch,
     styled: false,
     tools: &[],
 };
@@ -27,30 +27,30 @@ static SEAT: Seat = Seat {
 impl Role for ResearchManager {
     type Answer = ResearchPlan;
 
-    fn seat(&self) -> &'static Seat {
+    fn seat(&self) -> &'static RoleSpec {
         &SEAT
     }
 
-    fn task(&self, room: &Room<'_>, case: &Case) -> Task {
-        Task::with_prices(room, "desk/research-manager-task").materials(case.debate())
+    fn task(&self, room: &DeskContext<'_>, case: &SymbolAnalysis) -> RolePrompt {
+        RolePrompt::with_prices(room, "desk/research-manager-task").materials(case.debate())
     }
 
-    fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, ResearchPlan> {
+    fn work<'a>(&'a self, talk: NodeConversation<'a>) -> RoleFuture<'a, ResearchPlan> {
         talk.structured().boxed()
     }
 
-    fn enter(&self, case: &mut Case, plan: ResearchPlan, language: Language) {
+    fn apply_answer(&self, case: &mut SymbolAnalysis, plan: ResearchPlan, language: Language) {
         case.state.investment_plan = plan.render(language);
         case.state.investment_debate_state.judge(&case.state.investment_plan);
         case.plan = Some(plan);
     }
 
-    fn fall_back(&self, case: &mut Case, absence: &str) {
+    fn apply_fallback(&self, case: &mut SymbolAnalysis, absence: &str) {
         absence.clone_into(&mut case.state.investment_plan);
         case.state.investment_debate_state.judge(absence);
     }
 
-    fn lengths(&self, case: &Case) -> (usize, usize) {
+    fn transcript_lengths(&self, case: &SymbolAnalysis) -> (usize, usize) {
         debate::research_lengths(case)
     }
 }

@@ -1,25 +1,25 @@
 //! The Trader: turns the research plan into a proposal for the account. It sees the plan, the account, exact
 //! prices and its memory, and never a report or news.
 
-use super::{Duty, Role, Seat, Task, Work, chars};
+use super::{ProvenanceEffect, Role, RoleFuture, RolePrompt, RoleSpec, chars};
 use crate::config::Language;
-use crate::desk::Room;
+use crate::desk::DeskContext;
 use crate::desk::answer::{Structured as _, TraderProposal};
-use crate::desk::case::Case;
+use crate::desk::case::SymbolAnalysis;
 use crate::desk::config::{LlmKind, Phase};
-use crate::desk::talk::Talk;
+use crate::desk::talk::NodeConversation;
 use futures::FutureExt as _;
 
 /// Turns the research plan into a proposal for the account.
 #[derive(Clone, Copy, Debug)]
 pub struct Trader;
 
-static SEAT: Seat = Seat {
+static SEAT: RoleSpec = RoleSpec {
     node: "Trader",
     prompt: "desk/trader",
     phase: Phase::Trading,
     llm: LlmKind::Quick,
-    duty: Duty::Other,
+    duty: ProvenanceEffect::Other,
     styled: false,
     tools: &[],
 };
@@ -28,30 +28,30 @@ static SEAT: Seat = Seat {
 impl Role for Trader {
     type Answer = TraderProposal;
 
-    fn seat(&self) -> &'static Seat {
+    fn seat(&self) -> &'static RoleSpec {
         &SEAT
     }
 
-    fn task(&self, room: &Room<'_>, case: &Case) -> Task {
-        Task::with_account(room, "desk/trader-task")
+    fn task(&self, room: &DeskContext<'_>, case: &SymbolAnalysis) -> RolePrompt {
+        RolePrompt::with_account(room, "desk/trader-task")
             .value("past_context", case.memory.as_str())
             .materials(case.research_plan())
     }
 
-    fn work<'a>(&'a self, talk: Talk<'a>) -> Work<'a, TraderProposal> {
+    fn work<'a>(&'a self, talk: NodeConversation<'a>) -> RoleFuture<'a, TraderProposal> {
         talk.structured().boxed()
     }
 
-    fn enter(&self, case: &mut Case, proposal: TraderProposal, language: Language) {
+    fn apply_answer(&self, case: &mut SymbolAnalysis, proposal: TraderProposal, language: Language) {
         case.state.trader_investment_plan = proposal.render(language);
         case.proposal = Some(proposal);
     }
 
-    fn fall_back(&self, case: &mut Case, absence: &str) {
+    fn apply_fallback(&self, case: &mut SymbolAnalysis, absence: &str) {
         absence.clone_into(&mut case.state.trader_investment_plan);
     }
 
-    fn lengths(&self, case: &Case) -> (usize, usize) {
+    fn transcript_lengths(&self, case: &SymbolAnalysis) -> (usize, usize) {
         let history = &case.state.investment_debate_state.history;
         (chars(history), chars(&case.state.trader_investment_plan))
     }

@@ -155,7 +155,7 @@ impl CutCode {
 
 /// A recorded adjustment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct Adjustment {
     /// The instrument.
     pub symbol: Symbol,
     /// The reason code.
@@ -173,5 +173,5 @@ pub struct Sizing {
     /// Closing orders, then opening ones, each sorted by symbol.
     pub orders: Vec<PlannedOrder>,
     /// Sorted by symbol.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<Adjustment>,
 }

@@ -1,10 +1,10 @@
 //! From target positions to orders: closing first, then opening within the cash and the caps.
 
-use super::target::{Frame, Wish, wish};
-use super::{Cut, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
+use super::target::{SizingContext, TargetPosition, wish};
+use super::{Adjustment, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
 use papertape_core::broker::{
-    Books, OpeningNeeds, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve, check_protection,
-    needed_to_open, submit,
+    Books, OpeningNeeds, Order, Quote, QuoteState, RejectCode, Rejection, Side, approve,
+    check_stop_and_leverage, initial_margin_requirement, submit,
 };
 use papertape_core::id::Symbol;
 use papertape_core::money::{Price, Quantity};
@@ -16,7 +16,7 @@ const ROUNDS: usize = 12;
 
 /// The adjustments so far.
 #[derive(Debug, Default)]
-pub(super) struct Cuts(Vec<Cut>);
+pub(super) struct Cuts(Vec<Adjustment>);
 
 impl Cuts {
     pub(super) fn add(
@@ -27,13 +27,13 @@ impl Cuts {
         numbers: &[(&str, Decimal)],
     ) {
         let numbers = numbers.iter().map(|(name, value)| ((*name).to_owned(), value.normalize())).collect();
-        self.0.push(Cut { symbol: symbol.clone(), code, message, numbers });
+        self.0.push(Adjustment { symbol: symbol.clone(), code, message, numbers });
     }
 
     fn refused(&mut self, symbol: &Symbol, rejection: &Rejection) {
         let message = format!("{} ({})", rejection.message, rejection.code);
         let numbers = rejection.numbers.clone();
-        self.0.push(Cut { symbol: symbol.clone(), code: CutCode::Refused, message, numbers });
+        self.0.push(Adjustment { symbol: symbol.clone(), code: CutCode::Refused, message, numbers });
     }
 }
 
@@ -50,18 +50,18 @@ pub fn size(
     let mut trial = books.clone();
     let marks = marks(books, quotes);
     let equity = books.account().equity(&marks).map_or(Decimal::ZERO, |equity| equity.0);
-    let frame = Frame { books, config, equity };
-    let wishes: Vec<Wish<'_>> = decisions
+    let frame = SizingContext { books, config, equity };
+    let wishes: Vec<TargetPosition<'_>> = decisions
         .iter()
         .filter_map(|(symbol, decision)| wish(frame, symbol, decision, quotes.get(symbol), &mut cuts))
         .collect();
 
     let mut orders: Vec<PlannedOrder> =
         wishes.iter().filter_map(|wish| close(frame, wish, &mut trial, &mut cuts)).collect();
-    let mut openings: Vec<Opening<'_>> =
+    let mut openings: Vec<OpenIntent<'_>> =
         wishes.iter().filter_map(|wish| opening(frame, wish, &trial, &mut cuts)).collect();
-    within_gross(frame, &mut openings, &trial, &marks, &mut cuts);
-    within_cash(frame, &mut openings, &trial, &marks, &mut cuts);
+    cap_gross_exposure(frame, &mut openings, &trial, &marks, &mut cuts);
+    cap_to_cash(frame, &mut openings, &trial, &marks, &mut cuts);
     for opening in &openings {
         orders.extend(open(frame, opening, &mut trial, &mut cuts));
     }
@@ -81,7 +81,12 @@ fn marks(books: &Books, quotes: &BTreeMap<Symbol, Quote>) -> BTreeMap<Symbol, Pr
 }
 
 /// The closing order of a target position, tried on the books.
-fn close(frame: Frame<'_>, wish: &Wish<'_>, trial: &mut Books, cuts: &mut Cuts) -> Option<PlannedOrder> {
+fn close(
+    frame: SizingContext<'_>,
+    wish: &TargetPosition<'_>,
+    trial: &mut Books,
+    cuts: &mut Cuts,
+) -> Option<PlannedOrder> {
     if wish.close <= Decimal::ZERO {
         return None;
     }
@@ -116,7 +121,7 @@ fn close(frame: Frame<'_>, wish: &Wish<'_>, trial: &mut Books, cuts: &mut Cuts) 
     placed(trial, wish.quote, order, cuts)
 }
 
-fn reason(wish: &Wish<'_>, quantity: Decimal, held: Decimal) -> String {
+fn reason(wish: &TargetPosition<'_>, quantity: Decimal, held: Decimal) -> String {
     let quantity = quantity.normalize();
     let sizing = wish.proposal.and_then(|proposal| proposal.position_sizing.as_deref());
     let sizing = sizing.map(|text| format!(", sized `{}`", text.chars().take(60).collect::<String>()));
@@ -167,8 +172,8 @@ fn capped<T>(decision: &Result<T, Rejection>) -> Option<(&Rejection, Quantity)> 
 }
 
 /// A position to open or increase.
-struct Opening<'a> {
-    wish: &'a Wish<'a>,
+struct OpenIntent<'a> {
+    wish: &'a TargetPosition<'a>,
     side: Side,
     /// Above zero, exact.
     quantity: Decimal,
@@ -179,7 +184,7 @@ struct Opening<'a> {
     target: Option<Price>,
 }
 
-impl Opening<'_> {
+impl OpenIntent<'_> {
     fn value(&self) -> Decimal {
         self.quantity.saturating_mul(self.wish.price.0)
     }
@@ -197,20 +202,32 @@ impl Opening<'_> {
     }
 
     /// The cash that the quantity needs, and the part of it that is not fees.
-    fn needs(&self, frame: Frame<'_>, quantity: Decimal) -> Option<(Decimal, Decimal)> {
+    fn needs(&self, frame: SizingContext<'_>, quantity: Decimal) -> Option<(Decimal, Decimal)> {
         if quantity <= Decimal::ZERO {
             return Some((Decimal::ZERO, Decimal::ZERO));
         }
         let (profile, wish) = (frame.books.profile(), self.wish);
         let at = (wish.symbol, wish.quote.day);
-        let needs =
-            needed_to_open(profile, at, self.side, Quantity(quantity), wish.price, self.effective).ok()?;
+        let needs = initial_margin_requirement(
+            profile,
+            at,
+            self.side,
+            Quantity(quantity),
+            wish.price,
+            self.effective,
+        )
+        .ok()?;
         Some((needs.total().ok()?.0, needs.margin.0))
     }
 }
 
 /// The opening part of a target position, with leverage, stop and target that the broker accepts.
-fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut Cuts) -> Option<Opening<'a>> {
+fn opening<'a>(
+    frame: SizingContext<'_>,
+    wish: &'a TargetPosition<'a>,
+    trial: &Books,
+    cuts: &mut Cuts,
+) -> Option<OpenIntent<'a>> {
     if wish.open.is_zero() {
         return None;
     }
@@ -247,10 +264,10 @@ fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut C
     };
     // Each round fixes one thing, and there are four.
     for _ in 0..5 {
-        match check_protection(trial.account(), profile, wish.quote, order.clone()) {
+        match check_stop_and_leverage(trial.account(), profile, wish.quote, order.clone()) {
             Ok(_) => break,
             Err(rejection) => {
-                if !mend(&mut order, &rejection, cuts) {
+                if !relax_protection(&mut order, &rejection, cuts) {
                     cuts.refused(symbol, &rejection);
                     return None;
                 }
@@ -258,7 +275,7 @@ fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut C
         }
     }
     let effective = order.leverage.or(position.map(|position| position.leverage)).unwrap_or(Decimal::ONE);
-    Some(Opening {
+    Some(OpenIntent {
         wish,
         side,
         quantity: wish.open.abs(),
@@ -270,7 +287,7 @@ fn opening<'a>(frame: Frame<'_>, wish: &'a Wish<'a>, trial: &Books, cuts: &mut C
 }
 
 /// Fixes leverage, stop or target that the broker rejects; false when it cannot.
-fn mend(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -> bool {
+fn relax_protection(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -> bool {
     let numbers: Vec<(&str, Decimal)> =
         rejection.numbers.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let (code, what) = match rejection.code {
@@ -302,9 +319,9 @@ fn mend(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -> bool {
 }
 
 /// Scales opening orders so that all positions together stay within the cap.
-fn within_gross(
-    frame: Frame<'_>,
-    openings: &mut [Opening<'_>],
+fn cap_gross_exposure(
+    frame: SizingContext<'_>,
+    openings: &mut [OpenIntent<'_>],
     trial: &Books,
     marks: &BTreeMap<Symbol, Price>,
     cuts: &mut Cuts,
@@ -319,7 +336,7 @@ fn within_gross(
     let gross = held.chain(waiting).fold(Decimal::ZERO, Decimal::saturating_add);
     let cap = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.gross_cap);
     let room = (cap - gross).max(Decimal::ZERO);
-    let wanted = openings.iter().map(Opening::value).fold(Decimal::ZERO, Decimal::saturating_add);
+    let wanted = openings.iter().map(OpenIntent::value).fold(Decimal::ZERO, Decimal::saturating_add);
     if wanted <= room || wanted.is_zero() {
         return;
     }
@@ -352,9 +369,9 @@ fn scaled(quantity: Decimal, part: Decimal, whole: Decimal) -> Decimal {
 }
 
 /// Scales opening orders to the cash, pro rata, and rounds them down to whole lots.
-fn within_cash(
-    frame: Frame<'_>,
-    openings: &mut Vec<Opening<'_>>,
+fn cap_to_cash(
+    frame: SizingContext<'_>,
+    openings: &mut Vec<OpenIntent<'_>>,
     trial: &Books,
     marks: &BTreeMap<Symbol, Price>,
     cuts: &mut Cuts,
@@ -434,20 +451,26 @@ fn waiting(books: &Books, marks: &BTreeMap<Symbol, Price>) -> Decimal {
             let price = marks.get(&order.symbol)?;
             let leverage = order.leverage.unwrap_or(Decimal::ONE);
             let at = (&order.symbol, books.reached().unwrap_or(pending.placed_on));
-            let needs = needed_to_open(books.profile(), at, order.side, order.quantity, *price, leverage);
+            let needs =
+                initial_margin_requirement(books.profile(), at, order.side, order.quantity, *price, leverage);
             needs.and_then(OpeningNeeds::total).ok()
         })
         .fold(Decimal::ZERO, |sum, money| sum.saturating_add(money.0))
 }
 
-fn open(frame: Frame<'_>, opening: &Opening<'_>, trial: &mut Books, cuts: &mut Cuts) -> Option<PlannedOrder> {
+fn open(
+    frame: SizingContext<'_>,
+    opening: &OpenIntent<'_>,
+    trial: &mut Books,
+    cuts: &mut Cuts,
+) -> Option<PlannedOrder> {
     let held =
         frame.books.account().position(opening.wish.symbol).map_or(Decimal::ZERO, |held| held.quantity.0);
     placed(trial, opening.wish.quote, opening.order(opening.quantity, held), cuts)
 }
 
 /// Rounds down to whole lots, and records the remainder.
-fn whole(frame: Frame<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) -> Decimal {
+fn whole(frame: SizingContext<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) -> Decimal {
     let quantity = whole_lots(frame, symbol, wanted);
     if quantity < wanted && !frame.books.profile().fractional {
         let lot = frame.books.profile().lot_rule(symbol).step;
@@ -458,12 +481,17 @@ fn whole(frame: Frame<'_>, symbol: &Symbol, wanted: Decimal, cuts: &mut Cuts) ->
     quantity
 }
 
-fn whole_lots(frame: Frame<'_>, symbol: &Symbol, quantity: Decimal) -> Decimal {
+fn whole_lots(frame: SizingContext<'_>, symbol: &Symbol, quantity: Decimal) -> Decimal {
     frame.books.profile().round_to_lot(symbol, Quantity(quantity)).0
 }
 
 /// Whether the order is below the minimum, which is recorded as a cut.
-fn too_small(frame: Frame<'_>, wish: &Wish<'_>, quantity: Decimal, cuts: &mut Cuts) -> bool {
+fn too_small(
+    frame: SizingContext<'_>,
+    wish: &TargetPosition<'_>,
+    quantity: Decimal,
+    cuts: &mut Cuts,
+) -> bool {
     let value = quantity.saturating_mul(wish.price.0);
     let least = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.least_order);
     if value >= least {

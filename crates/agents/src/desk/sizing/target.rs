@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 
 /// The target position of one symbol. Quantities are exact, not rounded to lots.
 #[derive(Clone, Debug)]
-pub(super) struct Wish<'a> {
+pub(super) struct TargetPosition<'a> {
     pub(super) symbol: &'a Symbol,
     pub(super) quote: &'a Quote,
     pub(super) price: Price,
@@ -25,7 +25,7 @@ pub(super) struct Wish<'a> {
 
 /// The common inputs of all decisions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<'a> {
+pub(super) struct SizingContext<'a> {
     pub(super) books: &'a Books,
     pub(super) config: &'a SizingConfig,
     /// The account's value at today's prices.
@@ -34,12 +34,12 @@ pub(super) struct Frame<'a> {
 
 /// The decision's target position; `None` when nothing changes.
 pub(super) fn wish<'a>(
-    frame: Frame<'_>,
+    frame: SizingContext<'_>,
     symbol: &'a Symbol,
     decision: &'a Decision,
     quote: Option<&'a Quote>,
     cuts: &mut Cuts,
-) -> Option<Wish<'a>> {
+) -> Option<TargetPosition<'a>> {
     let (rating, proposal) = match decision {
         Decision::None { why } => {
             cuts.add(symbol, CutCode::NoDecision, format!("There is no decision: {why}"), &[]);
@@ -87,8 +87,15 @@ pub(super) fn wish<'a>(
         },
     };
     let held = frame.books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0);
-    let mut wish =
-        Wish { symbol, quote, price, rating, proposal: agreeing, close: Decimal::ZERO, open: Decimal::ZERO };
+    let mut wish = TargetPosition {
+        symbol,
+        quote,
+        price,
+        rating,
+        proposal: agreeing,
+        close: Decimal::ZERO,
+        open: Decimal::ZERO,
+    };
     let sized = if rating.direction() > 0 {
         up(frame, &mut wish, held, size, cuts)
     } else {
@@ -104,8 +111,8 @@ pub(super) fn wish<'a>(
 
 /// Upwards: a short position is covered in full; a long one is increased to the target, never reduced.
 fn up(
-    frame: Frame<'_>,
-    wish: &mut Wish<'_>,
+    frame: SizingContext<'_>,
+    wish: &mut TargetPosition<'_>,
     held: Decimal,
     size: Option<Size>,
     cuts: &mut Cuts,
@@ -125,8 +132,8 @@ fn up(
 
 /// Downwards: a long position is reduced, never increased; only the table's weight opens a short one.
 fn down(
-    frame: Frame<'_>,
-    wish: &mut Wish<'_>,
+    frame: SizingContext<'_>,
+    wish: &mut TargetPosition<'_>,
     held: Decimal,
     size: Option<Size>,
     cuts: &mut Cuts,
@@ -174,7 +181,7 @@ fn down(
     Some(())
 }
 
-impl Frame<'_> {
+impl SizingContext<'_> {
     /// The cap of one symbol in money.
     fn cap(self) -> Option<Decimal> {
         self.share(self.config.symbol_cap)
@@ -187,7 +194,7 @@ impl Frame<'_> {
 
 /// The resulting value of a position, in money. Fractions give the resulting position; quantities and money
 /// are added to it.
-fn aim(frame: Frame<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal) -> Option<Decimal> {
+fn aim(frame: SizingContext<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal) -> Option<Decimal> {
     let value = match size.amount {
         Amount::Portfolio(share) => return frame.share(share),
         Amount::Position(share) => return cap.checked_mul(share),
@@ -198,7 +205,7 @@ fn aim(frame: Frame<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal)
 }
 
 /// The quantity by which a position is reduced, in shares or units.
-fn reduction(frame: Frame<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
+fn reduction(frame: SizingContext<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
     let quantity = match size.amount {
         Amount::Portfolio(share) => frame.share(share)?.checked_div(price.0)?,
         Amount::Position(share) => held.checked_mul(share)?,

@@ -1,7 +1,7 @@
 //! How much an amount of money buys.
 
 use crate::broker::profile::MarketProfile;
-use crate::broker::{OpeningNeeds, needed_to_open};
+use crate::broker::{OpeningNeeds, initial_margin_requirement};
 use crate::id::Symbol;
 use crate::ledger::Side;
 use crate::money::{Money, Price, Quantity};
@@ -25,7 +25,7 @@ pub fn affordable(
     let fits = |steps: Decimal| {
         let needed = steps.checked_mul(step).is_some_and(|quantity| {
             let quantity = Quantity(quantity);
-            let needed = needed_to_open(profile, at, side, quantity, reference, leverage);
+            let needed = initial_margin_requirement(profile, at, side, quantity, reference, leverage);
             needed.and_then(OpeningNeeds::total).is_ok_and(|needed| needed <= money)
         });
         steps.is_zero() || needed

@@ -16,9 +16,9 @@ pub use schedule::{
 };
 pub use slippage::{FillTiming, SlippageRule};
 
-use super::profile::{MarketProfile, bps_of_one};
+use super::profile::{MarketProfile, basis_points_per_unit};
 use crate::id::Symbol;
-use crate::ledger::{LedgerError, Side, exact};
+use crate::ledger::{LedgerError, Side, checked};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
@@ -87,7 +87,7 @@ impl MarketProfile {
     /// # Errors
     /// [`LedgerError::Overflow`].
     pub fn fee(&self, fill: &FeeInput<'_>) -> Result<Money, LedgerError> {
-        self.fee_parts(fill)?.iter().try_fold(Money::ZERO, |sum, part| exact::plus(sum, part.amount))
+        self.fee_parts(fill)?.iter().try_fold(Money::ZERO, |sum, part| checked::plus(sum, part.amount))
     }
 
     /// What the fee of a fill is made of: the flat `fees` (as `fee`), then the schedule's, without those that are
@@ -96,10 +96,11 @@ impl MarketProfile {
     /// # Errors
     /// [`LedgerError::Overflow`].
     pub fn fee_parts(&self, fill: &FeeInput<'_>) -> Result<Vec<FeePart>, LedgerError> {
-        let value = exact::value(fill.price, fill.quantity)?;
+        let value = checked::value(fill.price, fill.quantity)?;
         let mut parts = Vec::new();
-        let rate = exact::div(self.fees.bps, bps_of_one())?;
-        let flat = Money(exact::round(exact::mul(value.0, rate)?, exact::MONEY_DP)).max(self.fees.minimum);
+        let rate = checked::div(self.fees.bps, basis_points_per_unit())?;
+        let flat =
+            Money(checked::round(checked::mul(value.0, rate)?, checked::MONEY_DP)).max(self.fees.minimum);
         parts.push(FeePart { name: "fee".to_owned(), category: FeeCategory::Commission, amount: flat });
         for schedule in &self.fee_schedule {
             if let Some(amount) = schedule.amount(fill, value)? {
@@ -183,7 +184,7 @@ impl MarketProfile {
             schedule.check().map_err(|problem| format!("fee_schedule.{}: {problem}", schedule.name))?;
         }
         for rule in &self.slippage {
-            if rule.bps < Decimal::ZERO || rule.bps >= bps_of_one() {
+            if rule.bps < Decimal::ZERO || rule.bps >= basis_points_per_unit() {
                 return Err("slippage.bps must be from 0 to below 10000".to_owned());
             }
         }

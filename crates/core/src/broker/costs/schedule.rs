@@ -1,7 +1,7 @@
 //! Fees by date.
 
 use super::{FeeInput, InstrumentClass};
-use crate::ledger::{LedgerError, exact};
+use crate::ledger::{LedgerError, checked};
 use crate::money::Money;
 use crate::time::Date;
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -161,9 +161,9 @@ impl FeeSchedule {
         if !pays {
             return Ok(None);
         }
-        let share = |of: i64| exact::mul(value.0, exact::div(band.rate, Decimal::from(of))?);
+        let share = |of: i64| checked::mul(value.0, checked::div(band.rate, Decimal::from(of))?);
         let amount = match self.basis {
-            FeeBasis::PerShare => exact::mul(band.rate, fill.quantity.0)?,
+            FeeBasis::PerShare => checked::mul(band.rate, fill.quantity.0)?,
             FeeBasis::Bps => share(10_000)?,
             FeeBasis::PerMillion => share(1_000_000)?,
         };
@@ -172,10 +172,10 @@ impl FeeSchedule {
             amount = amount.min(maximum.0);
         }
         if let Some(bps) = band.maximum_bps {
-            amount = amount.min(exact::mul(value.0, exact::div(bps, Decimal::from(10_000))?)?);
+            amount = amount.min(checked::mul(value.0, checked::div(bps, Decimal::from(10_000))?)?);
         }
         Ok(Some(Money(match self.rounding {
-            None => exact::round(amount, exact::MONEY_DP),
+            None => checked::round(amount, checked::MONEY_DP),
             Some(FeeRounding { decimals, mode }) => {
                 let strategy = match mode {
                     RoundingMode::HalfUp => RoundingStrategy::MidpointAwayFromZero,
@@ -190,8 +190,8 @@ impl FeeSchedule {
         if self.bands.is_empty() {
             return Err("it has no bands".to_owned());
         }
-        if self.rounding.is_some_and(|rounding| rounding.decimals > exact::MONEY_DP) {
-            return Err(format!("rounding.decimals must be at most {}", exact::MONEY_DP));
+        if self.rounding.is_some_and(|rounding| rounding.decimals > checked::MONEY_DP) {
+            return Err(format!("rounding.decimals must be at most {}", checked::MONEY_DP));
         }
         if self.bands.windows(2).any(|pair| pair[0].effective_from >= pair[1].effective_from) {
             return Err("bands must be in the order of effective_from, each with a later day".to_owned());

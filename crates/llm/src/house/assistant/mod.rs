@@ -11,7 +11,7 @@ mod turn;
 
 use super::Draft;
 use super::day::Language;
-use super::words::label;
+use super::phrases::label;
 use papertape_core::message::{Message, ModelRequest};
 use papertape_core::prompt::Templates;
 use regex::Regex;

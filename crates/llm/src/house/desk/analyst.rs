@@ -1,13 +1,13 @@
 //! The analysts: they call the tools offered to them and report the numbers they read. The text of news,
 //! posts and profiles is counted and dated, never judged and never repeated.
 
-use super::Asked;
+use super::RoleRequest;
 use super::figures::Figures;
 use super::materials::tool_answer;
 use super::text;
 use super::view::{is_blind, view};
 use crate::house::day::Language;
-use crate::house::{Draft, indicators, number, words};
+use crate::house::{Draft, indicators, number, phrases};
 use papertape_core::message::{Message, ToolChoice};
 use papertape_core::time::parse_date;
 use rust_decimal::Decimal;
@@ -24,7 +24,7 @@ struct Answer {
 }
 
 /// The calls so far, with their results.
-fn answers(asked: &Asked<'_>) -> Vec<Answer> {
+fn answers(asked: &RoleRequest<'_>) -> Vec<Answer> {
     let messages = &asked.request.messages;
     let told = |id: &str| {
         messages.iter().find_map(|message| match message {
@@ -47,7 +47,7 @@ fn answers(asked: &Asked<'_>) -> Vec<Answer> {
 
 /// The calls of `wanted` that are available and have not been made.
 fn open_calls(
-    asked: &Asked<'_>,
+    asked: &RoleRequest<'_>,
     made: &[Answer],
     wanted: Vec<(&'static str, Value)>,
 ) -> Vec<(&'static str, Value)> {
@@ -59,7 +59,7 @@ fn open_calls(
     wanted.into_iter().filter(|call| offered(call.0) && !is_made(call)).collect()
 }
 
-fn about(asked: &Asked<'_>) -> Value {
+fn about(asked: &RoleRequest<'_>) -> Value {
     json!({ "symbol": asked.task.symbol() })
 }
 
@@ -68,7 +68,7 @@ fn found<'a>(made: &'a [Answer], tool: &str) -> Option<&'a Value> {
 }
 
 /// Sentences about missing sources.
-fn missing(asked: &Asked<'_>, made: &[Answer]) -> Vec<String> {
+fn missing(asked: &RoleRequest<'_>, made: &[Answer]) -> Vec<String> {
     let mut tools: Vec<&str> = Vec::new();
     for answer in made {
         let gone = answer.value.is_null() || answer.value["error"].is_string();
@@ -85,12 +85,12 @@ fn missing(asked: &Asked<'_>, made: &[Answer]) -> Vec<String> {
     tools.into_iter().map(say).collect()
 }
 
-fn look(asked: &Asked<'_>, calls: Vec<(&'static str, Value)>) -> Draft {
+fn request_data(asked: &RoleRequest<'_>, calls: Vec<(&'static str, Value)>) -> Draft {
     let text = asked.say("I read the sources first.", "先读取数据来源。");
     Draft { text, calls }
 }
 
-fn report(asked: &Asked<'_>, made: &[Answer], lines: Vec<String>) -> Draft {
+fn report(asked: &RoleRequest<'_>, made: &[Answer], lines: Vec<String>) -> Draft {
     let (symbol, date) = (asked.task.symbol(), asked.task.date());
     let head = asked.say(format!("Report on {symbol}, {date}."), format!("{symbol} 报告，{date}。"));
     let mut all = vec![head];
@@ -100,7 +100,7 @@ fn report(asked: &Asked<'_>, made: &[Answer], lines: Vec<String>) -> Draft {
     Draft::text(all.join("\n"))
 }
 
-pub(super) fn market(asked: &Asked<'_>) -> Draft {
+pub(super) fn market(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
     let snapshot = asked.request.tools.iter().any(|tool| tool.name == "get_snapshot");
     let names = json!(["sma_20", "sma_50", "rsi_14", "atr_14"]);
@@ -114,7 +114,7 @@ pub(super) fn market(asked: &Asked<'_>) -> Draft {
     };
     let calls = open_calls(asked, &made, wanted);
     if !calls.is_empty() {
-        return look(asked, calls);
+        return request_data(asked, calls);
     }
     let mut figures = read_figures(&made);
     let gaps = [figures.sma_20, figures.sma_50, figures.rsi_14].iter().any(Option::is_none);
@@ -122,12 +122,12 @@ pub(super) fn market(asked: &Asked<'_>) -> Draft {
         let bars = vec![("get_bars", json!({ "symbol": asked.task.symbol(), "limit": BARS }))];
         let calls = open_calls(asked, &made, bars);
         if !calls.is_empty() {
-            return look(asked, calls);
+            return request_data(asked, calls);
         }
         fill(&mut figures, &made);
     }
     let (_, opinion) = view(asked.strategy, figures, asked.task.symbol());
-    let reading = words::reason(asked.language, &opinion);
+    let reading = phrases::reason(asked.language, &opinion);
     let mut lines = vec![asked.say(format!("Reading: {reading}."), format!("解读：{reading}。"))];
     if is_blind(&opinion) {
         lines.push(asked.say("That is too little for a view.", "不足以形成看法。"));
@@ -167,11 +167,11 @@ fn fill(figures: &mut Figures, made: &[Answer]) {
     figures.rsi_14 = figures.rsi_14.or_else(|| indicators::rsi(&closes, 14));
 }
 
-pub(super) fn sentiment(asked: &Asked<'_>) -> Draft {
+pub(super) fn sentiment(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
     let calls = open_calls(asked, &made, vec![("get_news", about(asked)), ("get_news", json!({}))]);
     if !calls.is_empty() {
-        return look(asked, calls);
+        return request_data(asked, calls);
     }
     let mut lines = counts(asked, &made);
     lines.push(asked.say(
@@ -181,12 +181,12 @@ pub(super) fn sentiment(asked: &Asked<'_>) -> Draft {
     report(asked, &made, lines)
 }
 
-pub(super) fn news(asked: &Asked<'_>) -> Draft {
+pub(super) fn news(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
     let wanted = vec![("get_news", about(asked)), ("get_news", json!({})), ("get_macro", json!({}))];
     let calls = open_calls(asked, &made, wanted);
     if !calls.is_empty() {
-        return look(asked, calls);
+        return request_data(asked, calls);
     }
     let mut lines = counts(asked, &made);
     if let Some(series) = found(&made, "get_macro").and_then(|value| value["series"].as_array()) {
@@ -206,7 +206,7 @@ pub(super) fn news(asked: &Asked<'_>) -> Draft {
 }
 
 /// The number of items and the day of the latest.
-fn counts(asked: &Asked<'_>, made: &[Answer]) -> Vec<String> {
+fn counts(asked: &RoleRequest<'_>, made: &[Answer]) -> Vec<String> {
     let lists = made.iter().filter(|answer| answer.tool == "get_news");
     lists
         .filter_map(|answer| {
@@ -232,13 +232,13 @@ fn day_of(instant: &Value) -> Option<&str> {
     instant.as_str()?.get(..10).filter(|day| parse_date(day).is_ok())
 }
 
-pub(super) fn fundamentals(asked: &Asked<'_>) -> Draft {
+pub(super) fn fundamentals(asked: &RoleRequest<'_>) -> Draft {
     let made = answers(asked);
     let wanted =
         vec![("get_profile", about(asked)), ("get_statements", about(asked)), ("get_price", about(asked))];
     let calls = open_calls(asked, &made, wanted);
     if !calls.is_empty() {
-        return look(asked, calls);
+        return request_data(asked, calls);
     }
     let mut lines = Vec::new();
     let figures = found(&made, "get_statements").and_then(|value| value["figures"].as_array());
@@ -267,7 +267,7 @@ pub(super) fn fundamentals(asked: &Asked<'_>) -> Draft {
 }
 
 /// The latest value of a known metric.
-fn metric_line(asked: &Asked<'_>, figures: &[Value], metric: &str) -> Option<String> {
+fn metric_line(asked: &RoleRequest<'_>, figures: &[Value], metric: &str) -> Option<String> {
     let own = figures.iter().filter(|figure| figure["metric"] == metric);
     let (day, value) =
         own.filter_map(|f| Some((day_of(&f["period_end"])?, number::read(&f["value"])?))).max()?;

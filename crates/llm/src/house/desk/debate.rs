@@ -1,27 +1,27 @@
 //! Bull and Bear: each argues from the Market Analyst's figures, answers the other's strongest point, and
 //! admits when its own case is thin.
 
-use super::Asked;
+use super::RoleRequest;
 use super::figures::Figures;
 use super::text;
 use crate::house::Draft;
 
-pub(super) fn bull(asked: &Asked<'_>) -> Draft {
+pub(super) fn bull(asked: &RoleRequest<'_>) -> Draft {
     argue(asked, true)
 }
 
-pub(super) fn bear(asked: &Asked<'_>) -> Draft {
+pub(super) fn bear(asked: &RoleRequest<'_>) -> Draft {
     argue(asked, false)
 }
 
 /// The figures from the report, or those already in the debate.
-fn figures(asked: &Asked<'_>) -> Figures {
+fn figures(asked: &RoleRequest<'_>) -> Figures {
     let sources = ["Market Analyst report", "Debate so far"];
     let read = sources.iter().filter_map(|source| asked.task.fence(source)).map(Figures::read);
     read.into_iter().find(|figures| !figures.is_empty()).unwrap_or_default()
 }
 
-fn argue(asked: &Asked<'_>, bull: bool) -> Draft {
+fn argue(asked: &RoleRequest<'_>, bull: bool) -> Draft {
     let figures = figures(asked);
     let symbol = asked.task.symbol();
     if figures.is_empty() {

@@ -4,10 +4,10 @@
 
 use super::figures::Figures;
 use super::view::{Rating, is_blind, view};
-use super::{Asked, risk, text};
+use super::{RoleRequest, risk, text};
 use crate::house::day::Language;
 use crate::house::strategy::Strategy;
-use crate::house::{Draft, number, words};
+use crate::house::{Draft, number, phrases};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
@@ -22,13 +22,13 @@ const CAP: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 /// From this daily move on, in percent, the smaller step is used.
 const WILD: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
-pub(super) fn plan(asked: &Asked<'_>) -> Draft {
+pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
     let debate = asked.task.fence("Debate so far").unwrap_or_default();
     let mut figures = Figures::read(debate);
     // The task gives today's price exactly.
     figures.price = asked.task.price().or(figures.price);
     let (rating, opinion) = view(asked.strategy, figures, asked.task.symbol());
-    let reason = words::reason(asked.language, &opinion);
+    let reason = phrases::reason(asked.language, &opinion);
     let (up, down) = (text::for_it(asked, figures).len(), text::against_it(asked, figures).len());
     let mut rationale = asked.say(
         format!("By my rules {reason}. Of the points in the figures {up} speak for it and {down} against."),
@@ -61,7 +61,7 @@ pub(super) fn plan(asked: &Asked<'_>) -> Draft {
     )
 }
 
-pub(super) fn proposal(asked: &Asked<'_>) -> Draft {
+pub(super) fn proposal(asked: &RoleRequest<'_>) -> Draft {
     let task = &asked.task;
     let rating = stated(task.fence("Research plan"), &["**Recommendation**", "**建议**"]);
     let (price, held) = (task.price(), task.held());
@@ -129,7 +129,7 @@ pub(super) fn proposal(asked: &Asked<'_>) -> Draft {
 }
 
 /// Whether the position has reached its cap. Buy-and-hold buys only once.
-fn is_full(asked: &Asked<'_>, held: Decimal, price: Decimal, cap: Decimal) -> bool {
+fn is_full(asked: &RoleRequest<'_>, held: Decimal, price: Decimal, cap: Decimal) -> bool {
     if asked.strategy == Strategy::BuyAndHold {
         return held > Decimal::ZERO;
     }
@@ -139,7 +139,7 @@ fn is_full(asked: &Asked<'_>, held: Decimal, price: Decimal, cap: Decimal) -> bo
 }
 
 /// Stop and target at two and four times the ATR; none when it is unknown.
-fn levels(asked: &Asked<'_>, price: Option<Decimal>) -> (Option<Decimal>, Option<Decimal>) {
+fn levels(asked: &RoleRequest<'_>, price: Option<Decimal>) -> (Option<Decimal>, Option<Decimal>) {
     let (Some(price), Some(atr)) = (price, asked.task.atr()) else { return (None, None) };
     if asked.strategy == Strategy::BuyAndHold {
         return (None, None);
@@ -161,7 +161,7 @@ fn share(price: Option<Decimal>, stop: Option<Decimal>, cap: Decimal) -> Decimal
     by_risk.map_or(cap, |share| share.min(cap)).round_dp(4)
 }
 
-pub(super) fn decision(asked: &Asked<'_>) -> Draft {
+pub(super) fn decision(asked: &RoleRequest<'_>) -> Draft {
     let task = &asked.task;
     let plan = stated(task.fence("Research plan"), &["**Recommendation**", "**建议**"]);
     let proposed = stated(task.fence("Trader proposal"), &["**Action**", "**操作建议**"]);
@@ -220,7 +220,7 @@ fn stated(text: Option<&str>, labels: &[&str]) -> Option<Rating> {
 }
 
 /// The answer in the requested format: (key, English label, Chinese label, value).
-fn answer(asked: &Asked<'_>, parts: &[(&str, &str, &str, Value)]) -> Draft {
+fn answer(asked: &RoleRequest<'_>, parts: &[(&str, &str, &str, Value)]) -> Draft {
     if asked.request.response_schema.is_some() {
         let object: Map<String, Value> =
             parts.iter().map(|(key, _, _, value)| ((*key).to_owned(), value.clone())).collect();

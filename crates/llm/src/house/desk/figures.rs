@@ -1,7 +1,7 @@
 //! The figures that one role passes to the next: one bracket of names and numbers in its text.
 
 use crate::house::number;
-use crate::house::strategy::Facts;
+use crate::house::strategy::IndicatorValues;
 use rust_decimal::Decimal;
 use std::fmt::Write as _;
 
@@ -63,8 +63,8 @@ impl Figures {
     }
 
     /// The input for the strategies' rules.
-    pub(super) fn facts(self, symbol: &str, held: Decimal) -> Facts {
-        Facts {
+    pub(super) fn facts(self, symbol: &str, held: Decimal) -> IndicatorValues {
+        IndicatorValues {
             symbol: symbol.to_owned(),
             price: self.price,
             sma_20: self.sma_20,

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 /// A task.
 #[derive(Debug)]
-pub(super) struct Task<'a> {
+pub(super) struct RoleMaterials<'a> {
     /// Its own lines: those outside every fence.
     lines: Vec<&'a str>,
     /// Fenced texts by their source.
     fences: Vec<(&'a str, String)>,
 }
 
-impl<'a> Task<'a> {
+impl<'a> RoleMaterials<'a> {
     pub(super) fn read(text: &'a str) -> Self {
         let Parts { own, fenced } = fence::parts(text);
         Self { lines: own, fences: fenced }

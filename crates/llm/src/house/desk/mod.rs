@@ -17,7 +17,7 @@ mod view;
 use super::Draft;
 use super::day::Language;
 use super::strategy::Strategy;
-use materials::Task;
+use materials::RoleMaterials;
 use papertape_core::message::{Message, ModelRequest};
 
 /// The role to play.
@@ -38,11 +38,11 @@ enum Role {
 }
 
 /// The input of every role.
-struct Asked<'a> {
+struct RoleRequest<'a> {
     request: &'a ModelRequest,
     strategy: Strategy,
     language: Language,
-    task: Task<'a>,
+    task: RoleMaterials<'a>,
 }
 
 /// The role's next turn; `None` when the system prompt names no role of a desk.
@@ -58,7 +58,7 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
         Message::User { content } => Some(content.as_str()),
         _ => None,
     })?;
-    let asked = Asked { request, strategy, language, task: Task::read(task) };
+    let asked = RoleRequest { request, strategy, language, task: RoleMaterials::read(task) };
     Some(match role {
         Role::Market => analyst::market(&asked),
         Role::Sentiment => analyst::sentiment(&asked),
@@ -95,7 +95,7 @@ impl Role {
     }
 }
 
-impl Asked<'_> {
+impl RoleRequest<'_> {
     /// One of two texts, by the prompt's language.
     fn say(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
         match self.language {

@@ -1,20 +1,20 @@
 //! The risk debate: three views of the same proposal, based on its figures.
 
-use super::Asked;
+use super::RoleRequest;
 use super::figures::Figures;
 use super::text;
 use crate::house::Draft;
 use crate::house::number::show;
 
 /// The figures from the plan, or from the report.
-pub(super) fn figures(asked: &Asked<'_>) -> Figures {
+pub(super) fn figures(asked: &RoleRequest<'_>) -> Figures {
     let sources = ["Research plan", "Market Analyst report"];
     let read = sources.iter().filter_map(|source| asked.task.fence(source)).map(Figures::read);
     read.into_iter().find(|figures| !figures.is_empty()).unwrap_or_default()
 }
 
-pub(super) fn aggressive(asked: &Asked<'_>) -> Draft {
-    speak(asked, |asked, figures| match text::for_it(asked, figures).first() {
+pub(super) fn aggressive(asked: &RoleRequest<'_>) -> Draft {
+    draft_argument(asked, |asked, figures| match text::for_it(asked, figures).first() {
         Some(point) => asked.say(
             format!("What pays for the risk: {point}. Keep the direction and do not cut the size further."),
             format!("值得承担风险的是：{point}。保持方向，不再缩小仓位。"),
@@ -26,8 +26,8 @@ pub(super) fn aggressive(asked: &Asked<'_>) -> Draft {
     })
 }
 
-pub(super) fn conservative(asked: &Asked<'_>) -> Draft {
-    speak(asked, |asked, figures| {
+pub(super) fn conservative(asked: &RoleRequest<'_>) -> Draft {
+    draft_argument(asked, |asked, figures| {
         let points = text::against_it(asked, figures);
         match points.first() {
             Some(point) => asked.say(
@@ -42,8 +42,8 @@ pub(super) fn conservative(asked: &Asked<'_>) -> Draft {
     })
 }
 
-pub(super) fn neutral(asked: &Asked<'_>) -> Draft {
-    speak(asked, |asked, figures| {
+pub(super) fn neutral(asked: &RoleRequest<'_>) -> Draft {
+    draft_argument(asked, |asked, figures| {
         let (up, down) = (text::for_it(asked, figures).len(), text::against_it(asked, figures).len());
         asked.say(
             format!(
@@ -54,7 +54,7 @@ pub(super) fn neutral(asked: &Asked<'_>) -> Draft {
     })
 }
 
-fn speak(asked: &Asked<'_>, say: impl Fn(&Asked<'_>, Figures) -> String) -> Draft {
+fn draft_argument(asked: &RoleRequest<'_>, say: impl Fn(&RoleRequest<'_>, Figures) -> String) -> Draft {
     let figures = figures(asked);
     let mut lines = Vec::new();
     if figures.is_empty() {

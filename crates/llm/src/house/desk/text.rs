@@ -1,17 +1,17 @@
 //! The roles' texts about figures, in English and in Chinese.
 
-use super::Asked;
+use super::RoleRequest;
 use super::figures::Figures;
 use crate::house::number::show;
 use rust_decimal::Decimal;
 
 /// The line that identifies the author as a house model.
-pub(super) fn label(asked: &Asked<'_>) -> String {
-    crate::house::words::label(asked.language, &asked.request.model)
+pub(super) fn label(asked: &RoleRequest<'_>) -> String {
+    crate::house::phrases::label(asked.language, &asked.request.model)
 }
 
 /// Points for owning the symbol, strongest first.
-pub(super) fn for_it(asked: &Asked<'_>, figures: Figures) -> Vec<String> {
+pub(super) fn for_it(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
     let mut points = Vec::new();
     let trend = (figures.price, figures.sma_20, figures.sma_50);
     if let (Some(price), Some(fast), Some(slow)) = trend
@@ -56,7 +56,7 @@ pub(super) fn for_it(asked: &Asked<'_>, figures: Figures) -> Vec<String> {
 }
 
 /// Points against owning the symbol, strongest first.
-pub(super) fn against_it(asked: &Asked<'_>, figures: Figures) -> Vec<String> {
+pub(super) fn against_it(asked: &RoleRequest<'_>, figures: Figures) -> Vec<String> {
     let mut points = Vec::new();
     if let (Some(price), Some(slow)) = (figures.price, figures.sma_50.or(figures.sma_20))
         && price < slow

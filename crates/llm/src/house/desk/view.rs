@@ -1,8 +1,8 @@
 //! A strategy's rating of a symbol, from its figures.
 
 use super::figures::Figures;
-use crate::house::plan::Opinion;
-use crate::house::strategy::{Reason, Stance, Strategy};
+use crate::house::plan::SymbolView;
+use crate::house::strategy::{Reason, Signal, Strategy};
 use rust_decimal::Decimal;
 
 /// A rating on a five-point scale.
@@ -53,19 +53,19 @@ impl Rating {
 }
 
 /// The strategy's view of the figures: a rating, and the solo trader's reason for it.
-pub(super) fn view(strategy: Strategy, figures: Figures, symbol: &str) -> (Rating, Opinion) {
+pub(super) fn view(strategy: Strategy, figures: Figures, symbol: &str) -> (Rating, SymbolView) {
     // Judged twice: as a trader without a position, and as one with a position.
     let judge = |held: Decimal, owns_any: bool| strategy.judge(&figures.facts(symbol, held), owns_any, false);
     let (new, reason) = judge(Decimal::ZERO, false);
     let (kept, _) = judge(Decimal::ONE, true);
     let rating = match (new, kept) {
-        (Stance::Want, _) if is_mild(strategy, figures) => Rating::Overweight,
-        (Stance::Want, _) => Rating::Buy,
-        (Stance::Leave, Stance::Leave) if is_mild(strategy, figures) => Rating::Underweight,
-        (Stance::Leave, Stance::Leave) => Rating::Sell,
+        (Signal::Buy, _) if is_mild(strategy, figures) => Rating::Overweight,
+        (Signal::Buy, _) => Rating::Buy,
+        (Signal::Exit, Signal::Exit) if is_mild(strategy, figures) => Rating::Underweight,
+        (Signal::Exit, Signal::Exit) => Rating::Sell,
         _ => Rating::Hold,
     };
-    let opinion = Opinion { facts: figures.facts(symbol, Decimal::ZERO), stance: new, reason };
+    let opinion = SymbolView { facts: figures.facts(symbol, Decimal::ZERO), stance: new, reason };
     (rating, opinion)
 }
 
@@ -86,6 +86,6 @@ fn is_mild(strategy: Strategy, figures: Figures) -> bool {
 }
 
 /// Whether the reason is missing data.
-pub(super) fn is_blind(opinion: &Opinion) -> bool {
+pub(super) fn is_blind(opinion: &SymbolView) -> bool {
     matches!(opinion.reason, Reason::NoPrice | Reason::TooLittleHistory)
 }

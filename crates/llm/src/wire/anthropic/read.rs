@@ -1,7 +1,7 @@
 //! Responses in the protocol's format, whole and streamed.
 
 use super::types::{Block, Delta, Event as WireEvent, Response, Usage as Used};
-use crate::note::Part;
+use crate::provider_state::ProviderPart;
 use crate::reply::{self, RawReply, Stop};
 use crate::wire::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_ENTRIES, MAX_TOOL_CALLS, Trees};
 use crate::wire::lenient::Count;
@@ -49,7 +49,7 @@ impl Answer {
                 let call = tool_call(place, block.name, block.input.as_deref(), &mut self.trees)?;
                 self.reply.tool_calls.push(call);
             }
-            _ => self.reply.note.parts.push(Part::Custom(tree(raw, &mut self.trees)?)),
+            _ => self.reply.note.parts.push(ProviderPart::Custom(tree(raw, &mut self.trees)?)),
         }
         Ok(())
     }
@@ -63,7 +63,10 @@ impl Answer {
             so_far.push_str(&thinking);
         }
         if !signature.is_empty() {
-            self.reply.note.parts.extend([Part::Signature(signature), Part::Reasoning(thinking)]);
+            self.reply
+                .note
+                .parts
+                .extend([ProviderPart::Signature(signature), ProviderPart::Reasoning(thinking)]);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::models::{self, Capabilities};
 use super::types::{
     Content, Format, KnownBlock, Message, OutputConfig, Request, RequestBlock, Thinking, Tool, ToolChoice,
 };
-use crate::note::{self, NoteParts, Part};
+use crate::provider_state::{self, NoteParts, ProviderPart};
 use crate::wire::schema::{Strictness, strict};
 use crate::wire::{Effort, refused, sendable, turns};
 use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice as Choice};
@@ -127,7 +127,7 @@ fn assistant<'a>(
     note: Option<&ProviderNote>,
     request: &ModelRequest,
 ) -> Content<'a> {
-    let (mut blocks, after) = thinking_blocks(note::to_send(note, &request.model));
+    let (mut blocks, after) = thinking_blocks(provider_state::to_send(note, &request.model));
     if blocks.is_empty() && after.is_empty() && tool_calls.is_empty() {
         return Content::Text(content.into());
     }
@@ -153,16 +153,16 @@ fn thinking_blocks(note: NoteParts) -> (Vec<RequestBlock<'static>>, Vec<RequestB
     let mut parts = note.parts.into_iter().peekable();
     while let Some(part) = parts.next() {
         match part {
-            Part::Signature(signature) => {
-                if let Some(Part::Reasoning(thinking)) =
-                    parts.next_if(|part| matches!(part, Part::Reasoning(_)))
+            ProviderPart::Signature(signature) => {
+                if let Some(ProviderPart::Reasoning(thinking)) =
+                    parts.next_if(|part| matches!(part, ProviderPart::Reasoning(_)))
                 {
                     blocks.push(RequestBlock::Known(KnownBlock::Thinking { thinking, signature }));
                 }
             }
-            Part::Custom(block) if is_thinking(&block) => blocks.push(RequestBlock::Other(block)),
-            Part::Custom(block) => others.push(RequestBlock::Other(block)),
-            Part::Reasoning(_) => {}
+            ProviderPart::Custom(block) if is_thinking(&block) => blocks.push(RequestBlock::Other(block)),
+            ProviderPart::Custom(block) => others.push(RequestBlock::Other(block)),
+            ProviderPart::Reasoning(_) => {}
         }
     }
     (blocks, others)

@@ -2,7 +2,7 @@
 
 use super::types::{Reply, ReplyCall, Response, Usage as Used};
 use crate::config::ProviderKind;
-use crate::note::Part;
+use crate::provider_state::ProviderPart;
 use crate::reply::{self, RawReply, Stop};
 use crate::wire::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_TOOL_CALLS, Trees};
 use crate::wire::lenient::Count;
@@ -30,7 +30,7 @@ pub(in crate::wire) fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<Raw
     let mut trees = Trees::default();
     let mut answer = RawReply { usage, ..RawReply::default() };
     for detail in &message.reasoning_details {
-        answer.note.parts.push(Part::Custom(tree(detail, &mut trees)?));
+        answer.note.parts.push(ProviderPart::Custom(tree(detail, &mut trees)?));
     }
     for (at, call) in message.tool_calls.into_iter().enumerate() {
         let function = call.function.unwrap_or_default();
@@ -204,7 +204,7 @@ impl Stream {
         for (at, call) in self.calls.into_values().enumerate() {
             answer.tool_calls.push(spelled_call((call.id, at), call.name, &call.arguments, &mut self.trees)?);
         }
-        answer.note.parts = self.details.into_iter().map(Part::Custom).collect();
+        answer.note.parts = self.details.into_iter().map(ProviderPart::Custom).collect();
         answer.reasoning = Some(self.reasoning).filter(|reasoning| !reasoning.is_empty());
         answer.text = self.text;
         Ok(answer)

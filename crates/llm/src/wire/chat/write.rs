@@ -5,7 +5,7 @@ use super::types::{
     ToolFunction,
 };
 use crate::config::ProviderKind;
-use crate::note::{self, Part};
+use crate::provider_state::{self, ProviderPart};
 use crate::wire::schema::{Strictness, strict};
 use crate::wire::{Effort, sendable};
 use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice};
@@ -77,12 +77,12 @@ fn assistant<'a>(
 ) -> Message<'a> {
     let mut message = turn("assistant", content);
     let mut reasoning: Vec<String> = Vec::new();
-    for part in note::to_send(note, &request.model).parts {
+    for part in provider_state::to_send(note, &request.model).parts {
         match part {
-            Part::Reasoning(text) => reasoning.push(text),
+            ProviderPart::Reasoning(text) => reasoning.push(text),
             // OpenRouter expects its blocks back unchanged: their signatures cannot be recreated.
-            Part::Custom(block) if is_reasoning(&block) => message.reasoning_details.push(block),
-            Part::Custom(_) | Part::Signature(_) => {}
+            ProviderPart::Custom(block) if is_reasoning(&block) => message.reasoning_details.push(block),
+            ProviderPart::Custom(_) | ProviderPart::Signature(_) => {}
         }
     }
     message.reasoning_content = (!reasoning.is_empty()).then(|| reasoning.join("\n"));

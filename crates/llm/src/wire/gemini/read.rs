@@ -2,7 +2,7 @@
 
 use super::stand_in_id;
 use super::types::{ReplyPart, Response, Usage as Used};
-use crate::note::Part;
+use crate::provider_state::ProviderPart;
 use crate::reply::{self, RawReply, Stop};
 use crate::wire::bounds::Trees;
 use crate::wire::sse::{Event, Flow};
@@ -73,7 +73,7 @@ impl Stream {
             self.reply.note.calls.push(signature.into_iter().collect());
             return Ok(());
         }
-        self.reply.note.parts.extend(signature.map(Part::Signature));
+        self.reply.note.parts.extend(signature.map(ProviderPart::Signature));
         match part.text {
             Some(thought) if part.thought => self.reply.reasoning.get_or_insert_default().push_str(&thought),
             Some(text) if !text.is_empty() => {

@@ -5,7 +5,7 @@ use super::types::{
     Content, FunctionCall, FunctionDeclaration, FunctionResponse, GenerationConfig, Part, Request,
     ThinkingConfig, Tool,
 };
-use crate::note::{self, Part as NotePart};
+use crate::provider_state::{self, ProviderPart as NotePart};
 use crate::wire::{Effort, refused, sendable, turns};
 use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice};
 use papertape_core::ports::AttemptFailure;
@@ -141,7 +141,7 @@ fn assistant<'a>(
     note: Option<&ProviderNote>,
     request: &ModelRequest,
 ) -> Vec<Part<'a>> {
-    let note = note::to_send(note, &request.model);
+    let note = provider_state::to_send(note, &request.model);
     let mut of_calls = note.calls.into_iter();
     let signatures: Vec<Vec<String>> =
         tool_calls.iter().map(|_| of_calls.next().unwrap_or_default()).collect();

@@ -12,15 +12,15 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use papertape_core::time::{Date, parse_date};
-use papertape_llm::{Key, find_key};
+use papertape_llm::{ApiKey, find_key};
 use papertape_market::Catalogue;
 use papertape_market::download::{
-    DownloadError, Downloader, Event, Order, Planned, Report, SourceName, Span, State, SymbolReport, Watch,
-    What,
+    BarInterval, DataKind, DownloadError, DownloadReport, DownloadRequest, Downloader, Event, Planned,
+    ProgressSink, SourceName, State, SymbolReport,
 };
 use papertape_redact::Redactor;
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::clock::SystemClock;
-use papertape_runtime::stopping::Stopper;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 use std::process::ExitCode;
@@ -49,7 +49,7 @@ pub(super) struct DownloadArgs {
     to: Date,
     /// How long a bar lasts: 1d, or minutes and hours as 5m and 1h
     #[arg(long, value_name = "LENGTH", default_value = "1d")]
-    interval: Span,
+    interval: BarInterval,
     /// News of these days too (alpha-vantage)
     #[arg(long)]
     news: bool,
@@ -105,7 +105,7 @@ pub(super) async fn download(
         return show_plan(common, &plans);
     }
     make_data_dir(&config.data_dir)?;
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let mut stopped = stopper.signal();
     signals::listen(&stopper, || {})?;
     let mut reports = Vec::new();
@@ -121,7 +121,7 @@ pub(super) async fn download(
             note!("stopped; the same command goes on where it was");
             return Ok(ExitCode::from(STOPPED));
         };
-        tell(&report);
+        print_report(&report);
         let has_ended = report.ended.is_some();
         reports.push(report);
         if has_ended {
@@ -144,10 +144,10 @@ pub(super) async fn download(
     Ok(exit_code(&reports, is_lacking))
 }
 
-fn orders(args: &DownloadArgs) -> Result<Vec<Order>> {
-    let bars = What::Bars { span: args.interval, actions: args.actions };
-    let news = args.news.then_some(What::News);
-    let order = |what| Order::new(&args.symbols, args.from, args.to, what).map_err(usage);
+fn orders(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
+    let bars = DataKind::Bars { span: args.interval, actions: args.actions };
+    let news = args.news.then_some(DataKind::News);
+    let order = |what| DownloadRequest::new(&args.symbols, args.from, args.to, what).map_err(usage);
     std::iter::once(bars).chain(news).map(order).collect()
 }
 
@@ -159,9 +159,10 @@ fn of_download(error: DownloadError) -> anyhow::Error {
 }
 
 /// A dataset is made of what there is where nothing more will come by asking again.
-fn can_be_imported(reports: &[Report]) -> bool {
+fn can_be_imported(reports: &[DownloadReport]) -> bool {
     let rows = reports.iter().flat_map(|report| &report.symbols).map(|one| one.rows).sum::<u64>();
-    let is_open = |report: &Report| report.ended.is_some() || report.in_state(State::Failed).next().is_some();
+    let is_open =
+        |report: &DownloadReport| report.ended.is_some() || report.in_state(State::Failed).next().is_some();
     if reports.iter().any(is_open) {
         note!("no dataset is made before all is there; ask again, or leave out what does not come");
         return false;
@@ -176,17 +177,17 @@ fn can_be_imported(reports: &[Report]) -> bool {
 fn key(config: &Config, source: SourceName, is_dry: bool) -> Result<Option<SecretString>> {
     let variable = config.download.api_key_env(source);
     match find_key(source.as_str(), variable, &|name| std::env::var(name).ok()) {
-        Key::NotNeeded => Ok(None),
-        Key::Found { variable, value } => {
+        ApiKey::NotNeeded => Ok(None),
+        ApiKey::Found { variable, value } => {
             let redactor = Redactor::new(vec![(variable, value.expose_secret().to_owned())])
                 .context("the key cannot be kept out of the log")?;
             logging::redact_with(&Arc::new(redactor));
             Ok(Some(value))
         }
-        Key::Missing(_) if !source.needs_key() => Ok(None),
+        ApiKey::Missing(_) if !source.needs_key() => Ok(None),
         // Nothing is asked.
-        Key::Missing(_) if is_dry => Ok(Some(SecretString::from("none"))),
-        Key::Missing(what) => Err(usage(what)),
+        ApiKey::Missing(_) if is_dry => Ok(Some(SecretString::from("none"))),
+        ApiKey::Missing(what) => Err(usage(what)),
     }
 }
 
@@ -204,7 +205,7 @@ fn show_plan(common: &Common, plan: &[Planned]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(reports: &[Report]) -> Result<()> {
+fn show(reports: &[DownloadReport]) -> Result<()> {
     let mut table = table(["symbol", "what", "state", ">rows", ">files", "~"]);
     for report in reports {
         for one in &report.symbols {
@@ -222,7 +223,7 @@ fn show(reports: &[Report]) -> Result<()> {
 }
 
 /// Notes, and what is missing, to stderr.
-fn tell(report: &Report) {
+fn print_report(report: &DownloadReport) {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in &report.symbols {
         for text in &one.notes {
@@ -263,11 +264,11 @@ fn state(state: State) -> &'static str {
 }
 
 /// 3 where the same command can go on, 1 where something else has to be done.
-fn exit_code(reports: &[Report], is_lacking: bool) -> ExitCode {
+fn exit_code(reports: &[DownloadReport], is_lacking: bool) -> ExitCode {
     let mut ended = reports.iter().filter_map(|report| report.ended.as_ref());
     match ended.next() {
         Some(ended) if ended.can_go_on() => ExitCode::from(STOPPED),
-        None if !is_lacking && reports.iter().all(Report::is_complete) => ExitCode::SUCCESS,
+        None if !is_lacking && reports.iter().all(DownloadReport::is_complete) => ExitCode::SUCCESS,
         _ => ExitCode::from(FAILED),
     }
 }
@@ -289,7 +290,7 @@ impl Bar {
     }
 }
 
-impl Watch for Bar {
+impl ProgressSink for Bar {
     fn see(&self, event: &Event<'_>) {
         match event {
             Event::Begun { symbol, .. } => self.bar.set_message(symbol.to_string()),

@@ -19,13 +19,13 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
     /// The form of the files
-    #[arg(long, value_enum, default_value_t = Form::Csv)]
-    format: Form,
+    #[arg(long, value_enum, default_value_t = FileFormat::Csv)]
+    format: FileFormat,
 }
 
 /// The form of files.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
+enum FileFormat {
     /// Tables with a header
     Csv,
     /// An object a line
@@ -38,9 +38,9 @@ enum Form {
 pub(super) fn export(common: &Common, catalogue: &Catalogue, args: &ExportArgs) -> Outcome {
     let dataset = catalogue.open(&args.dataset).map_err(of_market)?;
     let form = match args.format {
-        Form::Csv => ExportFormat::Csv,
-        Form::Jsonl => ExportFormat::Jsonl,
-        Form::Parquet => ExportFormat::Parquet,
+        FileFormat::Csv => ExportFormat::Csv,
+        FileFormat::Jsonl => ExportFormat::Jsonl,
+        FileFormat::Parquet => ExportFormat::Parquet,
     };
     let files = write(&dataset, &args.to, form)?;
     if common.json {

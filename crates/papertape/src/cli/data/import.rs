@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use papertape_core::id::Symbol;
 use papertape_core::market::{Interval, TradingHours};
 use papertape_market::import::{
-    Basis, FORMATS, ImportError, ImportOptions, Imported, Progress, Report, SkippedFile, Source,
+    Basis, FORMATS, ImportError, ImportOptions, ImportReport, Imported, Progress, SkippedFile, Source,
     import as read,
 };
 use papertape_market::{Catalogue, check_name};
@@ -136,7 +136,7 @@ pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, ar
         Err(error) => return refused(common, error),
     };
     make_data_dir(&config.data_dir)?;
-    let is_new = catalogue.keep(&imported.dataset, Some(market), args.replace).map_err(of_taken)?;
+    let is_new = catalogue.store(&imported.dataset, Some(market), args.replace).map_err(of_taken)?;
     if let Some(quarantine) = quarantine {
         quarantine.end()?;
     }
@@ -207,7 +207,7 @@ fn refused(common: &Common, error: ImportError) -> Outcome {
     if common.json {
         json(&json!({ "error": error.to_string(), "report": report }))?;
     }
-    tell(report);
+    print_report(report);
     match &error {
         ImportError::Refused(_) => note!(
             "error: {} of {} rows refused, nothing is imported; --quarantine FILE imports the others",
@@ -220,7 +220,7 @@ fn refused(common: &Common, error: ImportError) -> Outcome {
 }
 
 /// Notes and refusals, to stderr.
-fn tell(report: &Report) {
+fn print_report(report: &ImportReport) {
     for one in &report.notes {
         note!("{one}");
     }
@@ -243,7 +243,7 @@ fn skipped(files: &[SkippedFile]) {
 
 fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
     let (dataset, report) = (&imported.dataset, &imported.report);
-    tell(report);
+    print_report(report);
     if common.json {
         json(&json!({
             "name": dataset.name(),
@@ -253,12 +253,12 @@ fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
             "indexes": dataset.indexes().count(),
             "days": dataset.days().len(),
             "bars": dataset.bar_count(),
-            "bars_within_days": dataset.bars_within_days(),
+            "bars_within_days": dataset.intraday_bars(),
             "report": report,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let within = match dataset.bars_within_days() {
+    let within = match dataset.intraday_bars() {
         0 => String::new(),
         bars => format!(", {} bars within days", count(bars as u64)),
     };

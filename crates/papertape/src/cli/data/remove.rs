@@ -1,7 +1,7 @@
 //! `papertape data remove`
 
 use super::super::output::{json, say};
-use super::super::{Common, Outcome, way};
+use super::super::{Common, Outcome, record_access};
 use super::of_market;
 use crate::app::{App, database_file};
 use crate::config::Config;
@@ -24,7 +24,7 @@ pub(super) async fn remove(common: &Common, config: Config, catalogue: &Catalogu
     let there_is_a_record =
         config.database_url.is_some() || database_file(&config.data_dir, config.mode).is_file();
     if there_is_a_record && !has_another_name {
-        let app = way::to_read(config).await?;
+        let app = record_access::to_read(config).await?;
         if let Some(job) = user(&app, entry.hash).await? {
             bail!(
                 "job {job} uses {} ({}): without it the job cannot be shown or replayed",

@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::app::{Access, App, database_file};
-use crate::cli::server::Server;
+use crate::cli::api_client::ApiClient;
 use crate::config::Config;
 use crate::metrics::{collect, render};
 use anyhow::Result;
@@ -35,13 +35,13 @@ pub(super) async fn figures(config: &Config) -> Result<Vec<Figure>> {
 }
 
 /// The server that owns the record, if one does.
-fn server(config: &Config) -> Result<Option<Server>> {
+fn server(config: &Config) -> Result<Option<ApiClient>> {
     if config.database_url.is_some() {
         return Ok(None);
     }
     let holder = Store::holder(&database_file(&config.data_dir, config.mode));
     let address = holder.and_then(|pid| Address::read(&config.data_dir, config.mode, pid));
-    address.map(|address| Server::new(address, config.clone())).transpose()
+    address.map(|address| ApiClient::new(address, config.clone())).transpose()
 }
 
 async fn of_record(config: &Config) -> Option<String> {

@@ -4,10 +4,10 @@ use super::beside;
 use crate::app::App;
 use crate::cli::failure::not_found;
 use crate::cli::output::{count, json, note};
-use crate::cli::way::job_named;
-use crate::cli::{Common, Outcome, way};
+use crate::cli::record_access::job_named;
+use crate::cli::{Common, Outcome, record_access};
 use crate::config::Config;
-use crate::view::{DeskStateAnswer, desk_states};
+use crate::view::{DeskStateResponse, desk_states};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use papertape_core::id::{AgentName, JobId};
@@ -38,7 +38,7 @@ pub(in crate::cli) struct StateArgs {
 
 /// Writes them.
 pub(super) async fn export(common: &Common, config: Config, args: StateArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let agent = the_agent(&app, &job, args.model).await?;
     let filter = ResultFilter { from: None, to: None, agent: Some(agent), job: Some(job) };
@@ -83,7 +83,7 @@ async fn the_agent(app: &App, job: &JobId, wanted: Option<String>) -> Result<Age
     }
 }
 
-fn write(dir: &Path, answer: &DeskStateAnswer) -> Result<PathBuf> {
+fn write(dir: &Path, answer: &DeskStateResponse) -> Result<PathBuf> {
     let folder =
         dir.join("results").join(component(answer.ticker.as_str())).join("TradingAgentsStrategy_logs");
     std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;

@@ -2,8 +2,8 @@
 
 use super::super::failure::{STOPPED, of_trigger, of_view};
 use super::super::output::{count, json, note, percent, say, table, text_of};
+use super::super::record_access::{self, RecordAccess};
 use super::super::summary::{self, Line};
-use super::super::way::{self, Way};
 use super::super::{Common, Outcome, execute, run::RunArgs};
 use crate::app::App;
 use crate::config::Config;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 /// One agent under one setting.
 #[derive(Debug, Serialize)]
-struct Row {
+struct AblationRow {
     memory: MemoryMode,
     model: String,
     job_id: String,
@@ -37,7 +37,7 @@ struct Row {
 pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let request = args.request(&config)?;
     let mut rows = Vec::new();
-    let Way::Here(app) = way::to_write(config).await? else {
+    let RecordAccess::Local(app) = record_access::to_write(config).await? else {
         return Err(super::super::failure::usage(
             "a server has the record: stop it, or give another --data-dir, for an ablation runs its jobs here",
         ));
@@ -47,7 +47,7 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
         let queued = trigger(&app, asked).await.map_err(of_trigger)?;
         note!("memory = {mode}: job {}", queued.job);
         if queued.skipped < queued.total_model_days {
-            execute::to_its_end(&app, &queued.job).await?;
+            execute::run_to_completion(&app, &queued.job).await?;
             let status = view::status(&app, queued.job.as_str(), &view::StatusQuery::default())
                 .await
                 .map_err(of_view)?;
@@ -57,7 +57,7 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
                 return Ok(ExitCode::from(STOPPED));
             }
         } else {
-            execute::to_its_end(&app, &queued.job).await?;
+            execute::run_to_completion(&app, &queued.job).await?;
         }
         for line in summary::lines(&app, &queued.job).await? {
             rows.push(row(&app, mode, &line).await?);
@@ -71,11 +71,11 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
     Ok(ExitCode::SUCCESS)
 }
 
-async fn row(app: &App, mode: MemoryMode, line: &Line) -> Result<Row> {
+async fn row(app: &App, mode: MemoryMode, line: &Line) -> Result<AblationRow> {
     let (job, model) = (&line.look_at.0, &line.result.model);
     let (reflections, reflections_used) = reflections(app, job, model).await?;
     let metrics = &line.result.period_metrics;
-    Ok(Row {
+    Ok(AblationRow {
         memory: mode,
         model: model.clone(),
         job_id: job.to_string(),
@@ -105,7 +105,7 @@ async fn reflections(app: &App, job: &JobId, model: &str) -> Result<(u64, u64)> 
     Ok((written, used.len() as u64))
 }
 
-fn print(rows: &[Row]) -> Result<()> {
+fn print(rows: &[AblationRow]) -> Result<()> {
     let mut shown = table([
         "agent",
         "memory",
@@ -117,7 +117,7 @@ fn print(rows: &[Row]) -> Result<()> {
         ">used",
         "job",
     ]);
-    let mut sorted: Vec<&Row> = rows.iter().collect();
+    let mut sorted: Vec<&AblationRow> = rows.iter().collect();
     sorted.sort_by(|a, b| (&a.model, a.memory).cmp(&(&b.model, b.memory)));
     for row in sorted {
         shown.add_row([

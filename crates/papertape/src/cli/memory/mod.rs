@@ -4,12 +4,14 @@ mod ablate;
 
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of, two, width, wrap};
-use super::way::{self, Way};
+use super::record_access::{self, RecordAccess};
 use super::{Common, Outcome, run};
 use crate::app::make_data_dir;
 use crate::config::Config;
 use crate::embeddings;
-use crate::view::{self, ArchivesAnswer, MemoryQuery, ReflectionAnswer, SearchBy, TradesAnswer, TradesQuery};
+use crate::view::{
+    self, ArchivesResponse, MemoryQuery, ReflectionResponse, SearchBy, TradesQuery, TradesResponse,
+};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use papertape_agents::memory::periods::Period;
@@ -159,7 +161,7 @@ pub(super) async fn memory(common: &Common, config: Config, args: MemoryArgs) ->
 }
 
 async fn rounds(common: &Common, config: Config, whose: Whose) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let answer = view::memory_rounds(&app, whose.query(&app).await?).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -177,7 +179,7 @@ async fn rounds(common: &Common, config: Config, whose: Whose) -> Outcome {
 }
 
 async fn open(common: &Common, config: Config, whose: Whose) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let answer = view::memory_open(&app, whose.query(&app).await?).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -203,7 +205,7 @@ async fn trades(
     which: TradesArgs,
     (query, search): (Option<String>, Option<SearchBy>),
 ) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let asked = TradesQuery {
         of: which.whose.query(&app).await?,
         query,
@@ -237,14 +239,14 @@ async fn trades(
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_trades(answer: &TradesAnswer) -> Result<()> {
+fn print_trades(answer: &TradesResponse) -> Result<()> {
     for trade in &answer.trades {
         print_trade(trade)?;
     }
     Ok(())
 }
 
-fn print_trade(trade: &ReflectionAnswer) -> Result<()> {
+fn print_trade(trade: &ReflectionResponse) -> Result<()> {
     let day = |at: papertape_core::time::Timestamp| at.strftime("%Y-%m-%d").to_string();
     let part = if trade.position_closed { "" } else { ", a part" };
     say(format_args!(
@@ -270,12 +272,12 @@ fn print_trade(trade: &ReflectionAnswer) -> Result<()> {
 
 async fn compact(common: &Common, config: Config, args: CompactArgs) -> Outcome {
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
-    match way::to_change(config).await? {
-        Way::Here(app) => {
+    match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => {
             let answer = view::memory_compact(&app, query, args.period).await.map_err(of_view)?;
             if common.json { json(&answer)? } else { print_archives(&answer)? }
         }
-        Way::There(server) => {
+        RecordAccess::Remote(server) => {
             let body = json!({ "period": args.period, "model": query.model, "job_id": query.job_id });
             let answer = server.post(&["memory", "compact"], &body).await?;
             if common.json {
@@ -305,9 +307,9 @@ fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
 
 async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome {
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
-    let answer = match way::to_change(config).await? {
-        Way::Here(app) => to_value(&view::memory_reembed(&app, query).await.map_err(of_view)?),
-        Way::There(server) => {
+    let answer = match record_access::open_existing(config).await? {
+        RecordAccess::Local(app) => to_value(&view::memory_reembed(&app, query).await.map_err(of_view)?),
+        RecordAccess::Remote(server) => {
             let body = json!({ "model": query.model, "job_id": query.job_id });
             server.post(&["memory", "reembed"], &body).await?
         }
@@ -321,7 +323,7 @@ async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome 
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_archives(answer: &ArchivesAnswer) -> Result<()> {
+fn print_archives(answer: &ArchivesResponse) -> Result<()> {
     let mut rows = table(["agent", "period", "symbol", ">trades", "~what they come to"]);
     for archive in &answer.archives {
         rows.add_row([
@@ -342,7 +344,7 @@ fn print_archives(answer: &ArchivesAnswer) -> Result<()> {
 impl Whose {
     async fn query(self, app: &crate::app::App) -> Result<MemoryQuery> {
         let job = match &self.job {
-            Some(job) => Some(way::job_named(app, job).await?.to_string()),
+            Some(job) => Some(record_access::job_named(app, job).await?.to_string()),
             None => None,
         };
         Ok(MemoryQuery { model: self.agent, job_id: job, limit: self.limit, cursor: self.cursor })

@@ -6,7 +6,7 @@ use super::super::{Common, Outcome};
 use super::files::{files, read_file, unreadable};
 use anyhow::{Context as _, Result};
 use clap::Args;
-use papertape_runtime::profile::ab::{Report, compare};
+use papertape_runtime::profile::ab::{AbReport, compare};
 use papertape_runtime::profile::cohort::{Cohort, Run};
 use papertape_runtime::profile::invariant::Invariant;
 use papertape_runtime::profile::stats::Figure;
@@ -70,7 +70,7 @@ fn runs(inputs: &[PathBuf]) -> Result<Vec<Run>> {
     if failed.is_empty() { Ok(runs) } else { Err(unreadable(&failed)) }
 }
 
-fn print(report: &Report) -> Result<()> {
+fn print(report: &AbReport) -> Result<()> {
     let cohorts = [&report.label_a, &report.label_b].map(|label| &report.cohorts[label]);
     let [a, b] = cohorts;
     let (name_a, name_b) = (format!(">{}", a.label), format!(">{}", b.label));

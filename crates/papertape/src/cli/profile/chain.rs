@@ -2,9 +2,9 @@
 
 use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
 use super::super::output::{json, note, say};
+use super::super::record_access::RecordAccess;
 use super::super::run::style;
-use super::super::way::Way;
-use super::super::{Common, Outcome, execute, signals, way};
+use super::super::{Common, Outcome, execute, record_access, signals};
 use super::files::Dump;
 use super::show::look;
 use super::waterfall::waterfall;
@@ -21,8 +21,8 @@ use papertape_core::message::ModelName;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 use papertape_core::time::{Date, parse_date};
+use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::profile::trace::{Status, Trace};
-use papertape_runtime::stopping::Stopper;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -67,9 +67,9 @@ pub(super) struct ChainArgs {
 /// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; 3: somebody stopped it. The
 /// trace is written all the same.
 pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> Outcome {
-    let app = match way::to_write(config).await? {
-        Way::Here(app) => app,
-        Way::There(server) => {
+    let app = match record_access::to_write(config).await? {
+        RecordAccess::Local(app) => app,
+        RecordAccess::Remote(server) => {
             return Err(anyhow::anyhow!(
                 "the server at {} has the record: a profile needs one of its own, so that nothing else runs \
                  beside it; give another --data-dir",
@@ -89,7 +89,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         Ok(())
     });
     read.await.map_err(of_view)?;
-    let row = app.store.job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
+    let row = app.store.get_job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
     let mut trace = traces.pop().with_context(|| {
         let why = row.error.as_deref().unwrap_or("the run was stopped before it began");
         format!("job {} has no trace: {why}", queued.job)
@@ -116,7 +116,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
 
 /// Runs the job to its end, here or wherever it was claimed.
 async fn run(app: &App, job: &JobId) -> Result<()> {
-    let stopper = Stopper::default();
+    let stopper = CancelSource::default();
     let id = job.clone();
     signals::listen(&stopper, move || {
         note!("job {id} stops after the step under way; once more stops it at once");

@@ -2,8 +2,8 @@
 
 use super::super::failure::of_view;
 use super::super::output::{json, note, say};
-use super::super::way::job_named;
-use super::super::{Common, Outcome, way};
+use super::super::record_access::job_named;
+use super::super::{Common, Outcome, record_access};
 use super::files::Dump;
 use crate::config::Config;
 use crate::view;
@@ -27,7 +27,7 @@ pub(super) struct ExportArgs {
 
 /// Writes them.
 pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) -> Outcome {
-    let app = way::to_read(config).await?;
+    let app = record_access::to_read(config).await?;
     let job = job_named(&app, &args.job).await?;
     let dump = Dump::new(args.dump_dir)?;
     let mut files = Vec::new();

@@ -2,14 +2,14 @@
 
 use super::super::failure::{not_found, usage};
 use anyhow::{Context as _, Result};
-use papertape_core::tape::Key;
+use papertape_core::tape::ScopeKey;
 use papertape_runtime::profile::read::read;
 use papertape_runtime::profile::trace::Trace;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Files that cannot be read are named up to so many.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// Reads a trace from a file.
 pub(super) fn read_file(path: &Path) -> Result<Trace, String> {
@@ -44,11 +44,11 @@ pub(super) fn unreadable(files: &[(PathBuf, String)]) -> anyhow::Error {
         1 => "a trace cannot be read:".to_owned(),
         count => format!("{count} traces cannot be read:"),
     };
-    for (path, reason) in files.iter().take(MOST_TOLD) {
+    for (path, reason) in files.iter().take(MAX_TOLD) {
         let _ = write!(told, "\n  {}: {reason}", path.display());
     }
-    if files.len() > MOST_TOLD {
-        let _ = write!(told, "\n  and {} more", files.len() - MOST_TOLD);
+    if files.len() > MAX_TOLD {
+        let _ = write!(told, "\n  and {} more", files.len() - MAX_TOLD);
     }
     anyhow::anyhow!(told)
 }
@@ -67,7 +67,7 @@ impl Dump {
     /// also stands in it.
     pub(super) fn write(&self, trace: &mut Trace) -> Result<String> {
         // A ticker may have characters that a path would take for its own; the run's id is made of such.
-        let ticker = Key::Symbol(trace.ticker.clone()).to_string();
+        let ticker = ScopeKey::Symbol(trace.ticker.clone()).to_string();
         let path = self.0.join(format!("{ticker}_{}_{}.json", trace.date, trace.run_id));
         let shown = path.display().to_string();
         trace.dump_path = Some(shown.clone());

@@ -2,18 +2,18 @@
 
 use super::super::{Deployment, Number, number};
 use papertape_core::ledger::Direction;
-use papertape_core::record::{AssetNote, ContextRow, Deviation, ReflectionRow, RoundRow};
+use papertape_core::record::{AssetNote, Deviation, OpenPositionContextRow, ReflectionRow, RoundMemoryRow};
 use papertape_core::time::Timestamp;
-use papertape_store::Remembered;
+use papertape_store::StoredRound;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 /// A page of rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RoundsAnswer {
+pub struct RoundsResponse {
     /// The newest first.
-    pub rounds: Vec<RoundAnswer>,
+    pub rounds: Vec<RoundResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -25,7 +25,7 @@ pub struct RoundsAnswer {
 
 /// A round that a trader remembers.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RoundAnswer {
+pub struct RoundResponse {
     /// `trader_round`.
     pub memory_type: &'static str,
     /// The job.
@@ -45,7 +45,7 @@ pub struct RoundAnswer {
     /// Why it is not the model's first answer.
     pub note: Option<String>,
     /// What was decided of each instrument.
-    pub assets: Vec<AssetAnswer>,
+    pub assets: Vec<AssetResponse>,
     /// Did it open a position?
     pub is_open_entry: bool,
     /// Did the trader's answer fall back, or break off?
@@ -58,7 +58,7 @@ pub struct RoundAnswer {
 
 /// What a round decided of one instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct AssetAnswer {
+pub struct AssetResponse {
     /// The instrument.
     pub symbol: String,
     /// `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`.
@@ -77,9 +77,9 @@ pub struct AssetAnswer {
 
 /// A page of open positions' contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct OpenPositionsAnswer {
+pub struct OpenPositionsResponse {
     /// The newest first.
-    pub open_positions: Vec<OpenPositionAnswer>,
+    pub open_positions: Vec<OpenPositionResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -91,7 +91,7 @@ pub struct OpenPositionsAnswer {
 
 /// Why a position that is open was opened.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct OpenPositionAnswer {
+pub struct OpenPositionResponse {
     /// `open_position_context`.
     pub memory_type: &'static str,
     /// The job.
@@ -130,9 +130,9 @@ pub struct OpenPositionAnswer {
 
 /// A page of reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct TradesAnswer {
+pub struct TradesResponse {
     /// The newest exit first; of a search by meaning, the best first.
-    pub trades: Vec<ReflectionAnswer>,
+    pub trades: Vec<ReflectionResponse>,
     /// How many there are on this page.
     pub count: usize,
     /// How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
@@ -156,7 +156,7 @@ pub struct TradesAnswer {
 
 /// What was embedded.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ReembedAnswer {
+pub struct ReembedResponse {
     /// The model.
     pub embedding_model: String,
     /// How many reflections had no vector of it, and have one now.
@@ -168,7 +168,7 @@ pub struct ReembedAnswer {
 
 /// What a closed trade, or a part of one, teaches.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ReflectionAnswer {
+pub struct ReflectionResponse {
     /// `trade`.
     pub memory_type: &'static str,
     /// The job.
@@ -214,9 +214,9 @@ pub struct ReflectionAnswer {
     /// At most 120 characters.
     pub summary: String,
     /// Planned against actual.
-    pub execution_deviation: DeviationAnswer,
+    pub execution_deviation: DeviationResponse,
     /// What became of each claim.
-    pub hypothesis_check: Vec<ClaimAnswer>,
+    pub hypothesis_check: Vec<ClaimResponse>,
     /// What went wrong.
     pub error_tags: Vec<&'static str>,
     /// `low`, `medium` or `high`.
@@ -235,7 +235,7 @@ pub struct ReflectionAnswer {
 
 /// Planned against actual, from the books.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct DeviationAnswer {
+pub struct DeviationResponse {
     /// The price at which the opening order was checked.
     pub planned_entry: Option<Number>,
     /// The average price.
@@ -258,7 +258,7 @@ pub struct DeviationAnswer {
 
 /// What became of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ClaimAnswer {
+pub struct ClaimResponse {
     /// The claim.
     pub claim: String,
     /// `held`, `failed` or `untested`.
@@ -267,11 +267,11 @@ pub struct ClaimAnswer {
 
 /// What a session's trader was given of its memory.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct SessionMemoryAnswer {
+pub struct SessionMemoryResponse {
     /// The session.
     pub session_id: i64,
     /// By the step that gave it, in the order of the steps; a solo agent has one at most.
-    pub given: Vec<GivenAnswer>,
+    pub given: Vec<GivenResponse>,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -279,7 +279,7 @@ pub struct SessionMemoryAnswer {
 
 /// What one prompt held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct GivenAnswer {
+pub struct GivenResponse {
     /// The step.
     pub path: String,
     /// The whole block, as it stands in the prompt.
@@ -305,9 +305,9 @@ pub struct GivenItem {
 
 /// What was folded.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ArchivesAnswer {
+pub struct ArchivesResponse {
     /// One for each agent, job, period and instrument.
-    pub archives: Vec<ArchiveAnswer>,
+    pub archives: Vec<ArchiveResponse>,
     /// How many.
     pub count: usize,
     /// Where the next page begins; `null` at the end.
@@ -319,7 +319,7 @@ pub struct ArchivesAnswer {
 
 /// The reflections on one instrument in one period, folded.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ArchiveAnswer {
+pub struct ArchiveResponse {
     /// The job.
     pub job_id: String,
     /// The agent.
@@ -336,9 +336,9 @@ pub struct ArchiveAnswer {
     pub body: Value,
 }
 
-pub(super) fn round(item: Remembered<RoundRow>) -> RoundAnswer {
+pub(super) fn round(item: StoredRound<RoundMemoryRow>) -> RoundResponse {
     let row = item.row;
-    RoundAnswer {
+    RoundResponse {
         memory_type: "trader_round",
         job_id: item.job.to_string(),
         model: item.agent.to_string(),
@@ -356,8 +356,8 @@ pub(super) fn round(item: Remembered<RoundRow>) -> RoundAnswer {
     }
 }
 
-fn asset(note: AssetNote) -> AssetAnswer {
-    AssetAnswer {
+fn asset(note: AssetNote) -> AssetResponse {
+    AssetResponse {
         symbol: note.symbol.to_string(),
         decision: note.decision.as_str(),
         entry_price: note.entry_price.map(|price| number(price.0)),
@@ -368,9 +368,9 @@ fn asset(note: AssetNote) -> AssetAnswer {
     }
 }
 
-pub(super) fn open(item: Remembered<ContextRow>) -> OpenPositionAnswer {
+pub(super) fn open(item: StoredRound<OpenPositionContextRow>) -> OpenPositionResponse {
     let row = item.row;
-    OpenPositionAnswer {
+    OpenPositionResponse {
         memory_type: "open_position_context",
         job_id: item.job.to_string(),
         model: item.agent.to_string(),
@@ -391,9 +391,9 @@ pub(super) fn open(item: Remembered<ContextRow>) -> OpenPositionAnswer {
     }
 }
 
-pub(super) fn reflection(item: Remembered<ReflectionRow>) -> ReflectionAnswer {
+pub(super) fn reflection(item: StoredRound<ReflectionRow>) -> ReflectionResponse {
     let row = item.row;
-    ReflectionAnswer {
+    ReflectionResponse {
         memory_type: "trade",
         job_id: item.job.to_string(),
         model: item.agent.to_string(),
@@ -420,7 +420,7 @@ pub(super) fn reflection(item: Remembered<ReflectionRow>) -> ReflectionAnswer {
         hypothesis_check: row
             .hypothesis_check
             .into_iter()
-            .map(|check| ClaimAnswer { claim: check.claim, result: check.result.as_str() })
+            .map(|check| ClaimResponse { claim: check.claim, result: check.result.as_str() })
             .collect(),
         error_tags: row.error_tags.iter().map(|tag| tag.as_str()).collect(),
         value_assessment: row.value_assessment.as_str(),
@@ -432,8 +432,8 @@ pub(super) fn reflection(item: Remembered<ReflectionRow>) -> ReflectionAnswer {
     }
 }
 
-fn deviation(row: Deviation) -> DeviationAnswer {
-    DeviationAnswer {
+fn deviation(row: Deviation) -> DeviationResponse {
+    DeviationResponse {
         planned_entry: row.planned_entry.map(|price| number(price.0)),
         actual_entry: row.actual_entry.map(|price| number(price.0)),
         planned_size: row.planned_size.map(|size| number(size.0)),

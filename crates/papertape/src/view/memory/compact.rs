@@ -1,7 +1,7 @@
 //! Old reflections folded, one archive per trader: a trader is an agent with the jobs in which its memory has
 //! its history.
 
-use super::{ArchivesAnswer, MemoryQuery, archives, filter};
+use super::{ArchivesResponse, MemoryQuery, archives, filter};
 use crate::app::App;
 use crate::view::{Configs, ViewError};
 use jiff::tz::TimeZone;
@@ -38,7 +38,7 @@ pub async fn memory_compact(
     app: &App,
     query: MemoryQuery,
     period: Period,
-) -> Result<ArchivesAnswer, ViewError> {
+) -> Result<ArchivesResponse, ViewError> {
     let of = filter(&query)?;
     let mut lineages = Lineages { app, configs: Configs::default(), read: BTreeMap::new() };
     let traders = lineages.traders(&of).await?;
@@ -77,7 +77,7 @@ pub async fn memory_compact(
             body: to_value(&folded),
         }));
     }
-    app.store.keep_archives(replaced, rows.clone()).await?;
+    app.store.store_archives(replaced, rows.clone()).await?;
     Ok(archives(app, rows, None))
 }
 

@@ -5,9 +5,9 @@ mod compact;
 mod search;
 
 pub use answers::{
-    ArchiveAnswer, ArchivesAnswer, AssetAnswer, ClaimAnswer, DeviationAnswer, GivenAnswer, GivenItem,
-    OpenPositionAnswer, OpenPositionsAnswer, ReembedAnswer, ReflectionAnswer, RoundAnswer, RoundsAnswer,
-    SessionMemoryAnswer, TradesAnswer,
+    ArchiveResponse, ArchivesResponse, AssetResponse, ClaimResponse, DeviationResponse, GivenItem,
+    GivenResponse, OpenPositionResponse, OpenPositionsResponse, ReembedResponse, ReflectionResponse,
+    RoundResponse, RoundsResponse, SessionMemoryResponse, TradesResponse,
 };
 
 pub use compact::memory_compact;
@@ -66,22 +66,27 @@ pub struct TradesQuery {
 ///
 /// # Errors
 /// A limit out of range, a bad cursor; the record's.
-pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsAnswer, ViewError> {
+pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsResponse, ViewError> {
     let filter = filter(&query)?;
     let page = app.store.memory_rounds(&filter, &page(query.limit, query.cursor)?).await?;
-    let rounds: Vec<RoundAnswer> = page.items.into_iter().map(answers::round).collect();
-    Ok(RoundsAnswer { count: rounds.len(), rounds, next_cursor: page.next, deployment: Deployment::of(app) })
+    let rounds: Vec<RoundResponse> = page.items.into_iter().map(answers::round).collect();
+    Ok(RoundsResponse {
+        count: rounds.len(),
+        rounds,
+        next_cursor: page.next,
+        deployment: Deployment::of(app),
+    })
 }
 
 /// Theses of positions that are open.
 ///
 /// # Errors
 /// As [`memory_rounds`].
-pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsAnswer, ViewError> {
+pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsResponse, ViewError> {
     let filter = filter(&query)?;
     let page = app.store.memory_open(&filter, &page(query.limit, query.cursor)?).await?;
-    let open_positions: Vec<OpenPositionAnswer> = page.items.into_iter().map(answers::open).collect();
-    Ok(OpenPositionsAnswer {
+    let open_positions: Vec<OpenPositionResponse> = page.items.into_iter().map(answers::open).collect();
+    Ok(OpenPositionsResponse {
         count: open_positions.len(),
         open_positions,
         next_cursor: page.next,
@@ -93,7 +98,7 @@ pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsA
 ///
 /// # Errors
 /// As [`memory_rounds`]; a range that ends before it begins.
-pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesAnswer, ViewError> {
+pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesResponse, ViewError> {
     if let (Some(from), Some(to)) = (query.from, query.to)
         && to < from
     {
@@ -131,8 +136,8 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesAnswer
         }
     }
     let page = app.store.memory_trades(&filter, &page(query.of.limit, query.of.cursor)?).await?;
-    let trades: Vec<ReflectionAnswer> = page.items.into_iter().map(answers::reflection).collect();
-    Ok(TradesAnswer {
+    let trades: Vec<ReflectionResponse> = page.items.into_iter().map(answers::reflection).collect();
+    Ok(TradesResponse {
         count: trades.len(),
         trades,
         search: SearchBy::Keyword.as_str(),
@@ -148,12 +153,12 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesAnswer
 ///
 /// # Errors
 /// No such session; the record's.
-pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryAnswer, ViewError> {
+pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryResponse, ViewError> {
     let session = SessionId(session_id);
     if !app.store.has_session(session).await? {
         return Err(ViewError::NotFound(format!("there is no session {session_id}")));
     }
-    let given = app.store.session_memory(session).await?.into_iter().map(|given| GivenAnswer {
+    let given = app.store.session_memory(session).await?.into_iter().map(|given| GivenResponse {
         path: given.path.to_string(),
         text: given.text,
         items: given
@@ -168,23 +173,23 @@ pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryA
             })
             .collect(),
     });
-    Ok(SessionMemoryAnswer { session_id, given: given.collect(), deployment: Deployment::of(app) })
+    Ok(SessionMemoryResponse { session_id, given: given.collect(), deployment: Deployment::of(app) })
 }
 
 /// What was folded before.
 ///
 /// # Errors
 /// As [`memory_rounds`].
-pub async fn memory_archives(app: &App, query: MemoryQuery) -> Result<ArchivesAnswer, ViewError> {
+pub async fn memory_archives(app: &App, query: MemoryQuery) -> Result<ArchivesResponse, ViewError> {
     let filter = filter(&query)?;
     let page = app.store.memory_archives(&filter, &page(query.limit, query.cursor)?).await?;
     Ok(archives(app, page.items, page.next))
 }
 
-fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> ArchivesAnswer {
-    let archives: Vec<ArchiveAnswer> = rows
+fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> ArchivesResponse {
+    let archives: Vec<ArchiveResponse> = rows
         .into_iter()
-        .map(|row| ArchiveAnswer {
+        .map(|row| ArchiveResponse {
             job_id: row.job.to_string(),
             model: row.agent.to_string(),
             length: row.length,
@@ -193,7 +198,7 @@ fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> Ar
             body: row.body,
         })
         .collect();
-    ArchivesAnswer { count: archives.len(), archives, next_cursor, deployment: Deployment::of(app) }
+    ArchivesResponse { count: archives.len(), archives, next_cursor, deployment: Deployment::of(app) }
 }
 
 fn filter(query: &MemoryQuery) -> Result<MemoryFilter, ViewError> {

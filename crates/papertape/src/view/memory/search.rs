@@ -1,14 +1,14 @@
 //! Reflections by words and by meaning, best first; and their vectors made anew.
 
-use super::answers::{self, ReembedAnswer, ReflectionAnswer};
-use super::{MemoryQuery, TradesAnswer, filter};
+use super::answers::{self, ReembedResponse, ReflectionResponse};
+use super::{MemoryQuery, TradesResponse, filter};
 use crate::app::App;
-use crate::view::{Deployment, MOST_ROWS, ViewError};
+use crate::view::{Deployment, MAX_ROWS, ViewError};
 use papertape_agents::memory::lessons::Lesson;
 use papertape_core::message::ModelName;
-use papertape_core::record::{ReflectionRow, Source};
+use papertape_core::record::{ReflectionRow, SummarySource};
 use papertape_embed::vector;
-use papertape_store::{Remembered, TradeFilter, VectorFor};
+use papertape_store::{StoredRound, TradeFilter, VectorFor};
 use std::collections::HashMap;
 use std::str::FromStr;
 
@@ -87,7 +87,7 @@ pub(super) fn model_for(
 /// What a search by meaning came to.
 pub(super) enum Ranked {
     /// The answer.
-    Answer(Box<TradesAnswer>),
+    Answer(Box<TradesResponse>),
     /// The model could not be asked: why.
     Failed(String),
 }
@@ -101,8 +101,8 @@ pub(super) async fn ranked(
     limit: Option<u32>,
 ) -> Result<Ranked, ViewError> {
     let most = limit.unwrap_or(DEFAULT);
-    if most == 0 || most > MOST_ROWS {
-        return Err(ViewError::bad("limit", format!("{most} is not from 1 to {MOST_ROWS}")));
+    if most == 0 || most > MAX_ROWS {
+        return Err(ViewError::bad("limit", format!("{most} is not from 1 to {MAX_ROWS}")));
     }
     if let Err(why) = app.embeddings.check(model) {
         return Ok(Ranked::Failed(why));
@@ -124,11 +124,11 @@ pub(super) async fn ranked(
     };
     let found = app.store.trades_by_id(&ids).await?;
     // What a template wrote, nobody has judged: it comes behind all that somebody has.
-    let is_judged = |item: &Remembered<ReflectionRow>| item.row.source != Source::Template;
+    let is_judged = |item: &StoredRound<ReflectionRow>| item.row.source != SummarySource::Template;
     let (judged, templates): (Vec<_>, Vec<_>) = found.into_iter().partition(is_judged);
     let best = judged.into_iter().chain(templates).take(most as usize);
-    let trades: Vec<ReflectionAnswer> = best.map(answers::reflection).collect();
-    Ok(Ranked::Answer(Box::new(TradesAnswer {
+    let trades: Vec<ReflectionResponse> = best.map(answers::reflection).collect();
+    Ok(Ranked::Answer(Box::new(TradesResponse {
         count: trades.len(),
         trades,
         search: by.as_str(),
@@ -190,7 +190,7 @@ fn in_order(scores: &HashMap<i64, f64>, among: &[i64]) -> Vec<(i64, f64)> {
 ///
 /// # Errors
 /// No model in the config, or one that cannot be called; what was embedded until then is kept.
-pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedAnswer, ViewError> {
+pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedResponse, ViewError> {
     let Some(model) = &app.config.embeddings.model else {
         return Err(ViewError::bad("embeddings.model", "there is no sentence model in the config"));
     };
@@ -206,13 +206,13 @@ pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedAnsw
         let made = app.embeddings.embed(model, texts).await.map_err(|failed| {
             ViewError::bad("embeddings.model", format!("{}; {embedded} were embedded", failed.failure))
         })?;
-        let row = |(item, made): (&Remembered<_>, &Vec<f32>)| VectorFor {
+        let row = |(item, made): (&StoredRound<_>, &Vec<f32>)| VectorFor {
             reflection: item.id,
             model: name.clone(),
             vector: vector::to_bytes(made),
         };
-        app.store.keep_vectors(found.iter().zip(&made).map(row).collect()).await?;
+        app.store.store_vectors(found.iter().zip(&made).map(row).collect()).await?;
         embedded += found.len();
     }
-    Ok(ReembedAnswer { embedding_model: name, embedded, deployment: Deployment::of(app) })
+    Ok(ReembedResponse { embedding_model: name, embedded, deployment: Deployment::of(app) })
 }

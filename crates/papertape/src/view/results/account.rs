@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 /// The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct FinancingAnswer {
+pub struct FinancingResponse {
     /// From 1 in a session.
     pub action_id: u64,
     /// The instrument.
@@ -30,7 +30,7 @@ pub struct FinancingAnswer {
 
 /// An order that waits for its price at the end of a day.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct PendingOrderAnswer {
+pub struct PendingOrderResponse {
     /// The order.
     pub order_id: String,
     /// The instrument.
@@ -53,7 +53,7 @@ pub struct PendingOrderAnswer {
 
 /// An open position at a close.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct PositionSnapshotAnswer {
+pub struct PositionSnapshotResponse {
     /// The instrument.
     pub symbol: String,
     /// The position.
@@ -74,7 +74,7 @@ pub struct PositionSnapshotAnswer {
 
 /// The end of an account: its portfolio value fell to zero or below, and it trades no more.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
-pub struct InsolvencyAnswer {
+pub struct InsolvencyResponse {
     /// The day on which that was found, at its open or its close.
     pub since: Date,
     /// The portfolio value at the close before less the value when it was found.
@@ -83,7 +83,7 @@ pub struct InsolvencyAnswer {
     pub owed: Number,
 }
 
-impl From<Insolvency> for InsolvencyAnswer {
+impl From<Insolvency> for InsolvencyResponse {
     fn from(found: Insolvency) -> Self {
         Self { since: found.since, loss: number(found.loss.0), owed: number(found.owed.0) }
     }
@@ -103,21 +103,21 @@ struct Kept {
 }
 
 /// Since when an account is insolvent, of a session's metadata as it stands in the record.
-pub(super) fn insolvency_of(metadata: Option<&str>) -> Option<InsolvencyAnswer> {
+pub(super) fn insolvency_of(metadata: Option<&str>) -> Option<InsolvencyResponse> {
     let metadata: Metadata = serde_json::from_str(metadata?).ok()?;
-    metadata.books.insolvent.map(InsolvencyAnswer::from)
+    metadata.books.insolvent.map(InsolvencyResponse::from)
 }
 
 /// The same of metadata that was read.
-pub(super) fn insolvent(metadata: Option<&Value>) -> Option<InsolvencyAnswer> {
+pub(super) fn insolvent(metadata: Option<&Value>) -> Option<InsolvencyResponse> {
     let found = metadata?.get("books")?.get("insolvent")?;
-    serde_json::from_value::<Insolvency>(found.clone()).ok().map(InsolvencyAnswer::from)
+    serde_json::from_value::<Insolvency>(found.clone()).ok().map(InsolvencyResponse::from)
 }
 
 /// A row of financing.
-pub(super) fn financing(row: &PositionRow) -> Option<FinancingAnswer> {
+pub(super) fn financing(row: &PositionRow) -> Option<FinancingResponse> {
     let is_financing = row.action_type == "financing";
-    is_financing.then(|| FinancingAnswer {
+    is_financing.then(|| FinancingResponse {
         action_id: row.action_id,
         symbol: row.symbol.as_ref().map(ToString::to_string).unwrap_or_default(),
         quantity: number(row.amount.0),
@@ -128,7 +128,7 @@ pub(super) fn financing(row: &PositionRow) -> Option<FinancingAnswer> {
 }
 
 /// What waits at the end of a session. A record of rules version 1 knows the orders of the day only.
-pub(super) fn pending(session: &SessionResult) -> Vec<PendingOrderAnswer> {
+pub(super) fn pending(session: &SessionResult) -> Vec<PendingOrderResponse> {
     let kept = session.metadata.as_ref().and_then(|metadata| metadata.get("books")?.get("pending_orders"));
     if let Some(kept) = kept {
         let orders: Vec<PendingOrder> = serde_json::from_value(kept.clone()).unwrap_or_default();
@@ -141,14 +141,14 @@ pub(super) fn pending(session: &SessionResult) -> Vec<PendingOrderAnswer> {
     session.orders.iter().filter(waits).map(|order| placed(order, session.date)).collect()
 }
 
-fn waiting(pending: &PendingOrder) -> PendingOrderAnswer {
+fn waiting(pending: &PendingOrder) -> PendingOrderResponse {
     let order = &pending.order;
     let fills_at = match pending.fill_model {
         FillModel::Open => "open",
         FillModel::NextOpen => "next_open",
         FillModel::Close => "close",
     };
-    PendingOrderAnswer {
+    PendingOrderResponse {
         order_id: order.id.to_string(),
         symbol: order.symbol.to_string(),
         side: order.side.to_string(),
@@ -161,8 +161,8 @@ fn waiting(pending: &PendingOrder) -> PendingOrderAnswer {
     }
 }
 
-fn placed(order: &OrderRow, date: Date) -> PendingOrderAnswer {
-    PendingOrderAnswer {
+fn placed(order: &OrderRow, date: Date) -> PendingOrderResponse {
+    PendingOrderResponse {
         order_id: order.order_id.clone(),
         symbol: order.symbol.to_string(),
         side: order.side.clone(),
@@ -175,8 +175,8 @@ fn placed(order: &OrderRow, date: Date) -> PendingOrderAnswer {
     }
 }
 
-pub(super) fn snapshot(row: &SnapshotRow) -> PositionSnapshotAnswer {
-    PositionSnapshotAnswer {
+pub(super) fn snapshot(row: &SnapshotRow) -> PositionSnapshotResponse {
+    PositionSnapshotResponse {
         symbol: row.symbol.to_string(),
         position_id: row.position_id.clone(),
         quantity: number(row.quantity.0),

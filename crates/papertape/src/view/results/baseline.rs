@@ -19,8 +19,8 @@ use super::super::{Number, ViewError, figure, number};
 use super::Metrics;
 use papertape_agents::day::{conditions, conditions_at_close};
 use papertape_core::broker::{
-    self, BookEntry, Books, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable, approve_largest,
-    submit,
+    self, Books, LedgerEntry, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable,
+    approve_largest, submit,
 };
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::ledger::{CorporateAction, LedgerError};
@@ -78,12 +78,12 @@ enum Strategy {
 
 /// Baselines that were worked out: agents of a job that began alike, on the same days, have the same.
 #[derive(Default)]
-pub(super) struct Beside(Vec<(Ground, Option<Baselines>)>);
+pub(super) struct BaselineCache(Vec<(Ground, Option<Baselines>)>);
 
 /// What baselines follow from: the job with its data and rules, the money, the days.
 type Ground = (JobId, Money, Vec<Date>);
 
-impl Beside {
+impl BaselineCache {
     /// Those of a job's data and rules over these days, from this value. `None` where its numbers do not
     /// fit the books.
     pub(super) async fn of(
@@ -132,7 +132,7 @@ fn run(
 ) -> Result<BaselineResult, LedgerError> {
     let mut books = Books::new("baseline", market.clone(), initial).reducing();
     let mut days = Vec::with_capacity(dates.len());
-    let mut entries: Vec<BookEntry> = Vec::new();
+    let mut entries: Vec<LedgerEntry> = Vec::new();
     let mut month = None;
     // What is left to buy, each with the same part of the money; `None` until anything is listed.
     let mut to_buy: Option<(BTreeSet<Symbol>, Money)> = None;
@@ -212,7 +212,7 @@ fn rebalance(
     at_open: &MarketView<'_>,
     day: Date,
     opens: &BTreeMap<Symbol, Price>,
-) -> Result<Vec<BookEntry>, LedgerError> {
+) -> Result<Vec<LedgerEntry>, LedgerError> {
     let parts = opens.keys().filter(|symbol| at_open.is_in_universe(symbol)).count().max(1);
     let part = Money(books.portfolio_value()?.0 / Decimal::from(parts));
     let mut entries = Vec::new();
@@ -262,7 +262,7 @@ fn quote(
 /// reduced to what they do. One that the market refuses changes nothing.
 fn order(
     books: &mut Books,
-    entries: &mut Vec<BookEntry>,
+    entries: &mut Vec<LedgerEntry>,
     quote: Quote,
     side: Side,
     quantity: Quantity,
@@ -283,7 +283,7 @@ fn order(
     Ok(())
 }
 
-fn amount(entry: &BookEntry) -> Option<TradedAmount> {
+fn amount(entry: &LedgerEntry) -> Option<TradedAmount> {
     let fill = entry.fill()?;
     Some(TradedAmount { notional: fill.price * fill.quantity, fee: fill.fee, slippage: fill.slippage })
 }

@@ -18,7 +18,7 @@ const MAX_NAMED: usize = 8;
 
 /// What a run was traded by, from the market profile that its job stores.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ConventionsAnswer {
+pub struct ConventionsResponse {
     /// The market profile.
     pub market: String,
     /// `market`: as below; `frictionless`: trading cost nothing.
@@ -34,9 +34,9 @@ pub struct ConventionsAnswer {
     /// The same in words: `shown open`, `next open` or `close`.
     pub fill_label: String,
     /// How far fills of orders are worse than their reference price.
-    pub slippage: Vec<SlippageAnswer>,
+    pub slippage: Vec<SlippageResponse>,
     /// Fees that were in force on any of the days.
-    pub fees: Vec<FeeAnswer>,
+    pub fees: Vec<FeeResponse>,
     /// The annualized cost of borrowed shares, in basis points of a short position's value.
     pub annual_borrow_bps: Number,
     /// The annualized cost of borrowed money, in basis points.
@@ -57,7 +57,7 @@ pub struct ConventionsAnswer {
 
 /// Slippage of some instruments.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct SlippageAnswer {
+pub struct SlippageResponse {
     /// Base assets; empty: all others.
     pub symbols: Vec<String>,
     /// Basis points.
@@ -66,7 +66,7 @@ pub struct SlippageAnswer {
 
 /// A fee in force from one day on.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct FeeAnswer {
+pub struct FeeResponse {
     /// Its name, such as `commission` or `stamp_duty`.
     pub name: String,
     /// `commission`, `duty` or `transfer`.
@@ -104,12 +104,12 @@ pub(crate) async fn conventions_of(
     app: &App,
     job: &JobId,
     day: Date,
-) -> Result<Option<ConventionsAnswer>, ViewError> {
+) -> Result<Option<ConventionsResponse>, ViewError> {
     let mut configs = Configs::default();
-    Ok(configs.of(app, job).await?.map(|config| ConventionsAnswer::of(config, None, (day, day))))
+    Ok(configs.of(app, job).await?.map(|config| ConventionsResponse::of(config, None, (day, day))))
 }
 
-impl ConventionsAnswer {
+impl ConventionsResponse {
     /// The conventions of a job on one day.
     pub(in crate::view) fn of_day(app: &App, config: &SimulationConfig, day: Date) -> Self {
         let dataset = app.services.datasets.open(config.dataset.hash).ok();
@@ -176,16 +176,16 @@ impl ConventionsAnswer {
         if self.costs == "frictionless" {
             text.push_str(" Costs: frictionless.");
         } else {
-            let slips: Vec<String> = self.slippage.iter().map(SlippageAnswer::text).collect();
+            let slips: Vec<String> = self.slippage.iter().map(SlippageResponse::text).collect();
             text.push_str(&format!(" Slippage: {}.", slips.join(", ")));
             // Of each fee the newest: the others are listed.
-            let mut newest: Vec<&FeeAnswer> = Vec::new();
+            let mut newest: Vec<&FeeResponse> = Vec::new();
             for fee in &self.fees {
                 newest.retain(|known| (&known.name, &known.only) != (&fee.name, &fee.only));
                 newest.push(fee);
             }
             let fees: Vec<String> =
-                newest.into_iter().filter(|fee| !fee.rate.is_zero()).map(FeeAnswer::text).collect();
+                newest.into_iter().filter(|fee| !fee.rate.is_zero()).map(FeeResponse::text).collect();
             let fees = if fees.is_empty() { "none".to_owned() } else { fees.join("; ") };
             text.push_str(&format!(" Fees: {fees}."));
             if !self.annual_borrow_bps.is_zero() {
@@ -210,7 +210,7 @@ impl ConventionsAnswer {
     }
 }
 
-impl SlippageAnswer {
+impl SlippageResponse {
     fn text(&self) -> String {
         if self.symbols.is_empty() {
             format!("{} bps", self.bps)
@@ -220,7 +220,7 @@ impl SlippageAnswer {
     }
 }
 
-impl FeeAnswer {
+impl FeeResponse {
     fn text(&self) -> String {
         let rate = match self.basis.as_str() {
             "per_share" => format!("{} per share", self.rate),
@@ -279,27 +279,27 @@ pub(super) fn label(fill: FillModel) -> &'static str {
     }
 }
 
-fn slippage(market: &MarketProfile) -> Vec<SlippageAnswer> {
+fn slippage(market: &MarketProfile) -> Vec<SlippageResponse> {
     let timing: FillTiming = market.fill_model.into();
-    let mut rules: Vec<SlippageAnswer> = Vec::new();
+    let mut rules: Vec<SlippageResponse> = Vec::new();
     for rule in market.slippage.iter().filter(|rule| rule.fill.is_none_or(|fill| fill == timing)) {
-        rules.push(SlippageAnswer { symbols: rule.symbols.clone(), bps: number(rule.bps) });
+        rules.push(SlippageResponse { symbols: rule.symbols.clone(), bps: number(rule.bps) });
         if rule.symbols.is_empty() {
             return rules;
         }
     }
-    rules.push(SlippageAnswer { symbols: Vec::new(), bps: number(market.slippage_bps) });
+    rules.push(SlippageResponse { symbols: Vec::new(), bps: number(market.slippage_bps) });
     rules
 }
 
-fn fees(market: &MarketProfile, (first, last): (Date, Date)) -> Vec<FeeAnswer> {
+fn fees(market: &MarketProfile, (first, last): (Date, Date)) -> Vec<FeeResponse> {
     let class = |class: &InstrumentClass| match class {
         InstrumentClass::Fund => "fund".to_owned(),
         InstrumentClass::Perpetual => "perpetual".to_owned(),
     };
     let flat = &market.fees;
     let is_flat = !flat.bps.is_zero() || flat.minimum.is_positive();
-    let flat = is_flat.then(|| FeeAnswer {
+    let flat = is_flat.then(|| FeeResponse {
         name: "fee".to_owned(),
         category: "commission".to_owned(),
         basis: "bps".to_owned(),
@@ -314,7 +314,7 @@ fn fees(market: &MarketProfile, (first, last): (Date, Date)) -> Vec<FeeAnswer> {
         approximate: false,
         unverified: false,
     });
-    let mut answers: Vec<FeeAnswer> = flat.into_iter().collect();
+    let mut answers: Vec<FeeResponse> = flat.into_iter().collect();
     for schedule in &market.fee_schedule {
         let starts = schedule.bands.iter().map(|band| band.effective_from);
         let ends = starts.clone().skip(1).chain([None]);
@@ -323,7 +323,7 @@ fn fees(market: &MarketProfile, (first, last): (Date, Date)) -> Vec<FeeAnswer> {
             if !has_begun || ends.is_some_and(|end| end <= first) {
                 continue;
             }
-            answers.push(FeeAnswer {
+            answers.push(FeeResponse {
                 name: schedule.name.clone(),
                 category: category(schedule.category).to_owned(),
                 basis: match schedule.basis {

@@ -2,13 +2,15 @@
 
 use super::super::node_times::NodeTimes;
 use super::super::reasoning::message;
-use super::super::{BooksFacts, Configs, DayQualityAnswer, MessageAnswer, Number, ViewError, number};
-use super::account::{self, FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
+use super::super::{BooksFacts, Configs, DayQualityResponse, MessageResponse, Number, ViewError, number};
+use super::account::{
+    self, FinancingResponse, InsolvencyResponse, PendingOrderResponse, PositionSnapshotResponse,
+};
 use super::conventions::category;
-use super::load::{Chosen, chain, chosen, sessions};
+use super::load::{SelectedJob, chain, chosen, sessions};
 use super::provenance::{Provenance, provenance, text};
-use super::recorded::{RecordedAnswer, recorded};
-use super::{ConventionsAnswer, DoneBefore, ReasoningLevel, point_in_time, trades};
+use super::recorded::{RecordedResponse, recorded};
+use super::{ConventionsResponse, DoneBefore, ReasoningLevel, point_in_time, trades};
 use crate::app::App;
 use papertape_core::broker::FeePart;
 use papertape_core::id::JobId;
@@ -35,7 +37,7 @@ pub struct DayResult {
     /// The version of the rules that the job was recorded under.
     pub rules_version: u32,
     /// What it was traded by; `null` where the job names no market.
-    pub conventions: Option<ConventionsAnswer>,
+    pub conventions: Option<ConventionsResponse>,
     /// Before the day; `null` until the session is closed, as all that its close writes.
     pub starting_position: Option<StartingHoldings>,
     /// Against the day before.
@@ -45,21 +47,21 @@ pub struct DayResult {
     /// Orders that were refused or expired, with the reason.
     pub rejections: Vec<Rejected>,
     /// Splits and dividends that met a holding.
-    pub corporate_actions: Vec<CorporateActionAnswer>,
+    pub corporate_actions: Vec<CorporateActionResponse>,
     /// What holding borrowed money or shares cost.
-    pub financing: Vec<FinancingAnswer>,
+    pub financing: Vec<FinancingResponse>,
     /// Orders that wait for their price at the end of the day.
-    pub pending_orders: Vec<PendingOrderAnswer>,
+    pub pending_orders: Vec<PendingOrderResponse>,
     /// Every open position at the close.
-    pub position_snapshots: Vec<PositionSnapshotAnswer>,
+    pub position_snapshots: Vec<PositionSnapshotResponse>,
     /// The end of the account, from the day on which it was found; `null` while something is left.
-    pub insolvent: Option<InsolvencyAnswer>,
+    pub insolvent: Option<InsolvencyResponse>,
     /// At the close.
     pub final_position: Option<FinalPosition>,
     /// What the books say of the day, beside any summary.
     pub books: BooksFacts,
     /// How the day came about, in a few words; `null` while it is not over.
-    pub quality: Option<DayQualityAnswer>,
+    pub quality: Option<DayQualityResponse>,
     /// How the research came about.
     pub provenance: Provenance,
     /// About the session.
@@ -116,7 +118,7 @@ pub struct Trade {
     pub fee: Number,
     /// What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
     /// rules do not add up to it: of imported trades, and where a lost margin limits the fee.
-    pub fee_parts: Vec<FeePartAnswer>,
+    pub fee_parts: Vec<FeePartResponse>,
     /// What the slippage cost; it is in the price already.
     pub slippage: Number,
     /// Leverage of the position, 1 for none; `null` where the record does not say.
@@ -132,7 +134,7 @@ pub struct Trade {
     /// The step that booked it; `null` where the record has none, as of what was imported.
     pub path: Option<String>,
     /// Where its order was given; `null` for a fill without one.
-    pub order: Option<OrderPlaceAnswer>,
+    pub order: Option<OrderPlaceResponse>,
     /// Cash after it.
     pub cash_after: Number,
     /// Portfolio value after it, at the prices known then.
@@ -141,7 +143,7 @@ pub struct Trade {
 
 /// A part of a fee.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct FeePartAnswer {
+pub struct FeePartResponse {
     /// Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee.
     pub name: String,
     /// `commission`, `duty` or `transfer`.
@@ -150,7 +152,7 @@ pub struct FeePartAnswer {
     pub amount: Number,
 }
 
-impl From<FeePart> for FeePartAnswer {
+impl From<FeePart> for FeePartResponse {
     fn from(part: FeePart) -> Self {
         Self { name: part.name, category: category(part.category), amount: number(part.amount.0) }
     }
@@ -158,7 +160,7 @@ impl From<FeePart> for FeePartAnswer {
 
 /// Where an order was given: in this session or, where it has waited, in an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct OrderPlaceAnswer {
+pub struct OrderPlaceResponse {
     /// The session.
     pub session_id: i64,
     /// Its trading day.
@@ -173,7 +175,7 @@ pub struct Rejected {
     /// The order.
     pub order_id: String,
     /// Where it was given; `null` where the record has no step of it.
-    pub order: Option<OrderPlaceAnswer>,
+    pub order: Option<OrderPlaceResponse>,
     /// `rejected` or `expired`.
     pub status: String,
     /// The instrument as it was asked for.
@@ -193,7 +195,7 @@ pub struct Rejected {
 
 /// A split or a dividend that met a holding.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct CorporateActionAnswer {
+pub struct CorporateActionResponse {
     /// From 1 in a session.
     pub action_id: u64,
     /// `split` or `dividend`.
@@ -262,7 +264,7 @@ pub struct DayMetadata {
     pub sample_quality: Option<SampleQuality>,
     /// What came of a day that was traded elsewhere and imported; absent of one that was lived here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recorded: Option<RecordedAnswer>,
+    pub recorded: Option<RecordedResponse>,
     /// A desk's decisions: how many instruments, how many of each rating, and how many have none
     /// because an answer could not be read (`unparseable`) or a node gave nothing (`fallback`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -274,7 +276,7 @@ pub struct DayMetadata {
     pub sizing: Option<Value>,
 }
 
-impl From<&OrderPlace> for OrderPlaceAnswer {
+impl From<&OrderPlace> for OrderPlaceResponse {
     fn from(place: &OrderPlace) -> Self {
         Self { session_id: place.session.0, date: place.date, path: place.path.to_string() }
     }
@@ -287,7 +289,7 @@ pub enum DayReasoning {
     /// The session's summary.
     Summary(String),
     /// Every message.
-    Full(Vec<MessageAnswer>),
+    Full(Vec<MessageResponse>),
 }
 
 /// A day of every model that has one, by model.
@@ -298,7 +300,7 @@ pub(super) async fn results(
     level: ReasoningLevel,
 ) -> Result<Vec<DayResult>, ViewError> {
     let mut results = Vec::new();
-    for Chosen { agent, job, from } in chosen(app, filter).await? {
+    for SelectedJob { agent, job, from } in chosen(app, filter).await? {
         // The newest job that has the day: this one, or the one that did it before.
         for (done_in, to) in chain(app, configs, (&agent, &job), (from, filter.to)).await? {
             let found = sessions(app, (&agent, &done_in), (from, to)).await?;
@@ -330,16 +332,16 @@ async fn result(
         .collect();
     for trade in &mut trades {
         trade.path = actions.get(&trade.action_id).map(ToString::to_string);
-        trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(OrderPlaceAnswer::from);
+        trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(OrderPlaceResponse::from);
     }
     let mut rejections: Vec<Rejected> = session.orders.iter().filter_map(rejected).collect();
     for refused in &mut rejections {
-        refused.order = orders.get(&refused.order_id).map(OrderPlaceAnswer::from);
+        refused.order = orders.get(&refused.order_id).map(OrderPlaceResponse::from);
     }
     let said = match level {
         ReasoningLevel::None => None,
         ReasoningLevel::Summary => session.session_summary.clone().map(DayReasoning::Summary),
-        ReasoningLevel::Full => Some(DayReasoning::Full(said(app, &session).await?)),
+        ReasoningLevel::Full => Some(DayReasoning::Full(conversation(app, &session).await?)),
     };
     let mut told = provenance(session.metadata.as_ref());
     if !told.degradations.is_empty() {
@@ -349,14 +351,14 @@ async fn result(
     told.point_in_time_reason = point_in_time::reason(app, configs, of, session.metadata.as_ref()).await?;
     let rules_version = configs.rules_version(app, &session.job).await?;
     let config = configs.of(app, &session.job).await?;
-    let conventions = config.map(|config| ConventionsAnswer::of_day(app, config, session.date));
+    let conventions = config.map(|config| ConventionsResponse::of_day(app, config, session.date));
     let continued = config.and_then(|config| config.done_until(&session.agent));
     let is_llm = config.and_then(|config| super::super::is_llm(config, &session.agent));
     let counts = app.store.order_counts(&[session.id]).await?;
     let quality = DayQuality::of(session.status, session.error.as_deref(), session.metadata.as_ref());
     Ok(DayResult {
         books: BooksFacts::of(counts.get(&session.id), trades.len()),
-        quality: quality.map(DayQualityAnswer::from),
+        quality: quality.map(DayQualityResponse::from),
         date: session.date,
         model: session.agent.to_string(),
         job_id: session.job.to_string(),
@@ -379,7 +381,7 @@ async fn result(
     })
 }
 
-async fn said(app: &App, session: &SessionResult) -> Result<Vec<MessageAnswer>, ViewError> {
+async fn conversation(app: &App, session: &SessionResult) -> Result<Vec<MessageResponse>, ViewError> {
     let filter = SessionFilter {
         job: Some(session.job.clone()),
         date: Some(session.date),
@@ -444,8 +446,8 @@ fn rejected(order: &OrderRow) -> Option<Rejected> {
     })
 }
 
-fn corporate_action(row: &PositionRow) -> Option<CorporateActionAnswer> {
-    matches!(row.action_type.as_str(), "split" | "dividend").then(|| CorporateActionAnswer {
+fn corporate_action(row: &PositionRow) -> Option<CorporateActionResponse> {
+    matches!(row.action_type.as_str(), "split" | "dividend").then(|| CorporateActionResponse {
         action_id: row.action_id,
         action_type: row.action_type.clone(),
         symbol: row.symbol.as_ref().map(ToString::to_string),

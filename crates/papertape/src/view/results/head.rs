@@ -2,10 +2,10 @@
 //! was said.
 
 use super::super::{
-    BooksFacts, Configs, DayQualityAnswer, Deployment, Number, UsageSummary, ViewError, is_llm, number,
+    BooksFacts, Configs, DayQualityResponse, Deployment, Number, UsageSummary, ViewError, is_llm, number,
 };
-use super::account::{self, InsolvencyAnswer};
-use super::conventions::ConventionsAnswer;
+use super::account::{self, InsolvencyResponse};
+use super::conventions::ConventionsResponse;
 use super::point_in_time;
 use super::provenance::{Provenance, provenance};
 use super::trades;
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 
 /// The head of one session.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct SessionHeadAnswer {
+pub struct SessionHeadResponse {
     /// The session.
     pub session_id: i64,
     /// Its job.
@@ -47,7 +47,7 @@ pub struct SessionHeadAnswer {
     /// What it has used, summaries left out.
     pub usage: UsageSummary,
     /// Of a desk: what was decided about each instrument, by instrument.
-    pub decisions: Vec<DecisionAnswer>,
+    pub decisions: Vec<DecisionResponse>,
     /// This close's portfolio value less the previous session's.
     pub profit: Option<Number>,
     /// The same in percent.
@@ -55,7 +55,7 @@ pub struct SessionHeadAnswer {
     /// At the close.
     pub portfolio_value: Option<Number>,
     /// The end of the account, from the day on which it was found; `null` while something is left.
-    pub insolvent: Option<InsolvencyAnswer>,
+    pub insolvent: Option<InsolvencyResponse>,
     /// Fills.
     pub trades: usize,
     /// Orders that were refused or expired.
@@ -63,15 +63,15 @@ pub struct SessionHeadAnswer {
     /// What the books say of the day, beside the summary.
     pub books: BooksFacts,
     /// What the run is traded by: the figures above depend on it. `null` for a job without a market.
-    pub conventions: Option<ConventionsAnswer>,
+    pub conventions: Option<ConventionsResponse>,
     /// How the day came about, in a few words; `null` while it is not over.
-    pub quality: Option<DayQualityAnswer>,
+    pub quality: Option<DayQualityResponse>,
     /// How the research came about.
     pub provenance: Provenance,
     /// The same agent's session before, in the same job.
-    pub previous: Option<NeighbourAnswer>,
+    pub previous: Option<NeighbourResponse>,
     /// The same agent's session after, in the same job.
-    pub next: Option<NeighbourAnswer>,
+    pub next: Option<NeighbourResponse>,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
@@ -79,7 +79,7 @@ pub struct SessionHeadAnswer {
 
 /// What a desk has decided about an instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct DecisionAnswer {
+pub struct DecisionResponse {
     /// The instrument.
     pub symbol: String,
     /// The Portfolio Manager's rating; `null` where there is none, which is another thing than a Hold.
@@ -94,7 +94,7 @@ pub struct DecisionAnswer {
 
 /// A session beside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct NeighbourAnswer {
+pub struct NeighbourResponse {
     /// The session.
     pub session_id: i64,
     /// Its trading day.
@@ -105,7 +105,7 @@ pub struct NeighbourAnswer {
 ///
 /// # Errors
 /// No such session; the record's.
-pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, ViewError> {
+pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse, ViewError> {
     let id = SessionId(session);
     let missing = || ViewError::NotFound(format!("there is no session {session}"));
     let brief = app.store.session_brief(id).await?.ok_or_else(missing)?;
@@ -114,7 +114,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
     let mut configs = Configs::default();
     let config = configs.of(app, &brief.job).await?;
     let is_llm = config.and_then(|config| is_llm(config, &brief.agent));
-    let conventions = config.map(|config| ConventionsAnswer::of_day(app, config, brief.date));
+    let conventions = config.map(|config| ConventionsResponse::of_day(app, config, brief.date));
     let metadata = result.metadata.as_ref();
     let of = (&brief.job, &brief.agent, brief.date);
     let point_in_time_reason = point_in_time::reason(app, &mut configs, of, metadata).await?;
@@ -126,8 +126,8 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
     let fills = result.positions.iter().filter(|row| trades::is_fill(&row.action_type)).count();
     let counts = app.store.order_counts(&[id]).await?;
     let quality = DayQuality::of(result.status, result.error.as_deref(), metadata);
-    let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourAnswer { session_id: id.0, date });
-    Ok(SessionHeadAnswer {
+    let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourResponse { session_id: id.0, date });
+    Ok(SessionHeadResponse {
         session_id: session,
         job_id: brief.job.to_string(),
         date: brief.date,
@@ -148,7 +148,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
         trades: fills,
         books: BooksFacts::of(counts.get(&id), fills),
         conventions,
-        quality: quality.map(DayQualityAnswer::from),
+        quality: quality.map(DayQualityResponse::from),
         rejections: result.orders.iter().filter(|order| is_refused(&order.status)).count(),
         provenance: Provenance { point_in_time_reason, ..provenance(metadata) },
         previous: beside(0),
@@ -158,11 +158,11 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadAnswer, 
 }
 
 /// A desk's decisions, by instrument; none of any other agent, or of a session that is open.
-fn decisions(metadata: Option<&Value>) -> Vec<DecisionAnswer> {
+fn decisions(metadata: Option<&Value>) -> Vec<DecisionResponse> {
     let by_symbol = metadata.and_then(|metadata| metadata.get("by_symbol")?.as_object());
     let decision = |(symbol, told): (&String, &Value)| {
         let text = |name: &str| told.get(name).and_then(Value::as_str).map(str::to_owned);
-        DecisionAnswer {
+        DecisionResponse {
             symbol: symbol.clone(),
             rating: text("rating"),
             action: text("action"),

@@ -5,8 +5,8 @@
 //! and a lease is another epoch; of a job that may be written nothing is kept. So nothing stale is ever
 //! found, whoever has written.
 
-use super::super::{DegradedDayAnswer, ViewError};
-use super::conventions::FeeAnswer;
+use super::super::{DegradedDayResponse, ViewError};
+use super::conventions::FeeResponse;
 use super::range::{DailyPortfolioValue, RangeResult};
 use super::refill::UnfilledOrder;
 use super::{BaselineResult, ValueAtClose};
@@ -18,15 +18,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes that are kept, about: ten years of some hundred agents.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// Results that were worked out, the ones used last.
 #[derive(Debug, Default)]
-pub struct KeptResults(Mutex<Shelf>);
+pub struct ResultCache(Mutex<ResultStore>);
 
 /// What a result follows from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct ResultKey {
     agent: AgentName,
     days: (Option<Date>, Option<Date>),
     /// With the last day that counts of each.
@@ -37,21 +37,21 @@ pub(super) struct Key {
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
-    kept: HashMap<Key, Kept>,
+struct ResultStore {
+    kept: HashMap<ResultKey, CachedResult>,
     bytes: usize,
     /// Counts the uses.
     clock: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedResult {
     result: Arc<RangeResult>,
     bytes: usize,
     used: u64,
 }
 
-impl Key {
+impl ResultKey {
     /// What an agent's days in these jobs are called; `None` while one of the jobs may be written.
     pub(super) async fn of(
         app: &App,
@@ -70,9 +70,9 @@ impl Key {
     }
 }
 
-impl KeptResults {
+impl ResultCache {
     /// What is kept under this.
-    pub(super) fn get(&self, key: &Key) -> Option<Arc<RangeResult>> {
+    pub(super) fn get(&self, key: &ResultKey) -> Option<Arc<RangeResult>> {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.clock += 1;
         let now = shelf.clock;
@@ -82,19 +82,19 @@ impl KeptResults {
     }
 
     /// Keeps a result; what was not used for longest goes for it.
-    pub(super) fn keep(&self, key: Key, result: &RangeResult) {
+    pub(super) fn insert(&self, key: ResultKey, result: &RangeResult) {
         let bytes = size(result);
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             return;
         }
         let result = Arc::new(result.clone());
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.clock += 1;
         let used = shelf.clock;
-        let before = shelf.kept.insert(key, Kept { result, bytes, used });
+        let before = shelf.kept.insert(key, CachedResult { result, bytes, used });
         shelf.bytes += bytes;
         shelf.bytes -= before.map_or(0, |before| before.bytes);
-        while shelf.bytes > MOST_BYTES {
+        while shelf.bytes > MAX_BYTES {
             let oldest = shelf.kept.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
             let Some(gone) = oldest.and_then(|oldest| shelf.kept.remove(&oldest)) else { break };
             shelf.bytes -= gone.bytes;
@@ -117,7 +117,7 @@ fn size(result: &RangeResult) -> usize {
     let refilled = result.refilled_at_next_open.as_ref().map_or(0, |refilled| refilled.unfilled.len());
     ALL_ELSE
         + benchmark
-        + fees * size_of::<FeeAnswer>()
+        + fees * size_of::<FeeResponse>()
         + refilled * size_of::<UnfilledOrder>()
         + result.daily_portfolio_values.len() * day
         + result.provenance.degraded_days.len() * size_of::<Date>()
@@ -125,8 +125,8 @@ fn size(result: &RangeResult) -> usize {
         + baselines.map_or(0, |both| beside(&both.buy_and_hold) + beside(&both.equal_weight))
 }
 
-fn reason(day: &DegradedDayAnswer) -> usize {
-    size_of::<DegradedDayAnswer>() + day.model.len() + day.reason.as_ref().map_or(0, String::len)
+fn reason(day: &DegradedDayResponse) -> usize {
+    size_of::<DegradedDayResponse>() + day.model.len() + day.reason.as_ref().map_or(0, String::len)
 }
 
 #[cfg(test)]
@@ -138,9 +138,9 @@ mod tests {
     use papertape_core::money::Money;
     use papertape_core::record::DayStatus;
 
-    fn key(agent: &str) -> Key {
+    fn key(agent: &str) -> ResultKey {
         let agent = AgentName::from(agent);
-        Key { agent, days: (None, None), jobs: Vec::new(), is_at_hand: true, benchmark: None }
+        ResultKey { agent, days: (None, None), jobs: Vec::new(), is_at_hand: true, benchmark: None }
     }
 
     fn result(model: &str, days: usize) -> RangeResult {
@@ -195,20 +195,20 @@ mod tests {
     /// last is kept.
     #[test]
     fn what_is_kept_is_bounded_and_the_last_used_stays() {
-        let kept = KeptResults::default();
+        let kept = ResultCache::default();
         let large = result("large", 120_000);
-        assert!(size(&large) * 3 < MOST_BYTES && size(&large) * 6 > MOST_BYTES);
-        kept.keep(key("first"), &large);
+        assert!(size(&large) * 3 < MAX_BYTES && size(&large) * 6 > MAX_BYTES);
+        kept.insert(key("first"), &large);
         for agent in ["second", "third", "fourth", "fifth", "sixth"] {
             assert!(kept.get(&key("first")).is_some(), "it was used last but for {agent}");
-            kept.keep(key(agent), &large);
+            kept.insert(key(agent), &large);
             let shelf = kept.0.lock().expect("no panic");
-            assert!(shelf.bytes <= MOST_BYTES);
+            assert!(shelf.bytes <= MAX_BYTES);
             assert_eq!(shelf.bytes, shelf.kept.values().map(|kept| kept.bytes).sum::<usize>());
         }
         assert!(kept.get(&key("second")).is_none());
         assert!(kept.get(&key("sixth")).is_some());
-        kept.keep(key("too large"), &result("too large", 1_000_000));
+        kept.insert(key("too large"), &result("too large", 1_000_000));
         assert!(kept.get(&key("too large")).is_none() && kept.get(&key("sixth")).is_some());
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const PAGE: u32 = 200;
 
 /// The job that counts for an agent.
-pub(super) struct Chosen {
+pub(super) struct SelectedJob {
     pub(super) agent: AgentName,
     pub(super) job: JobId,
     /// The first day that is wanted: of a job that is requested, not before its own first.
@@ -19,10 +19,10 @@ pub(super) struct Chosen {
 }
 
 /// The jobs that count, by agent: the requested one, or each agent's newest completed one.
-pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<Chosen>, ViewError> {
+pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<SelectedJob>, ViewError> {
     let Some(job) = &filter.job else {
         let newest = app.store.newest_results(filter).await?.into_iter();
-        return Ok(newest.map(|(agent, job)| Chosen { agent, job, from: filter.from }).collect());
+        return Ok(newest.map(|(agent, job)| SelectedJob { agent, job, from: filter.from }).collect());
     };
     let Some(details) = app.store.job_details(job).await? else {
         return Err(ViewError::NotFound(format!("there is no job {job}")));
@@ -34,7 +34,7 @@ pub(super) async fn chosen(app: &App, filter: &ResultFilter) -> Result<Vec<Chose
     let wanted = |agent: &AgentName| filter.agent.as_ref().is_none_or(|wanted| wanted == agent);
     let chosen = first.into_iter().filter(|(agent, _)| wanted(agent));
     Ok(chosen
-        .map(|(agent, first)| Chosen { agent, job: job.clone(), from: filter.from.max(Some(first)) })
+        .map(|(agent, first)| SelectedJob { agent, job: job.clone(), from: filter.from.max(Some(first)) })
         .collect())
 }
 

@@ -17,24 +17,26 @@ mod researched;
 mod said;
 mod trades;
 
-pub use account::{FinancingAnswer, InsolvencyAnswer, PendingOrderAnswer, PositionSnapshotAnswer};
+pub use account::{FinancingResponse, InsolvencyResponse, PendingOrderResponse, PositionSnapshotResponse};
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
 use benchmark::Requested;
 pub(crate) use benchmark::unknown_benchmark;
 pub use benchmark::{BenchmarkAnswer, BenchmarkStartAnswer, RelativeMetrics};
 pub(crate) use conventions::conventions_of;
-pub use conventions::{ConventionsAnswer, FeeAnswer, SlippageAnswer};
+pub use conventions::{ConventionsResponse, FeeResponse, SlippageResponse};
 pub use day::{
-    CorporateActionAnswer, DailyMetrics, DayMetadata, DayReasoning, DayResult, FeePartAnswer, FinalPosition,
-    HeldAtClose, Holding, OrderPlaceAnswer, Rejected, StartingHoldings, Trade,
+    CorporateActionResponse, DailyMetrics, DayMetadata, DayReasoning, DayResult, FeePartResponse,
+    FinalPosition, HeldAtClose, Holding, OrderPlaceResponse, Rejected, StartingHoldings, Trade,
 };
-pub use head::{DecisionAnswer, NeighbourAnswer, SessionHeadAnswer, session_head};
-pub use kept::KeptResults;
+pub use head::{DecisionResponse, NeighbourResponse, SessionHeadResponse, session_head};
+pub use kept::ResultCache;
 pub use point_in_time::PointInTimeReason;
 pub use provenance::Provenance;
-pub use range::{DailyPortfolioValue, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult, Span};
-pub use recorded::{RecordedAnswer, RecordedDifference, RecordedRefusal};
-use refill::RefillAnswer;
+pub use range::{
+    DailyPortfolioValue, DateRange, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult,
+};
+pub use recorded::{RecordedDifference, RecordedRefusal, RecordedResponse};
+use refill::RefillResponse;
 pub use said::RangeReasoning;
 
 pub(super) use researched::Researched;
@@ -85,7 +87,7 @@ pub enum ReasoningLevel {
 /// What trading came to.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum ResultsAnswer {
+pub enum ResultsResponse {
     /// Of one day.
     Day(DayResults),
     /// Of a range.
@@ -126,7 +128,7 @@ pub struct RangeResults {
 ///
 /// # Errors
 /// A field that is wrong; nothing that matches; the record's.
-pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsAnswer, ViewError> {
+pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, ViewError> {
     let model = plain("model", query.model.as_ref())?.map(AgentName::from);
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
     let mut requested = Requested::of(plain("benchmark", query.benchmark.as_ref())?);
@@ -147,7 +149,12 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsAnswer, Vi
             return Err(nothing(&filter));
         }
         let count = results.len();
-        return Ok(ResultsAnswer::Day(DayResults { date, results, count, deployment: Deployment::of(app) }));
+        return Ok(ResultsResponse::Day(DayResults {
+            date,
+            results,
+            count,
+            deployment: Deployment::of(app),
+        }));
     }
     if let (Some(start), Some(end)) = (query.start_date, query.end_date)
         && end < start
@@ -160,7 +167,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsAnswer, Vi
     let first = results.iter().map(|result| result.start_date).min();
     let last = results.iter().map(|result| result.end_date).max();
     let (Some(start_date), Some(end_date)) = (first, last) else { return Err(nothing(&filter)) };
-    Ok(ResultsAnswer::Range(RangeResults {
+    Ok(ResultsResponse::Range(RangeResults {
         start_date,
         end_date,
         count: results.len(),

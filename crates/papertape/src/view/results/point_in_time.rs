@@ -4,7 +4,7 @@ use super::super::{Configs, ViewError};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::point_in_time::{Unverified, UnverifiedKind};
-use papertape_core::ports::Record as _;
+use papertape_core::ports::RecordStore as _;
 use papertape_core::time::Date;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,13 +1,13 @@
 //! One model's range of days, and its figures.
 
-use super::super::{Configs, DegradedDayAnswer, Number, ViewError, figure, number};
-use super::account::{self, InsolvencyAnswer};
-use super::kept::Key;
-use super::load::{self, Chosen, chain, chosen};
+use super::super::{Configs, DegradedDayResponse, Number, ViewError, figure, number};
+use super::account::{self, InsolvencyResponse};
+use super::kept::ResultKey;
+use super::load::{self, SelectedJob, chain, chosen};
 use super::said::{RangeReasoning, conversations, summaries};
 use super::{
-    Baselines, BenchmarkAnswer, ConventionsAnswer, PointInTimeReason, ReasoningLevel, RefillAnswer,
-    Requested, Researched, baseline::Beside, benchmark::Compared, point_in_time, trades,
+    Baselines, BenchmarkAnswer, ConventionsResponse, PointInTimeReason, ReasoningLevel, RefillResponse,
+    Requested, Researched, baseline::BaselineCache, benchmark::Compared, point_in_time, trades,
 };
 use crate::app::App;
 use papertape_core::broker::MarketProfile;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The most model-days whose whole conversations one answer holds.
-const MOST_CONVERSATIONS: usize = 500;
+const MAX_CONVERSATIONS: usize = 500;
 
 /// What one model's range came to.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -51,11 +51,11 @@ pub struct RangeResult {
     /// The portfolio value at the last close.
     pub ending_portfolio_value: Number,
     /// The end of the account, where it came; `null` while something is left.
-    pub insolvent: Option<InsolvencyAnswer>,
+    pub insolvent: Option<InsolvencyResponse>,
     /// What it was traded by; `null` where the job names no market.
-    pub conventions: Option<ConventionsAnswer>,
+    pub conventions: Option<ConventionsResponse>,
     /// The same orders filled again at the next open; `null` where they took it anyway.
-    pub refilled_at_next_open: Option<RefillAnswer>,
+    pub refilled_at_next_open: Option<RefillResponse>,
     /// The closes, oldest first.
     pub daily_portfolio_values: Vec<DailyPortfolioValue>,
     /// Over all days.
@@ -176,12 +176,12 @@ pub struct RangeProvenance {
     /// Days that were not of full research, the failed ones among them.
     pub degraded_days: Vec<Date>,
     /// The same days, each with its state and first reason.
-    pub reasons: Vec<DegradedDayAnswer>,
+    pub reasons: Vec<DegradedDayResponse>,
 }
 
 /// First and last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Span {
+pub struct DateRange {
     /// The first day.
     pub start_date: Date,
     /// The last day.
@@ -251,9 +251,9 @@ pub(super) async fn results(
     (level, requested): (ReasoningLevel, &mut Requested),
 ) -> Result<Vec<RangeResult>, ViewError> {
     let mut results = Vec::new();
-    let mut beside = Beside::default();
+    let mut beside = BaselineCache::default();
     let mut conversations = 0;
-    for Chosen { agent, job, from } in chosen(app, filter).await? {
+    for SelectedJob { agent, job, from } in chosen(app, filter).await? {
         let days = (from, filter.to);
         let chain = chain(app, configs, (&agent, &job), days).await?;
         let dataset = match configs.of(app, &job).await? {
@@ -265,7 +265,7 @@ pub(super) async fn results(
         let key = match level {
             ReasoningLevel::None => {
                 let with = (dataset.is_some(), requested.symbol());
-                Key::of(app, &agent, days, &chain, with).await?
+                ResultKey::of(app, &agent, days, &chain, with).await?
             }
             ReasoningLevel::Summary | ReasoningLevel::Full => None,
         };
@@ -279,9 +279,9 @@ pub(super) async fn results(
         }
         if level == ReasoningLevel::Full {
             conversations += closed.len();
-            if conversations > MOST_CONVERSATIONS {
+            if conversations > MAX_CONVERSATIONS {
                 let message = format!(
-                    "full is for at most {MOST_CONVERSATIONS} model-days; GET /reasoning gives any number in pages"
+                    "full is for at most {MAX_CONVERSATIONS} model-days; GET /reasoning gives any number in pages"
                 );
                 return Err(ViewError::bad("reasoning", message));
             }
@@ -290,7 +290,7 @@ pub(super) async fn results(
             let with = (level, requested.symbol());
             let found = result(app, (configs, &mut beside), (&agent, &job), dataset, closed, with).await?;
             if let Some(key) = key {
-                app.results.keep(key, &found);
+                app.results.insert(key, &found);
             }
             results.push(found);
         }
@@ -317,7 +317,7 @@ async fn close(app: &App, day: ClosedDay) -> Result<Closed, ViewError> {
 
 async fn result(
     app: &App,
-    (configs, beside): (&mut Configs, &mut Beside),
+    (configs, beside): (&mut Configs, &mut BaselineCache),
     (agent, job): (&AgentName, &JobId),
     dataset: Option<Arc<Dataset>>,
     days: Vec<Closed>,
@@ -346,10 +346,10 @@ async fn result(
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
     let span = (first.day.date, last.day.date);
-    let conventions = config.map(|config| ConventionsAnswer::of(config, dataset.as_deref(), span));
+    let conventions = config.map(|config| ConventionsResponse::of(config, dataset.as_deref(), span));
     let closed: Vec<&ClosedDay> = days.iter().map(|day| &day.day).collect();
     let refilled_at_next_open = match config {
-        Some(config) => RefillAnswer::of(app, config, dataset.clone(), &closed).await?,
+        Some(config) => RefillResponse::of(app, config, dataset.clone(), &closed).await?,
         None => None,
     };
     let period_metrics = metrics(&all, year);
@@ -405,9 +405,9 @@ async fn result(
     })
 }
 
-fn reason(day: &Closed) -> Option<DegradedDayAnswer> {
+fn reason(day: &Closed) -> Option<DegradedDayResponse> {
     let quality = day.quality.clone()?;
-    Some(DegradedDayAnswer::of(day.day.date, day.day.agent.as_str(), quality))
+    Some(DegradedDayResponse::of(day.day.date, day.day.agent.as_str(), quality))
 }
 
 fn at_close(day: &Closed) -> DailyPortfolioValue {

@@ -1,14 +1,14 @@
 //! What came of a day that was traded elsewhere, beside its log.
 
 use super::super::{Number, number};
-use papertape_agents::recorded::Spoke;
+use papertape_agents::recorded::ImportedOutcome;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 /// What came of a recorded day.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RecordedAnswer {
+pub struct RecordedResponse {
     /// How many messages the log has of it.
     pub messages: usize,
     /// How many of them the agent said.
@@ -48,9 +48,9 @@ pub struct RecordedDifference {
 }
 
 /// Of a session's metadata; `None` where the day was lived here.
-pub(super) fn recorded(metadata: Option<&Value>) -> Option<RecordedAnswer> {
-    let spoke: Spoke = serde_json::from_value(metadata?.get("recorded")?.clone()).ok()?;
-    Some(RecordedAnswer {
+pub(super) fn recorded(metadata: Option<&Value>) -> Option<RecordedResponse> {
+    let spoke: ImportedOutcome = serde_json::from_value(metadata?.get("recorded")?.clone()).ok()?;
+    Some(RecordedResponse {
         messages: spoke.messages,
         answers: spoke.answers,
         orders: spoke.orders,

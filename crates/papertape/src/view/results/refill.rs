@@ -27,7 +27,7 @@ const MAX_NAMED: usize = 50;
 
 /// What the same orders come to at the next open.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RefillAnswer {
+pub struct RefillResponse {
     /// The fill convention: `next_open`.
     pub fill: String,
     /// The portfolio value at the last close; `null` where it could not be computed.
@@ -67,7 +67,7 @@ pub struct UnfilledOrder {
     pub code: String,
 }
 
-impl RefillAnswer {
+impl RefillResponse {
     fn unavailable(why: &str) -> Self {
         Self {
             fill: "next_open".to_owned(),
@@ -151,10 +151,10 @@ fn run(
     initial: Money,
     dates: &[Date],
     orders: &[(Date, Order)],
-) -> Result<RefillAnswer, LedgerError> {
+) -> Result<RefillResponse, LedgerError> {
     let market = MarketProfile { fill_model: FillModel::NextOpen, ..market };
     let mut books = Books::new("refill", market, initial).reducing();
-    let mut answer = RefillAnswer { unavailable: None, ..RefillAnswer::unavailable("") };
+    let mut answer = RefillResponse { unavailable: None, ..RefillResponse::unavailable("") };
     answer.orders = orders.len();
     let (mut costs, mut value) = (Money::ZERO, initial);
     let mut waiting = orders.iter().peekable();
@@ -203,7 +203,7 @@ fn run(
     Ok(answer)
 }
 
-impl RefillAnswer {
+impl RefillResponse {
     fn reject(&mut self, orders: &[(Date, Order)], rejection: &Rejection) {
         self.rejected += 1;
         self.name(orders, rejection, rejection.code.as_str());

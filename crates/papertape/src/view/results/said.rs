@@ -1,6 +1,6 @@
 //! What was said on the days of a range, and what the books say beside it.
 
-use super::super::{BooksFacts, MessageAnswer, ViewError, reasoning::message};
+use super::super::{BooksFacts, MessageResponse, ViewError, reasoning::message};
 use super::range::Closed;
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
@@ -24,17 +24,17 @@ pub struct RangeReasoning {
     pub books: BooksFacts,
     /// Every message; absent unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<Vec<MessageAnswer>>,
+    pub conversation: Option<Vec<MessageResponse>>,
 }
 
 /// What was said on each day, without the messages, and what the books say beside it.
 pub(super) async fn summaries(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
     let ids: Vec<SessionId> = days.iter().map(|day| day.day.id).collect();
     let orders = app.store.order_counts(&ids).await?;
-    Ok(days.iter().map(|day| said(&day.day, orders.get(&day.day.id))).collect())
+    Ok(days.iter().map(|day| range_reasoning(&day.day, orders.get(&day.day.id))).collect())
 }
 
-fn said(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReasoning {
+fn range_reasoning(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReasoning {
     RangeReasoning {
         books: BooksFacts::of(orders, day.fills.len()),
         date: day.date,

@@ -1,15 +1,15 @@
 //! A session's fills with what they cost and realised.
 
 use super::super::{ViewError, number};
-use super::day::{FeePartAnswer, Trade};
+use super::day::{FeePartResponse, Trade};
 use crate::app::App;
-use papertape_core::broker::{BookEntry, FeeInput, MarketProfile, Side};
+use papertape_core::broker::{FeeInput, LedgerEntry, MarketProfile, Side};
 use papertape_core::id::Symbol;
 use papertape_core::metric::TradedAmount;
 use papertape_core::money::{Money, Price, Quantity};
-use papertape_core::ports::Record as _;
+use papertape_core::ports::RecordStore as _;
 use papertape_core::record::{ActionTerms, OrderRow, PositionRow, SessionId};
-use papertape_core::tape::{Class, expand};
+use papertape_core::tape::{StepClass, inline};
 use papertape_core::time::Date;
 use papertape_store::{Page, PageRequest};
 use rust_decimal::Decimal;
@@ -40,7 +40,7 @@ impl Filled {
             (sum == amount.fee.0).then_some(parts)
         };
         let parts = sides(&trade.action_type).iter().find_map(parts).unwrap_or_default();
-        trade.fee_parts = parts.into_iter().map(FeePartAnswer::from).collect();
+        trade.fee_parts = parts.into_iter().map(FeePartResponse::from).collect();
         trade
     }
 }
@@ -74,7 +74,7 @@ pub(super) async fn fills(
     let mut fills = Vec::new();
     for row in positions.iter().filter(|row| is_fill(&row.action_type)) {
         let costs = if is_told(row) {
-            Costs::told(&row.terms)
+            Costs::of_terms(&row.terms)
         } else if is_ordered(&row.action_type) {
             let same = |order: &&OrderRow| {
                 Some(&order.symbol) == row.symbol.as_ref()
@@ -146,7 +146,7 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
 }
 
 impl Costs {
-    fn told(terms: &ActionTerms) -> Self {
+    fn of_terms(terms: &ActionTerms) -> Self {
         Self {
             order_id: terms.order_id.clone(),
             fee: terms.fee.unwrap_or_default(),
@@ -177,7 +177,7 @@ async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, V
     let mut request = PageRequest::first(1000);
     loop {
         let Page { items, next } = app.store.steps(session, &request).await?;
-        let books = items.iter().filter(|step| step.class == Class::Order && step.path.kind() == "book");
+        let books = items.iter().filter(|step| step.class == StepClass::Order && step.path.kind() == "book");
         outcomes.extend(books.filter_map(|step| step.outcome_ref));
         match next {
             Some(cursor) => request = PageRequest::after(1000, &cursor),
@@ -188,8 +188,8 @@ async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, V
     let mut found = BTreeMap::new();
     for document in documents.values() {
         // What is no entry of the books (a refusal, the day's marks) is no fill either.
-        let entry = serde_json::from_str(document).ok().and_then(|stored| expand(&stored, &|_| None).ok());
-        let entry = entry.and_then(|whole| serde_json::from_value::<BookEntry>(whole).ok());
+        let entry = serde_json::from_str(document).ok().and_then(|stored| inline(&stored, &|_| None).ok());
+        let entry = entry.and_then(|whole| serde_json::from_value::<LedgerEntry>(whole).ok());
         let Some(entry) = entry else { continue };
         if let (Some(id), Some(fill)) = (entry.action_id, entry.fill().filter(|fill| fill.order.is_none())) {
             let realised_pnl = entry.realised().map(|realised| realised.pnl);

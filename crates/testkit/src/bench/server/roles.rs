@@ -18,7 +18,7 @@ impl Roles {
     ///
     /// # Panics
     /// Panics if the request names no role.
-    pub fn keep(&mut self, body: &[u8], text: &str, calls: &[(String, Value)]) {
+    pub fn record(&mut self, body: &[u8], text: &str, calls: &[(String, Value)]) {
         let turns = super::marks(body, br#""role":"assistant""#);
         let calls: Vec<Value> = calls
             .iter()
@@ -90,7 +90,7 @@ mod tests {
     fn a_role_says_again_what_it_said() {
         let body = br#"{"messages":[{"role":"system","content":"Role: Trader\nYou trade."}]}"#;
         let mut roles = Roles::default();
-        roles.keep(body, "It rises. So we buy.", &[("buy".to_owned(), json!({ "quantity": 1 }))]);
+        roles.record(body, "It rises. So we buy.", &[("buy".to_owned(), json!({ "quantity": 1 }))]);
         let said = |turns| roles.answer(body, turns)["choices"][0]["message"].clone();
         let (first, second) = (said(0), said(0));
         assert_eq!(first["tool_calls"][0]["function"]["name"], "buy");

@@ -9,7 +9,7 @@ use papertape_core::id::ContentHash;
 use papertape_core::market::{Interval, TradingHours};
 use papertape_core::ports::Clock as _;
 use papertape_core::time::Date;
-use papertape_market::download::{Report, SourceName, Span, gather};
+use papertape_market::download::{BarInterval, DownloadReport, SourceName, collect_files};
 use papertape_market::import::{Basis, ImportOptions, import_days};
 use papertape_market::{Catalogue, check_name};
 use papertape_runtime::clock::SystemClock;
@@ -27,13 +27,13 @@ pub(super) struct Made {
     days: usize,
     bars: usize,
     bars_within_days: usize,
-    report: papertape_market::import::Report,
+    report: papertape_market::import::ImportReport,
 }
 
 /// Could there be a dataset of this name, with bars of this length?
-pub(super) fn check(name: &str, span: Span) -> Result<()> {
+pub(super) fn check(name: &str, span: BarInterval) -> Result<()> {
     check_name(name).map_err(|error| usage(format!("--name: {error}")))?;
-    if let Span::Minutes(minutes) = span
+    if let BarInterval::Minutes(minutes) = span
         && u16::try_from(minutes).ok().and_then(Interval::of_minutes).is_none()
     {
         return Err(usage(format!(
@@ -48,7 +48,7 @@ pub(super) fn make(
     catalogue: &Catalogue,
     args: &DownloadArgs,
     name: &str,
-    reports: &[Report],
+    reports: &[DownloadReport],
 ) -> Result<Made> {
     let usual = if args.source == SourceName::Binance { Exchange::Crypto } else { Exchange::Us };
     let (zone, hours, currency, market) = args.exchange.unwrap_or(usual).habits();
@@ -62,15 +62,15 @@ pub(super) fn make(
         format: None,
         symbol: None,
         interval: match args.interval {
-            Span::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
-            Span::Day => None,
+            BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
+            BarInterval::Day => None,
         },
         // Within the day it is asked for unadjusted prices, which its answers do not say.
         basis: (args.source == SourceName::AlphaVantage).then_some(Basis::AsTraded),
     };
     let mut sources = Vec::new();
     for report in reports {
-        sources.extend(gather(report)?);
+        sources.extend(collect_files(report)?);
     }
     // A row that cannot be true does not lose the others.
     let mut refused = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn make(
     }
     let dataset = &imported.dataset;
     let is_new = catalogue
-        .keep(dataset, Some(market), args.replace)
+        .store(dataset, Some(market), args.replace)
         .context("the answers are kept, the dataset is not; --replace lets the name stand for it")?;
     Ok(Made {
         name: name.to_owned(),
@@ -96,7 +96,7 @@ pub(super) fn make(
         symbols: dataset.all_symbols().count(),
         days: dataset.days().len(),
         bars: dataset.bar_count(),
-        bars_within_days: dataset.bars_within_days(),
+        bars_within_days: dataset.intraday_bars(),
         report: imported.report,
     })
 }

@@ -1,0 +1,161 @@
+//! Posts a user's message to the assistant.
+
+use super::config;
+use super::start::new_job;
+use crate::app::App;
+use papertape_assistant::chat::waiting;
+use papertape_assistant::language;
+use papertape_assistant::settings::CHAT;
+use papertape_core::action::Language;
+use papertape_core::chat::{ChatId, ChatTurn, NewChat, NewTurn};
+use papertape_core::id::JobId;
+use papertape_core::json::to_value;
+use papertape_core::plan::PlanId;
+use papertape_core::ports::{Chats as _, Plans as _, RecordError};
+use papertape_redact::Sanitized;
+use papertape_runtime::assistant_job::AssistantConfig;
+use serde_json::{Map, Value};
+
+/// The maximum length of a message, in characters.
+pub const MAX_MESSAGE_CHARS: usize = 20_000;
+/// How many characters of the first message become the conversation's title.
+const TITLE_CHARS: usize = 60;
+
+/// A user's message.
+#[derive(Clone, Debug, Default)]
+pub struct NewMessage {
+    /// The text.
+    pub message: String,
+    /// The conversation; `None`: a new one.
+    pub session: Option<String>,
+    /// The plan that the conversation is about from now on; `None`: unchanged.
+    pub plan: Option<i64>,
+    /// Additional context for the model: what the user's page displays. Its `confirm` names what is confirmed.
+    pub context: Map<String, Value>,
+    /// The language of a new conversation, for messages that do not reveal one; `None`: the message's
+    /// language, else Chinese.
+    pub language: Option<Language>,
+}
+
+/// Why a message is rejected.
+#[derive(Debug, thiserror::Error)]
+pub enum PostMessageError {
+    /// The request is invalid.
+    #[error("{field}: {message}")]
+    Bad {
+        /// The field that is wrong.
+        field: &'static str,
+        /// Why.
+        message: String,
+    },
+    /// There is no such conversation or plan.
+    #[error("{0}")]
+    NotFound(String),
+    /// It cannot be answered now.
+    #[error("{0}")]
+    Conflict(String),
+    /// The database failed.
+    #[error(transparent)]
+    Record(#[from] anyhow::Error),
+}
+
+/// Stores a message together with a placeholder for its answer, and queues the job that answers it.
+///
+/// # Errors
+/// An empty or too long message; no such conversation or plan; a conversation whose last message is still
+/// being answered; a model that cannot be called; a database error.
+pub async fn post_message(app: &App, asked: NewMessage) -> Result<ChatTurn, PostMessageError> {
+    let bad = |field, message: String| PostMessageError::Bad { field, message };
+    // Redact before truncating: half a secret is not recognized as one.
+    let message = app.services.redactor.redact_text(asked.message.trim()).value;
+    if message.is_empty() {
+        return Err(bad("message", "it is empty".to_owned()));
+    }
+    if message.chars().nth(MAX_MESSAGE_CHARS).is_some() {
+        return Err(bad("message", format!("it has more than {MAX_MESSAGE_CHARS} characters")));
+    }
+    if message.contains('\0') || has_nul(&Value::Object(asked.context.clone())) {
+        return Err(bad("message", "it holds a NUL character".to_owned()));
+    }
+    let plan = match asked.plan {
+        Some(id) => {
+            let found = app.store.plan(PlanId(id)).await.map_err(anyhow::Error::from)?;
+            Some(found.ok_or_else(|| PostMessageError::NotFound(format!("there is no plan {id}")))?.id)
+        }
+        None => None,
+    };
+    let (session, opens, spoken) = conversation(app, &asked, &message).await?;
+    let mut config =
+        config(app, language::of_message(&message, spoken)).map_err(PostMessageError::Conflict)?;
+    config.session_id = Some(session.clone());
+    let id = JobId::new(uuid::Uuid::now_v7().to_string());
+    let config: AssistantConfig = config;
+    let job = new_job(app, id.clone(), CHAT, to_value(&config), plan);
+    let turn = NewTurn {
+        session: session.clone(),
+        opens,
+        message,
+        metadata: metadata(asked.context),
+        answer_metadata: waiting(&id),
+        plan,
+        job,
+        at: app.services.clock.now(),
+    };
+    let turn = match app.store.ask(Sanitized::of(&app.services.redactor, turn)).await {
+        Ok(turn) => turn,
+        // The answer depends on the previous one, so that one must be complete.
+        Err(RecordError::Busy(job)) => {
+            let why = format!("the last message of this conversation is still being answered, by job {job}");
+            return Err(PostMessageError::Conflict(why));
+        }
+        Err(error) => return Err(anyhow::Error::from(error).into()),
+    };
+    let turn =
+        turn.ok_or_else(|| PostMessageError::NotFound(format!("there is no conversation {session}")))?;
+    app.notify_workers();
+    Ok(turn)
+}
+
+/// The requested conversation, or a new one, with its language.
+async fn conversation(
+    app: &App,
+    asked: &NewMessage,
+    message: &str,
+) -> Result<(ChatId, Option<NewChat>, Language), PostMessageError> {
+    let Some(id) = &asked.session else {
+        let spoken = asked.language.unwrap_or_else(|| language::of_text(message));
+        let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title: String = line.chars().take(TITLE_CHARS).collect();
+        let id = ChatId::new(uuid::Uuid::now_v7().to_string());
+        return Ok((id, Some(NewChat { title, language: spoken }), spoken));
+    };
+    let missing = || PostMessageError::NotFound(format!("there is no conversation {}", id.escape_default()));
+    if id.contains('\0') {
+        return Err(missing());
+    }
+    let id = ChatId::new(id);
+    let found = papertape_core::ports::Chats::session(&app.store, &id).await.map_err(anyhow::Error::from)?;
+    let found = found.ok_or_else(missing)?;
+    Ok((id, None, found.language))
+}
+
+/// What is stored with the message: the page's context, and what is confirmed.
+fn metadata(mut context: Map<String, Value>) -> Value {
+    let mut metadata = Map::new();
+    if let Some(confirm) = context.remove("confirm") {
+        metadata.insert("confirm".to_owned(), confirm);
+    }
+    if !context.is_empty() {
+        metadata.insert("context".to_owned(), Value::Object(context));
+    }
+    Value::Object(metadata)
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}
