@@ -15,7 +15,9 @@
 ///    and instructions; summaries have a chain of their own that covers their texts. Hostile and malformed
 ///    answers are bounded and parsed more strictly, text written by models is fenced in prompts, financing is
 ///    charged per calendar night, and the symbol universe is that of the day.
-pub const RULES_VERSION: u32 = 2;
+/// 3. Trading has costs: dated fees, slippage, borrow fees, a participation cap, price limits that slippage does not
+///    cross, delistings. The house assistant reads one backtest per message.
+pub const RULES_VERSION: u32 = 3;
 
 /// Why an unfinished job of an older rules version cannot run.
 pub const OLDER_RULES: &str = "started by an older version; branch it or run it again";
