@@ -4,6 +4,7 @@
 use crate::config::{AgentConfig, AgentKind};
 use crate::desk::{self, DeskResult};
 use crate::graph::Graph;
+use crate::market_data::{bars, closes, conditions, conditions_at_close, opens};
 use crate::memory::{DayMemory, Memory, MemorySettings, TraderOutcome};
 use crate::notice::{describe_entry, describe_rejection};
 use crate::prompt::PromptSet;
@@ -11,15 +12,13 @@ use crate::recorded::{self, ImportedDay, ImportedOutcome};
 use crate::solo::{self, Conversation, SoloInput};
 use crate::stale;
 use crate::tools::trade;
-use papertape_core::broker::{
-    self, Books, Conditions, DayEnd, LedgerEntry, MarketProfile, Ohlc, PendingOrder, PhaseResult,
-};
-use papertape_core::id::{ContentHash, Symbol};
+use papertape_core::broker::{self, Books, DayEnd, LedgerEntry, MarketProfile, PendingOrder, PhaseResult};
+use papertape_core::id::ContentHash;
 use papertape_core::json::{self, to_value};
 use papertape_core::ledger::{CorporateAction, LedgerError};
 use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
 use papertape_core::message::ModelName;
-use papertape_core::money::{Money, Price};
+use papertape_core::money::Money;
 use papertape_core::point_in_time::{Unverified, UnverifiedKind};
 use papertape_core::provenance::Provenance;
 use papertape_core::record::{
@@ -29,7 +28,7 @@ use papertape_core::tape::{ContentDoc, Ctx, LocalStep, OutcomeKind, ScopeKey, Se
 use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The scope of the post phase, in which a model is asked for memories beside the conversation.
 pub const POST: &str = "post#1";
@@ -398,45 +397,6 @@ fn due_actions(input: &DayInput<'_>, books: &Books, view: &MarketView<'_>) -> Ve
     let days = input.dataset.trading_days(from, input.day.date);
     let on = |day: &TradingDay| view.actions_on(day.date).map(|read| read.value).unwrap_or_default();
     days.iter().flat_map(on).filter(|action| input.symbols.contains(&action.symbol)).collect()
-}
-
-/// What the market allows today of the instruments that are held or waited for.
-pub fn conditions(books: &Books, at_open: &MarketView<'_>) -> BTreeMap<Symbol, Conditions> {
-    let of = |symbol: Symbol| {
-        let conditions = at_open.conditions(books.profile(), &symbol);
-        (symbol, conditions)
-    };
-    books.concerned().into_iter().map(of).collect()
-}
-
-/// The same for orders that fill at the close, which may use the day's own volume.
-pub fn conditions_at_close(
-    books: &Books,
-    (at_open, at_close): (&MarketView<'_>, &MarketView<'_>),
-) -> BTreeMap<Symbol, Conditions> {
-    let own = |(symbol, conditions): (Symbol, Conditions)| {
-        // Where the bars before carry no volume, the cap is not judged by one day's either.
-        let volume = conditions.volume.and_then(|_| at_close.volume_of_today(&symbol));
-        (symbol, Conditions { volume, ..conditions })
-    };
-    conditions(books, at_open).into_iter().map(own).collect()
-}
-
-fn opens(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
-    let open = |symbol: &Symbol| Some((symbol.clone(), view.open_price(symbol).ok()?.value.price));
-    symbols.iter().filter_map(open).collect()
-}
-
-fn bars(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Ohlc> {
-    let ohlc = |symbol: &Symbol| {
-        let bar = view.today_bar(symbol).ok().filter(|_| !view.is_idle_today(symbol))?.value;
-        Some((symbol.clone(), Ohlc { open: bar.open, high: bar.high, low: bar.low, close: bar.close }))
-    };
-    symbols.iter().filter_map(ohlc).collect()
-}
-
-fn closes(view: &MarketView<'_>, symbols: &BTreeSet<Symbol>) -> BTreeMap<Symbol, Price> {
-    bars(view, symbols).into_iter().map(|(symbol, bar)| (symbol, bar.close)).collect()
 }
 
 fn closing(

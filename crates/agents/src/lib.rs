@@ -7,6 +7,7 @@ pub mod config;
 pub mod day;
 pub mod desk;
 pub mod graph;
+pub mod market_data;
 pub mod memory;
 mod notice;
 pub mod prompt;

@@ -1,5 +1,7 @@
 //! What a view answers with.
 
+use super::facts::Published;
+use super::view::MarketView;
 use crate::broker::Ohlc;
 use crate::id::ContentHash;
 use crate::money::{Price, Quantity};
@@ -105,5 +107,19 @@ impl BarRange {
     #[must_use]
     pub fn between(from: Date, to: Date) -> Self {
         Self { from: Some(from), to: Some(to), limit: None }
+    }
+}
+
+impl MarketView<'_> {
+    pub(super) fn read_published<'p, T>(
+        &self,
+        list: Vec<&'p Published<T>>,
+        series: &str,
+    ) -> ViewRead<Vec<&'p Published<T>>> {
+        let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
+        instants.sort_unstable();
+        let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
+        let rows = list.len();
+        self.read(list, series, &dates, rows, instants.last().copied())
     }
 }

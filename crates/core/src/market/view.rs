@@ -30,7 +30,7 @@ pub struct MarketView<'a> {
     instant: Timestamp,
     dataset: ContentHash,
     zone_name: &'a str,
-    zone: &'a TimeZone,
+    pub(super) zone: &'a TimeZone,
     /// The days that have begun.
     days: &'a [TradingDay],
     /// The symbols that have begun to trade; no indexes.
@@ -456,18 +456,6 @@ impl<'a> MarketView<'a> {
             .find(|action| action.ex_date > first.date && split_ratio(action).is_some())
             .and_then(|action| self.days.iter().rev().find(|day| day.date == action.ex_date));
         Some(split.map_or(ends, |day| day.open.max(ends)))
-    }
-
-    pub(super) fn read_published<'p, T>(
-        &self,
-        list: Vec<&'p Published<T>>,
-        series: &str,
-    ) -> ViewRead<Vec<&'p Published<T>>> {
-        let mut instants: Vec<Timestamp> = list.iter().map(|one| one.published_at).collect();
-        instants.sort_unstable();
-        let dates: Vec<Date> = instants.iter().map(|at| at.to_zoned(self.zone.clone()).date()).collect();
-        let rows = list.len();
-        self.read(list, series, &dates, rows, instants.last().copied())
     }
 
     pub(super) fn read<T>(

@@ -60,7 +60,7 @@ async fn fees_are_shown_in_parts_and_conventions_with_every_session() {
     let world = World::empty().await;
     let month = Simulation { end_date: Some(jiff::civil::date(2012, 11, 2)), ..week() };
     let job = world.run(Simulation { costs: Some(CostModel::Market), ..month }).await;
-    let job_id = papertape_core::id::JobId::new(job.to_string());
+    let job_id = papertape_core::id::JobId::new(&job);
     let ranged: Value = world.get(&format!("/reasoning?job_id={job}&limit=200")).await.json();
     let (mut bought, mut sold) = (0, 0);
     for session in ranged["sessions"].as_array().expect("sessions") {

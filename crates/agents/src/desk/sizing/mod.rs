@@ -11,6 +11,7 @@
 //! answer and a fallback give no order.
 
 mod config;
+mod gross;
 mod plan;
 mod size;
 mod target;

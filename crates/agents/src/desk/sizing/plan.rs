@@ -1,5 +1,6 @@
 //! From target positions to orders: closing first, then opening within the cash and the caps.
 
+use super::gross::{cap_gross_exposure, scaled};
 use super::target::{SizingContext, TargetPosition, wish};
 use super::{Adjustment, CutCode, Decision, PlannedOrder, Sizing, SizingConfig};
 use papertape_core::broker::{
@@ -172,11 +173,11 @@ fn capped<T>(decision: &Result<T, Rejection>) -> Option<(&Rejection, Quantity)> 
 }
 
 /// A position to open or increase.
-struct OpenIntent<'a> {
-    wish: &'a TargetPosition<'a>,
+pub(super) struct OpenIntent<'a> {
+    pub(super) wish: &'a TargetPosition<'a>,
     side: Side,
     /// Above zero, exact.
-    quantity: Decimal,
+    pub(super) quantity: Decimal,
     leverage: Option<Decimal>,
     /// The leverage it will have.
     effective: Decimal,
@@ -185,7 +186,7 @@ struct OpenIntent<'a> {
 }
 
 impl OpenIntent<'_> {
-    fn value(&self) -> Decimal {
+    pub(super) fn value(&self) -> Decimal {
         self.quantity.saturating_mul(self.wish.price.0)
     }
 
@@ -316,56 +317,6 @@ fn relax_protection(order: &mut Order, rejection: &Rejection, cuts: &mut Cuts) -
     };
     cuts.add(&order.symbol, code, format!("{} {what}", rejection.message), &numbers);
     true
-}
-
-/// Scales opening orders so that all positions together stay within the cap.
-fn cap_gross_exposure(
-    frame: SizingContext<'_>,
-    openings: &mut [OpenIntent<'_>],
-    trial: &Books,
-    marks: &BTreeMap<Symbol, Price>,
-    cuts: &mut Cuts,
-) {
-    let value = |(symbol, quantity): (&Symbol, Decimal)| {
-        marks.get(symbol).map_or(Decimal::ZERO, |price| price.0.saturating_mul(quantity.abs()))
-    };
-    let held =
-        trial.account().positions().iter().map(|(symbol, position)| value((symbol, position.quantity.0)));
-    let waiting = trial.pending().iter().filter(|pending| pending.order.side.opens());
-    let waiting = waiting.map(|pending| value((&pending.order.symbol, pending.order.quantity.0)));
-    let gross = held.chain(waiting).fold(Decimal::ZERO, Decimal::saturating_add);
-    let cap = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.gross_cap);
-    let room = (cap - gross).max(Decimal::ZERO);
-    let wanted = openings.iter().map(OpenIntent::value).fold(Decimal::ZERO, Decimal::saturating_add);
-    if wanted <= room || wanted.is_zero() {
-        return;
-    }
-    for opening in openings {
-        let before = opening.quantity;
-        opening.quantity = scaled(before, room, wanted);
-        let text = format!(
-            "All positions together may be worth {}; there is room for {} of the {} wanted.",
-            cap.round_dp(2),
-            room.round_dp(2),
-            wanted.round_dp(2)
-        );
-        let numbers = [("room", room), ("wanted", wanted), ("cap", cap), ("quantity", before)];
-        cuts.add(
-            opening.wish.symbol,
-            CutCode::GrossCap,
-            text,
-            &numbers.map(|(name, n)| (name, n.round_dp(4))),
-        );
-    }
-}
-
-/// `quantity x part / whole`, truncated.
-fn scaled(quantity: Decimal, part: Decimal, whole: Decimal) -> Decimal {
-    if whole.is_zero() || part <= Decimal::ZERO {
-        return Decimal::ZERO;
-    }
-    let share = part.checked_div(whole).unwrap_or_default().trunc_with_scale(12);
-    quantity.checked_mul(share.min(Decimal::ONE)).unwrap_or_default()
 }
 
 /// Scales opening orders to the cash, pro rata, and rounds them down to whole lots.

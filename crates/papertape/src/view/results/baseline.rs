@@ -17,7 +17,7 @@
 
 use super::super::{Number, ViewError, figure, number};
 use super::Metrics;
-use papertape_agents::day::{conditions, conditions_at_close};
+use papertape_agents::market_data::{conditions, conditions_at_close};
 use papertape_core::broker::{
     self, Books, LedgerEntry, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable,
     approve_largest, submit,

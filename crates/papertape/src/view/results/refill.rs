@@ -7,7 +7,7 @@
 
 use super::super::{Number, ViewError, figure, number};
 use crate::app::App;
-use papertape_agents::day::{conditions, conditions_at_close};
+use papertape_agents::market_data::{conditions, conditions_at_close};
 use papertape_core::broker::{self, Books, FillModel, MarketProfile, Ohlc, Order, Rejection, Side};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::LedgerError;
