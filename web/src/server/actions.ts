@@ -13,7 +13,7 @@ export type Task = Omit<Schemas['TaskSummary'], 'execution_result'> & { executio
 export type NewTask = Schemas['TaskBody']
 export type TaskChange = Schemas['TaskPatch']
 /** A job that worked on a plan. */
-export type PlanJob = Schemas['PlanJobAnswer']
+export type PlanJob = Schemas['PlanJobResponse']
 /** A queued job of a plan. */
 export type PlanJobQueued = Schemas['PlanJobQueued']
 
@@ -21,17 +21,17 @@ export type PlanJobQueued = Schemas['PlanJobQueued']
 export type LogJob = Schemas['StreamedJob'] & Partial<Pick<Schemas['JobSummary'], 'created_at' | 'started_at' | 'completed_at'>>
 
 /** A page of a job's log, with its job. */
-export type JobLogAnswer = Partial<Pick<Schemas['JobAnswer'], 'next_cursor' | 'before' | 'actions_summary'>> & { job: LogJob; logs?: LogEntry[] }
+export type JobLogResponse = Partial<Pick<Schemas['JobResponse'], 'next_cursor' | 'before' | 'actions_summary'>> & { job: LogJob; logs?: LogEntry[] }
 
 /** A page of rows without the job. */
-export type ActionsAnswer = Pick<Schemas['ActionsAnswer'], 'next_cursor' | 'before'> & { logs: LogEntry[] }
+export type ActionsResponse = Pick<Schemas['ActionsResponse'], 'next_cursor' | 'before'> & { logs: LogEntry[] }
 
 /** An action that awaits confirmation. */
 export type PendingAction = Schemas['PendingAction']
 /** A message of a conversation with the assistant. */
-export type ChatMessageRow = Schemas['ChatMessageAnswer']
+export type ChatMessageRow = Schemas['ChatMessageResponse']
 export type ChatSession = Schemas['ChatSessionSummary']
 /** A conversation with a page of its messages, newest first. */
-export type ChatSessionAnswer = Schemas['ChatSessionAnswer']
+export type ChatSessionResponse = Schemas['ChatSessionResponse']
 /** The response to a sent message. */
-export type ChatSent = Schemas['TurnAnswer']
+export type ChatSent = Schemas['TurnResponse']

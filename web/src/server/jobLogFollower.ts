@@ -1,6 +1,6 @@
 // Follows a job's log: a snapshot with its cursor, then the stream. If the stream breaks, it polls from the cursor and
 // tries the stream again. Independent of React and of the clock: waiting is injected.
-import type { ActionSummary, JobLogAnswer, LogEntry, LogJob } from './actions'
+import type { ActionSummary, JobLogResponse, LogEntry, LogJob } from './actions'
 import { ApiError } from './client'
 import type { StreamOptions } from './stream'
 import { hasStopped } from './types'
@@ -39,7 +39,7 @@ export interface JobLog {
 
 export interface Sources {
   /** A page of the log: newer than `cursor`, older than `before`, or the newest. */
-  page: (query: PageQuery, signal: AbortSignal) => Promise<JobLogAnswer>
+  page: (query: PageQuery, signal: AbortSignal) => Promise<JobLogResponse>
   stream: (options: StreamOptions) => Promise<void>
   wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -259,7 +259,7 @@ export class JobLogFollower {
     return stopped
   }
 
-  private applyPage(page: JobLogAnswer): void {
+  private applyPage(page: JobLogResponse): void {
     this.newer = page.next_cursor ?? this.newer
     this.add(page.logs ?? [])
     this.set({

@@ -1,4 +1,4 @@
-import type { ActionsAnswer, JobLogAnswer } from './actions'
+import type { ActionsResponse, JobLogResponse } from './actions'
 import { address, send } from './client'
 import type { PageQuery } from './jobLogFollower'
 
@@ -8,14 +8,14 @@ export async function jobLogPage(
   planId: number | null | undefined,
   query: PageQuery,
   signal: AbortSignal,
-): Promise<JobLogAnswer> {
+): Promise<JobLogResponse> {
   const names = { job: jobId, plan: planId ?? '' }
   const base = planId == null ? '/jobs/{job}' : '/plans/{plan}/jobs/{job}'
   if (query.before != null && planId != null) {
     // The route for older rows of a plan's job does not return the job.
     const url = address(`${base}/actions`, names, { before: query.before, limit: query.limit })
-    const page = await send<ActionsAnswer>('GET', url, undefined, signal)
-    return { ...page, job: { job_id: jobId } as JobLogAnswer['job'] }
+    const page = await send<ActionsResponse>('GET', url, undefined, signal)
+    return { ...page, job: { job_id: jobId } as JobLogResponse['job'] }
   }
   const parameters = {
     cursor: query.cursor,

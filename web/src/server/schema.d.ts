@@ -24,7 +24,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["AccessAnswer"];
+                        "application/json": components["schemas"]["AccessResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -132,7 +132,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TurnAnswer"];
+                        "application/json": components["schemas"]["TurnResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -306,7 +306,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ChatSessionsAnswer"];
+                        "application/json": components["schemas"]["ChatSessionsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -410,7 +410,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ChatSessionAnswer"];
+                        "application/json": components["schemas"]["ChatSessionResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -511,7 +511,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["DatasetsAnswer"];
+                        "application/json": components["schemas"]["DatasetsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -610,7 +610,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["DatasetAnswer"];
+                        "application/json": components["schemas"]["DatasetResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -726,7 +726,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["BarsAnswer"];
+                        "application/json": components["schemas"]["BarsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -832,7 +832,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["FundamentalsAnswer"];
+                        "application/json": components["schemas"]["FundamentalsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -938,7 +938,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["MacrosAnswer"];
+                        "application/json": components["schemas"]["MacrosResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1044,7 +1044,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["NewsAnswer"];
+                        "application/json": components["schemas"]["NewsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1144,7 +1144,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["DoctorAnswer"];
+                        "application/json": components["schemas"]["DoctorResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1279,7 +1279,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ShownAnswer"];
+                        "application/json": components["schemas"]["ShownResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1436,7 +1436,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["JobsAnswer"];
+                        "application/json": components["schemas"]["JobsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1550,7 +1550,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["JobAnswer"];
+                        "application/json": components["schemas"]["JobResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1647,7 +1647,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["DeletedAnswer"];
+                        "application/json": components["schemas"]["DeletedResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1809,7 +1809,7 @@ export interface paths {
                          *       "preserve_dev_data": null
                          *     }
                          */
-                        "application/json": components["schemas"]["CurvesAnswer"];
+                        "application/json": components["schemas"]["CurvesResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1908,7 +1908,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["HeadAnswer"];
+                        "application/json": components["schemas"]["HeadResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2023,7 +2023,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["HeadAnswer"];
+                        "application/json": components["schemas"]["HeadResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2287,7 +2287,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["LiveAnswer"];
+                        "application/json": components["schemas"]["LiveResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2401,7 +2401,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ArchivesAnswer"];
+                        "application/json": components["schemas"]["ArchivesResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2503,7 +2503,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ArchivesAnswer"];
+                        "application/json": components["schemas"]["ArchivesResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2681,7 +2681,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["OpenPositionsAnswer"];
+                        "application/json": components["schemas"]["OpenPositionsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2783,7 +2783,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ReembedAnswer"];
+                        "application/json": components["schemas"]["ReembedResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -2961,7 +2961,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["RoundsAnswer"];
+                        "application/json": components["schemas"]["RoundsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -3100,7 +3100,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TradesAnswer"];
+                        "application/json": components["schemas"]["TradesResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -3297,7 +3297,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PlansAnswer"];
+                        "application/json": components["schemas"]["PlansResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -3383,7 +3383,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PlanAnswer"];
+                        "application/json": components["schemas"]["PlanResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -3555,7 +3555,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PlanAnswer"];
+                        "application/json": components["schemas"]["PlanResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -3759,7 +3759,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PlanAnswer"];
+                        "application/json": components["schemas"]["PlanResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -4288,7 +4288,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PlanJobsAnswer"];
+                        "application/json": components["schemas"]["PlanJobsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -4401,7 +4401,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["JobAnswer"];
+                        "application/json": components["schemas"]["JobResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -4513,7 +4513,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ActionsAnswer"];
+                        "application/json": components["schemas"]["ActionsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -4612,7 +4612,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TasksAnswer"];
+                        "application/json": components["schemas"]["TasksResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -4701,7 +4701,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TaskAnswer"];
+                        "application/json": components["schemas"]["TaskResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -4875,7 +4875,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TaskAnswer"];
+                        "application/json": components["schemas"]["TaskResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5086,7 +5086,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TaskAnswer"];
+                        "application/json": components["schemas"]["TaskResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5425,7 +5425,7 @@ export interface paths {
                          *       "preserve_dev_data": null
                          *     }
                          */
-                        "application/json": components["schemas"]["ReasoningAnswer"];
+                        "application/json": components["schemas"]["ReasoningResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5546,7 +5546,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ResultsAnswer"];
+                        "application/json": components["schemas"]["ResultsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5645,7 +5645,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SessionHeadAnswer"];
+                        "application/json": components["schemas"]["SessionHeadResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5749,7 +5749,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ExposuresAnswer"];
+                        "application/json": components["schemas"]["ExposuresResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5851,7 +5851,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["LiveAnswer"];
+                        "application/json": components["schemas"]["LiveResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -5959,7 +5959,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SessionMemoryAnswer"];
+                        "application/json": components["schemas"]["SessionMemoryResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6070,7 +6070,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["MessagesAnswer"];
+                        "application/json": components["schemas"]["MessagesResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6276,7 +6276,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["StepsAnswer"];
+                        "application/json": components["schemas"]["StepsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6375,7 +6375,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["OptionsAnswer"];
+                        "application/json": components["schemas"]["OptionsResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6482,7 +6482,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["StatusAnswer"];
+                        "application/json": components["schemas"]["StatusResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6598,7 +6598,7 @@ export interface paths {
                          *       "preserve_dev_data": null
                          *     }
                          */
-                        "application/json": components["schemas"]["QueuedAnswer"];
+                        "application/json": components["schemas"]["QueuedResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6776,7 +6776,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["QueuedAnswer"];
+                        "application/json": components["schemas"]["QueuedResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -6950,7 +6950,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ChangedAnswer"];
+                        "application/json": components["schemas"]["ChangedResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -7083,7 +7083,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ChangedAnswer"];
+                        "application/json": components["schemas"]["ChangedResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -7267,7 +7267,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["JobAnswer"];
+                        "application/json": components["schemas"]["JobResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -7345,7 +7345,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description Who asks, and what they may do. */
-        AccessAnswer: {
+        AccessResponse: {
             /** @description The name of the caller's token; `null` where none is needed. */
             name?: string | null;
             /** @description Are tokens configured? If not, whoever reaches the server may do everything. */
@@ -7354,7 +7354,7 @@ export interface components {
             scope: components["schemas"]["Scope"];
         };
         /** @description Something that an action has made or started, or was about. */
-        ActionRefAnswer: {
+        ActionRefResponse: {
             /** @description Its id. */
             id: string;
             /**
@@ -7364,7 +7364,7 @@ export interface components {
             type: string;
         };
         /** @description A part of a job's log. */
-        ActionsAnswer: components["schemas"]["Deployment"] & {
+        ActionsResponse: components["schemas"]["Deployment"] & {
             /** @description Send it as `before` for older rows; `null`: there are none. */
             before?: string | null;
             /** @description How many there are on this page. */
@@ -7445,7 +7445,7 @@ export interface components {
          */
         AnalystBody: "market" | "social" | "news" | "fundamentals";
         /** @description The reflections on one instrument in one period, folded. */
-        ArchiveAnswer: {
+        ArchiveResponse: {
             /**
              * @description `trades`, `wins`, `pnl`, `mean_return_pct`, `error_tags` with their counts, `next_rules`, `summary`
              *     and the originals' `trade_ids`.
@@ -7463,16 +7463,16 @@ export interface components {
             symbol: string;
         };
         /** @description What was folded. */
-        ArchivesAnswer: components["schemas"]["Deployment"] & {
+        ArchivesResponse: components["schemas"]["Deployment"] & {
             /** @description One for each agent, job, period and instrument. */
-            archives: components["schemas"]["ArchiveAnswer"][];
+            archives: components["schemas"]["ArchiveResponse"][];
             /** @description How many. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
         };
         /** @description What a round decided of one instrument. */
-        AssetAnswer: {
+        AssetResponse: {
             /** @description `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`. */
             decision: string;
             entry_price?: components["schemas"]["Number"] | null;
@@ -7485,7 +7485,7 @@ export interface components {
             take_profit?: components["schemas"]["Number"] | null;
         };
         /** @description A bar, as it was traded: in no one's share units but its day's. */
-        BarAnswer: {
+        BarResponse: {
             close?: components["schemas"]["Number"] | null;
             /**
              * Format: date
@@ -7504,11 +7504,11 @@ export interface components {
             volume?: components["schemas"]["Number"] | null;
         };
         /** @description A page of bars. */
-        BarsAnswer: {
+        BarsResponse: {
             /** @description Splits and dividends on the days of this page, oldest first: those that the bars' days could know. */
             actions: components["schemas"]["ShareEvent"][];
             /** @description The bars, oldest first. */
-            bars: components["schemas"]["BarAnswer"][];
+            bars: components["schemas"]["BarResponse"][];
             /** @description How many there are on this page. */
             count: number;
             /** @description The dataset's content hash. */
@@ -7649,7 +7649,7 @@ export interface components {
             summaries?: components["schemas"]["LimitBody"] | null;
         };
         /** @description What became of a job's status. */
-        ChangedAnswer: components["schemas"]["Deployment"] & {
+        ChangedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
             /** @description In a sentence. */
@@ -7658,7 +7658,7 @@ export interface components {
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
         /** @description A message of a conversation. */
-        ChatMessageAnswer: {
+        ChatMessageResponse: {
             /** @description What is said; empty until the assistant has answered. */
             content: string;
             /**
@@ -7710,11 +7710,11 @@ export interface components {
             type?: string | null;
         };
         /** @description A conversation with its newest messages. */
-        ChatSessionAnswer: components["schemas"]["Deployment"] & {
+        ChatSessionResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Its messages, newest first. */
-            messages: components["schemas"]["ChatMessageAnswer"][];
+            messages: components["schemas"]["ChatMessageResponse"][];
             /** @description Where the page with older messages begins; `null` at the end. */
             next_cursor?: string | null;
             /** @description The conversation. */
@@ -7750,7 +7750,7 @@ export interface components {
             updated_at: string;
         };
         /** @description A page of conversations. */
-        ChatSessionsAnswer: components["schemas"]["Deployment"] & {
+        ChatSessionsResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
@@ -7758,8 +7758,13 @@ export interface components {
             /** @description The conversations, the newest first. */
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
+        /**
+         * @description What one look came to.
+         * @enum {string}
+         */
+        CheckState: "ok" | "note" | "broken";
         /** @description What became of a claim. */
-        ClaimAnswer: {
+        ClaimResponse: {
             /** @description The claim. */
             claim: string;
             /** @description `held`, `failed` or `untested`. */
@@ -7807,7 +7812,7 @@ export interface components {
             job: string;
         };
         /** @description What a run was traded by, from the market profile that its job stores. */
-        ConventionsAnswer: {
+        ConventionsResponse: {
             /** @description The annualized cost of borrowed shares, in basis points of a short position's value. */
             annual_borrow_bps: components["schemas"]["Number"];
             /** @description The annualized cost of borrowed money, in basis points. */
@@ -7817,7 +7822,7 @@ export interface components {
             /** @description What is withheld of dividends on long positions, in percent. */
             dividend_withholding_pct: components["schemas"]["Number"];
             /** @description Fees that were in force on any of the days. */
-            fees: components["schemas"]["FeeAnswer"][];
+            fees: components["schemas"]["FeeResponse"][];
             /** @description Which price an order takes: `open`, `next_open` or `close`. */
             fill: string;
             /** @description The same in words: `shown open`, `next open` or `close`. */
@@ -7837,14 +7842,14 @@ export interface components {
             participation_bars?: number | null;
             participation_pct?: components["schemas"]["Number"] | null;
             /** @description How far fills of orders are worse than their reference price. */
-            slippage: components["schemas"]["SlippageAnswer"][];
+            slippage: components["schemas"]["SlippageResponse"][];
             /** @description All of it in one paragraph. */
             summary: string;
             /** @description The index whose members of each day could be traded on it; absent: symbols that were named, or all. */
             universe?: string | null;
         };
         /** @description A split or a dividend that met a holding. */
-        CorporateActionAnswer: {
+        CorporateActionResponse: {
             /**
              * Format: int64
              * @description From 1 in a session.
@@ -7867,7 +7872,7 @@ export interface components {
          */
         CostsBody: "market" | "frictionless";
         /** @description The curves of a job's agents. */
-        CurvesAnswer: components["schemas"]["Deployment"] & {
+        CurvesResponse: components["schemas"]["Deployment"] & {
             /** @description Its agents, as the job names them. */
             agents: components["schemas"]["AgentCurve"][];
             /** @description Has somebody asked for it to be cancelled? */
@@ -7906,7 +7911,32 @@ export interface components {
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
         /** @description A dataset. */
-        DatasetAnswer: {
+        DatasetOption: {
+            /**
+             * Format: date
+             * @description Its first trading day.
+             */
+            first_day?: string | null;
+            /** @description Its content hash. */
+            hash: string;
+            /** @description The symbols of its indexes: a run can name one as its benchmark. */
+            indexes: string[];
+            /**
+             * Format: date
+             * @description Its last trading day.
+             */
+            last_day?: string | null;
+            /** @description The market profile of runs that name none. */
+            market?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description Its symbols that can be traded. */
+            symbols: string[];
+            /** @description The indexes whose members over time it has: a run can name one as its universe. */
+            universes: string[];
+        };
+        /** @description A dataset. */
+        DatasetResponse: {
             /** @description How many splits and dividends it has. */
             actions: number;
             /** @description How many daily bars it has. */
@@ -7964,31 +7994,6 @@ export interface components {
              */
             zone: string;
         };
-        /** @description A dataset. */
-        DatasetOption: {
-            /**
-             * Format: date
-             * @description Its first trading day.
-             */
-            first_day?: string | null;
-            /** @description Its content hash. */
-            hash: string;
-            /** @description The symbols of its indexes: a run can name one as its benchmark. */
-            indexes: string[];
-            /**
-             * Format: date
-             * @description Its last trading day.
-             */
-            last_day?: string | null;
-            /** @description The market profile of runs that name none. */
-            market?: string | null;
-            /** @description Its name. */
-            name: string;
-            /** @description Its symbols that can be traded. */
-            symbols: string[];
-            /** @description The indexes whose members over time it has: a run can name one as its universe. */
-            universes: string[];
-        };
         /** @description A dataset by name and hash. */
         DatasetSummary: {
             /** @description Its content hash, 64 hex digits. */
@@ -7997,11 +8002,11 @@ export interface components {
             name: string;
         };
         /** @description A page of datasets. */
-        DatasetsAnswer: {
+        DatasetsResponse: {
             /** @description How many there are on this page. */
             count: number;
             /** @description The datasets, by name. */
-            datasets: components["schemas"]["DatasetAnswer"][];
+            datasets: components["schemas"]["DatasetResponse"][];
             /** @description Where the next page begins; `null`: this is the last. */
             next_cursor?: string | null;
         };
@@ -8026,7 +8031,7 @@ export interface components {
             error?: string | null;
             /** @description The agent. */
             model: string;
-            quality?: components["schemas"]["DayQualityAnswer"] | null;
+            quality?: components["schemas"]["DayQualityResponse"] | null;
             /**
              * Format: date-time
              * @description When its session was opened.
@@ -8054,7 +8059,7 @@ export interface components {
             is_llm?: boolean | null;
             /** @description `provider::model`. */
             model?: string | null;
-            recorded?: components["schemas"]["RecordedAnswer"] | null;
+            recorded?: components["schemas"]["RecordedResponse"] | null;
             /** @description The six fields of the research debate; `null` where nothing was debated. */
             research?: Record<string, never> | null;
             /** @description `full_research` or `degraded_research`. */
@@ -8070,21 +8075,21 @@ export interface components {
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
         /** @description How a model-day came about, in a few words. */
-        DayQualityAnswer: {
+        DayQualityResponse: {
             /** @description The first reason, or why the day failed; `null` of a day that is `ok`. */
             reason?: string | null;
             /** @enum {string} */
             state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
         };
         /** @description What was said on a day. */
-        DayReasoning: string | components["schemas"]["MessageAnswer"][];
+        DayReasoning: string | components["schemas"]["MessageResponse"][];
         /** @description What one model's day came to. */
         DayResult: {
             /** @description What the books say of the day, beside any summary. */
             books: components["schemas"]["BooksFacts"];
-            conventions?: components["schemas"]["ConventionsAnswer"] | null;
+            conventions?: components["schemas"]["ConventionsResponse"] | null;
             /** @description Splits and dividends that met a holding. */
-            corporate_actions: components["schemas"]["CorporateActionAnswer"][];
+            corporate_actions: components["schemas"]["CorporateActionResponse"][];
             /** @description Against the day before. */
             daily_metrics: components["schemas"]["DailyMetrics"];
             /**
@@ -8096,8 +8101,8 @@ export interface components {
             done_before: components["schemas"]["DoneBefore"][];
             final_position?: components["schemas"]["FinalPosition"] | null;
             /** @description What holding borrowed money or shares cost. */
-            financing: components["schemas"]["FinancingAnswer"][];
-            insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
+            financing: components["schemas"]["FinancingResponse"][];
+            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
             /** @description The job that did it. */
             job_id: string;
             /** @description About the session. */
@@ -8105,12 +8110,12 @@ export interface components {
             /** @description The agent. */
             model: string;
             /** @description Orders that wait for their price at the end of the day. */
-            pending_orders: components["schemas"]["PendingOrderAnswer"][];
+            pending_orders: components["schemas"]["PendingOrderResponse"][];
             /** @description Every open position at the close. */
-            position_snapshots: components["schemas"]["PositionSnapshotAnswer"][];
+            position_snapshots: components["schemas"]["PositionSnapshotResponse"][];
             /** @description How the research came about. */
             provenance: components["schemas"]["Provenance"];
-            quality?: components["schemas"]["DayQualityAnswer"] | null;
+            quality?: components["schemas"]["DayQualityResponse"] | null;
             reasoning?: components["schemas"]["DayReasoning"] | null;
             /** @description Orders that were refused or expired, with the reason. */
             rejections: components["schemas"]["Rejected"][];
@@ -8136,7 +8141,7 @@ export interface components {
             results: components["schemas"]["DayResult"][];
         };
         /** @description What a desk has decided about an instrument. */
-        DecisionAnswer: {
+        DecisionResponse: {
             /** @description What the Trader proposed. */
             action?: string | null;
             /**
@@ -8264,7 +8269,7 @@ export interface components {
             universe?: string | null;
         };
         /** @description A model-day that failed or is degraded. */
-        DegradedDayAnswer: {
+        DegradedDayResponse: {
             /**
              * Format: date
              * @description The trading day.
@@ -8278,7 +8283,7 @@ export interface components {
             state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
         };
         /** @description What was deleted. */
-        DeletedAnswer: components["schemas"]["Deployment"] & {
+        DeletedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
             /** @description The jobs that are gone: this one, then those that were built on it. */
@@ -8353,7 +8358,7 @@ export interface components {
             trader_node_timeout_secs?: number | null;
         };
         /** @description Planned against actual, from the books. */
-        DeviationAnswer: {
+        DeviationResponse: {
             actual_entry?: components["schemas"]["Number"] | null;
             actual_exit?: components["schemas"]["Number"] | null;
             actual_size?: components["schemas"]["Number"] | null;
@@ -8366,7 +8371,7 @@ export interface components {
             planned_stop?: components["schemas"]["Number"] | null;
         };
         /** @description What the doctor has found. */
-        DoctorAnswer: components["schemas"]["Deployment"] & {
+        DoctorResponse: components["schemas"]["Deployment"] & {
             /** @description Every look. */
             findings: components["schemas"]["Finding"][];
             /**
@@ -8429,7 +8434,7 @@ export interface components {
             };
         };
         /** @description What one read of the market showed. */
-        ExposureAnswer: {
+        ExposureResponse: {
             /** @description The dataset's content hash. */
             dataset: string;
             /**
@@ -8458,11 +8463,11 @@ export interface components {
             series: string;
         };
         /** @description A page of the exposure record. */
-        ExposuresAnswer: components["schemas"]["Deployment"] & {
+        ExposuresResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description What it was shown, in the order of commits. */
-            exposures: components["schemas"]["ExposureAnswer"][];
+            exposures: components["schemas"]["ExposureResponse"][];
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
             /**
@@ -8481,8 +8486,17 @@ export interface components {
              */
             task_id?: number | null;
         };
+        /** @description A part of a fee. */
+        FeePartResponse: {
+            /** @description Money. */
+            amount: components["schemas"]["Number"];
+            /** @description `commission`, `duty` or `transfer`. */
+            category: string;
+            /** @description Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee. */
+            name: string;
+        };
         /** @description A fee in force from one day on. */
-        FeeAnswer: {
+        FeeResponse: {
             /** @description Does it stand for figures that are not known by date? */
             approximate: boolean;
             /** @description What the rate is a rate of: `per_share`, `bps` or `per_million`. */
@@ -8510,15 +8524,6 @@ export interface components {
             /** @description Was it stated without a source at hand? */
             unverified: boolean;
         };
-        /** @description A part of a fee. */
-        FeePartAnswer: {
-            /** @description Money. */
-            amount: components["schemas"]["Number"];
-            /** @description `commission`, `duty` or `transfer`. */
-            category: string;
-            /** @description Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee. */
-            name: string;
-        };
         /** @description The account at a close. */
         FinalPosition: {
             /** @description Cash. */
@@ -8529,7 +8534,7 @@ export interface components {
             portfolio_value: components["schemas"]["Number"];
         };
         /** @description The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
-        FinancingAnswer: {
+        FinancingResponse: {
             /**
              * Format: int64
              * @description From 1 in a session.
@@ -8552,7 +8557,7 @@ export interface components {
         /** @description One look. */
         Finding: {
             /** @description What it came to. */
-            state: components["schemas"]["LookState"];
+            state: components["schemas"]["CheckState"];
             /** @description What was found, in a sentence. */
             text: string;
             /**
@@ -8592,7 +8597,7 @@ export interface components {
             value: components["schemas"]["Number"];
         };
         /** @description A page of companies' figures. */
-        FundamentalsAnswer: {
+        FundamentalsResponse: {
             /** @description How many there are on this page. */
             count: number;
             /** @description The dataset's content hash. */
@@ -8601,15 +8606,6 @@ export interface components {
             fundamentals: components["schemas"]["FundamentalItem"][];
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
-        };
-        /** @description What one prompt held. */
-        GivenAnswer: {
-            /** @description What stands in it. */
-            items: components["schemas"]["GivenItem"][];
-            /** @description The step. */
-            path: string;
-            /** @description The whole block, as it stands in the prompt. */
-            text: string;
         };
         /** @description One memory that was given. */
         GivenItem: {
@@ -8627,8 +8623,17 @@ export interface components {
             /** @description Its text. */
             text: string;
         };
+        /** @description What one prompt held. */
+        GivenResponse: {
+            /** @description What stands in it. */
+            items: components["schemas"]["GivenItem"][];
+            /** @description The step. */
+            path: string;
+            /** @description The whole block, as it stands in the prompt. */
+            text: string;
+        };
         /** @description A job's head. */
-        HeadAnswer: components["schemas"]["Deployment"] & {
+        HeadResponse: components["schemas"]["Deployment"] & {
             /**
              * @description The document: `job`, `rules_version`, `anchor` (hash of what the job was to do), `status`, and by agent
              *     `days`, `head` and the session that is `open`.
@@ -8641,8 +8646,10 @@ export interface components {
             /** @description The command that holds a record against it. */
             verify: string;
         };
+        /** @description What a probe learns. Whoever may read also learns why. */
+        HealthBody: components["schemas"]["HealthResponse"] | components["schemas"]["HealthStatus"];
         /** @description How the product is. */
-        HealthAnswer: components["schemas"]["Deployment"] & {
+        HealthResponse: components["schemas"]["Deployment"] & {
             /** @description What is wrong, and keeps it from working. */
             problems: string[];
             /** @description Well or not. */
@@ -8652,8 +8659,6 @@ export interface components {
             /** @description What somebody should look at, and does not. */
             warnings: string[];
         };
-        /** @description What a probe learns. Whoever may read also learns why. */
-        HealthBody: components["schemas"]["HealthAnswer"] | components["schemas"]["HealthStatus"];
         /**
          * @description Well or not.
          * @enum {string}
@@ -8690,7 +8695,7 @@ export interface components {
             writer: string;
         };
         /** @description The end of an account: its portfolio value fell to zero or below, and it trades no more. */
-        InsolvencyAnswer: {
+        InsolvencyResponse: {
             /** @description The portfolio value at the close before less the value when it was found. */
             loss: components["schemas"]["Number"];
             /** @description How far the portfolio value was below zero then. */
@@ -8702,25 +8707,11 @@ export interface components {
             since: string;
         };
         /** @description What a node was told before its conversation. */
-        InstructionsAnswer: {
+        InstructionsResponse: {
             /** @description The text. */
             content: string;
             /** @description The node with its round. */
             node: string;
-        };
-        /** @description One job, with the newest of its action log. */
-        JobAnswer: components["schemas"]["Deployment"] & {
-            /** @description Each of its actions once, in its last state. */
-            actions_summary: components["schemas"]["SummaryItem"][];
-            /** @description Send it as `before` for older rows; `null`: there are none. */
-            before?: string | null;
-            /** @description The job. */
-            job: components["schemas"]["JobSummary"];
-            /** @description Rows of its action log, oldest first: the newest ones, or those behind `cursor`. */
-            logs: components["schemas"]["LogEntry"][];
-            /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
-            next_cursor: string;
-            result?: components["schemas"]["JobResult"] | null;
         };
         /** @description How many model-days of a job are less than they were to be. */
         JobQuality: {
@@ -8734,7 +8725,21 @@ export interface components {
              * @description Model-days that failed, those included on which an agent stopped until something is fixed.
              */
             failed_days: number;
-            first?: components["schemas"]["DegradedDayAnswer"] | null;
+            first?: components["schemas"]["DegradedDayResponse"] | null;
+        };
+        /** @description One job, with the newest of its action log. */
+        JobResponse: components["schemas"]["Deployment"] & {
+            /** @description Each of its actions once, in its last state. */
+            actions_summary: components["schemas"]["SummaryItem"][];
+            /** @description Send it as `before` for older rows; `null`: there are none. */
+            before?: string | null;
+            /** @description The job. */
+            job: components["schemas"]["JobSummary"];
+            /** @description Rows of its action log, oldest first: the newest ones, or those behind `cursor`. */
+            logs: components["schemas"]["LogEntry"][];
+            /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
+            next_cursor: string;
+            result?: components["schemas"]["JobResult"] | null;
         };
         /** @description What a job on a plan came to. */
         JobResult: components["schemas"]["DecompositionResult"] | components["schemas"]["ExecutionResult"];
@@ -8792,7 +8797,7 @@ export interface components {
             warnings: string[];
         };
         /** @description A page of jobs. */
-        JobsAnswer: components["schemas"]["Deployment"] & {
+        JobsResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description The jobs, newest first. */
@@ -8887,8 +8892,29 @@ export interface components {
              */
             session_timeout_secs?: number | null;
         };
+        /** @description What was degraded of an analysis. */
+        LiveDegradation: {
+            /** @description Is anything? */
+            degraded: boolean;
+            /** @description Why, in the order of the graph, each reason once. */
+            reason_codes: string[];
+            /**
+             * @description By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
+             *     `sources_missing`: the reason.
+             */
+            source_diagnostics: Record<string, never>;
+        };
+        /** @description Why an analysis has no result. */
+        LiveError: {
+            /** @description For programs: `portfolio_manager_timeout`, `job_cancelled`, … */
+            code: string;
+            /** @description For people. */
+            message: string;
+            /** @description May another try help? */
+            retryable: boolean;
+        };
         /** @description What a desk has come to about one instrument. */
-        LiveAnswer: components["schemas"]["Deployment"] & {
+        LiveResponse: components["schemas"]["Deployment"] & {
             /**
              * @description The version of this form.
              * @example papertape.live.v1
@@ -8920,27 +8946,6 @@ export interface components {
             status: components["schemas"]["LiveStatus"];
             /** @description The instrument. */
             ticker: string;
-        };
-        /** @description What was degraded of an analysis. */
-        LiveDegradation: {
-            /** @description Is anything? */
-            degraded: boolean;
-            /** @description Why, in the order of the graph, each reason once. */
-            reason_codes: string[];
-            /**
-             * @description By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
-             *     `sources_missing`: the reason.
-             */
-            source_diagnostics: Record<string, never>;
-        };
-        /** @description Why an analysis has no result. */
-        LiveError: {
-            /** @description For programs: `portfolio_manager_timeout`, `job_cancelled`, … */
-            code: string;
-            /** @description For people. */
-            message: string;
-            /** @description May another try help? */
-            retryable: boolean;
         };
         /** @description What an analysis came to. */
         LiveResult: {
@@ -9019,11 +9024,6 @@ export interface components {
             /** @description What was asked for, in the asker's words. */
             user_message?: string | null;
         };
-        /**
-         * @description What one look came to.
-         * @enum {string}
-         */
-        LookState: "ok" | "note" | "broken";
         /** @description One value of a macroeconomic series. */
         MacroItem: {
             /**
@@ -9044,7 +9044,7 @@ export interface components {
             value: components["schemas"]["Number"];
         };
         /** @description A page of macroeconomic values. */
-        MacrosAnswer: {
+        MacrosResponse: {
             /** @description How many there are on this page. */
             count: number;
             /** @description The dataset's content hash. */
@@ -9074,8 +9074,30 @@ export interface components {
          * @enum {string}
          */
         MemoryBody: "off" | "rounds" | "rounds+open" | "all";
+        /**
+         * @description What a person says.
+         * @example {
+         *       "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
+         *     }
+         */
+        MessageBody: {
+            /**
+             * @description What the person's page shows, told to the model as data. `confirm` in it lists the ids of
+             *     `pending` actions that are confirmed.
+             */
+            context?: Record<string, never> | null;
+            /** @description The words; not blank. */
+            message: string;
+            /**
+             * Format: int64
+             * @description The plan that the conversation is about from now on.
+             */
+            plan_id?: number | null;
+            /** @description The conversation; absent: a new one. */
+            session_id?: string | null;
+        };
         /** @description One message. */
-        MessageAnswer: {
+        MessageResponse: {
             /** @description The text; empty for a turn of tool calls alone. */
             content: string;
             /**
@@ -9103,36 +9125,14 @@ export interface components {
             /** @description Of tool messages alone: the tool that answers. */
             tool_name?: string | null;
         };
-        /**
-         * @description What a person says.
-         * @example {
-         *       "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
-         *     }
-         */
-        MessageBody: {
-            /**
-             * @description What the person's page shows, told to the model as data. `confirm` in it lists the ids of
-             *     `pending` actions that are confirmed.
-             */
-            context?: Record<string, never> | null;
-            /** @description The words; not blank. */
-            message: string;
-            /**
-             * Format: int64
-             * @description The plan that the conversation is about from now on.
-             */
-            plan_id?: number | null;
-            /** @description The conversation; absent: a new one. */
-            session_id?: string | null;
-        };
         /** @description A page of a conversation. */
-        MessagesAnswer: components["schemas"]["Deployment"] & {
+        MessagesResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description What the nodes were told before their conversations; absent on a page reached by a cursor. */
-            instructions?: components["schemas"]["InstructionsAnswer"][] | null;
+            instructions?: components["schemas"]["InstructionsResponse"][] | null;
             /** @description The messages, by number. */
-            messages: components["schemas"]["MessageAnswer"][];
+            messages: components["schemas"]["MessageResponse"][];
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
             /**
@@ -9229,7 +9229,7 @@ export interface components {
             usable: boolean;
         };
         /** @description A session beside another. */
-        NeighbourAnswer: {
+        NeighbourResponse: {
             /**
              * Format: date
              * @description Its trading day.
@@ -9240,17 +9240,6 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-        };
-        /** @description A page of news. */
-        NewsAnswer: {
-            /** @description How many there are on this page. */
-            count: number;
-            /** @description The dataset's content hash. */
-            dataset: string;
-            /** @description The items, the newest first. */
-            news: components["schemas"]["NewsItem"][];
-            /** @description Where the next page begins; `null` at the end. */
-            next_cursor?: string | null;
         };
         /** @description A news item. Its text is somebody else's. */
         NewsItem: {
@@ -9272,10 +9261,21 @@ export interface components {
             /** @description Where it was found. */
             url?: string | null;
         };
+        /** @description A page of news. */
+        NewsResponse: {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description The dataset's content hash. */
+            dataset: string;
+            /** @description The items, the newest first. */
+            news: components["schemas"]["NewsItem"][];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+        };
         /** @description An exact decimal, in the fewest digits that say it. */
         Number: number;
         /** @description Why a position that is open was opened. */
-        OpenPositionAnswer: {
+        OpenPositionResponse: {
             /** @description Price of the opening fill; this and what follows in the share units after all splits since. */
             entry_price: components["schemas"]["Number"];
             /** @description The job. */
@@ -9322,16 +9322,16 @@ export interface components {
             take_profit?: components["schemas"]["Number"] | null;
         };
         /** @description A page of open positions' contexts. */
-        OpenPositionsAnswer: components["schemas"]["Deployment"] & {
+        OpenPositionsResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
             /** @description The newest first. */
-            open_positions: components["schemas"]["OpenPositionAnswer"][];
+            open_positions: components["schemas"]["OpenPositionResponse"][];
         };
         /** @description What can be run. */
-        OptionsAnswer: components["schemas"]["Deployment"] & {
+        OptionsResponse: components["schemas"]["Deployment"] & {
             /** @description Agents of the server's config, by name. */
             agents: components["schemas"]["AgentOption"][];
             /** @description A desk's analysts. */
@@ -9368,7 +9368,7 @@ export interface components {
             tools: string[];
         };
         /** @description Where an order was given: in this session or, where it has waited, in an earlier one. */
-        OrderPlaceAnswer: {
+        OrderPlaceResponse: {
             /**
              * Format: date
              * @description Its trading day.
@@ -9392,7 +9392,7 @@ export interface components {
             question: string;
         };
         /** @description An order that waits for its price at the end of a day. */
-        PendingOrderAnswer: {
+        PendingOrderResponse: {
             /** @description `next_open` or `close`; `null` in records of rules version 1. */
             fills_at?: string | null;
             leverage?: components["schemas"]["Number"] | null;
@@ -9417,11 +9417,6 @@ export interface components {
          * @enum {string}
          */
         PeriodBody: "quarter" | "half-year";
-        /** @description One plan. */
-        PlanAnswer: components["schemas"]["Deployment"] & {
-            /** @description The plan. */
-            plan: components["schemas"]["PlanSummary"];
-        };
         /**
          * @description A plan to be made.
          * @example {
@@ -9435,8 +9430,20 @@ export interface components {
             /** @description What it is called; not blank. */
             name: string;
         };
+        /** @description A job on a plan that was queued. */
+        PlanJobQueued: components["schemas"]["Deployment"] & {
+            /** @description The job. */
+            job_id: string;
+            /**
+             * Format: int64
+             * @description The plan.
+             */
+            plan_id: number;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
+        };
         /** @description A job of a plan. */
-        PlanJobAnswer: {
+        PlanJobResponse: {
             /**
              * Format: date-time
              * @description When it was asked for.
@@ -9454,24 +9461,12 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
-        /** @description A job on a plan that was queued. */
-        PlanJobQueued: components["schemas"]["Deployment"] & {
-            /** @description The job. */
-            job_id: string;
-            /**
-             * Format: int64
-             * @description The plan.
-             */
-            plan_id: number;
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-        };
         /** @description A page of a plan's jobs. */
-        PlanJobsAnswer: components["schemas"]["Deployment"] & {
+        PlanJobsResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description The jobs, newest first. */
-            jobs: components["schemas"]["PlanJobAnswer"][];
+            jobs: components["schemas"]["PlanJobResponse"][];
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
             /**
@@ -9491,6 +9486,11 @@ export interface components {
             goal?: string | null;
             /** @description What it is called; not blank. */
             name?: string | null;
+        };
+        /** @description One plan. */
+        PlanResponse: components["schemas"]["Deployment"] & {
+            /** @description The plan. */
+            plan: components["schemas"]["PlanSummary"];
         };
         /** @description A plan. */
         PlanSummary: {
@@ -9524,7 +9524,7 @@ export interface components {
             updated_at: string;
         };
         /** @description A page of plans. */
-        PlansAnswer: components["schemas"]["Deployment"] & {
+        PlansResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
@@ -9553,7 +9553,7 @@ export interface components {
             session?: number | null;
         };
         /** @description One action and what it left. */
-        PositionAnswer: {
+        PositionResponse: {
             /**
              * Format: int64
              * @description From 1 in a session.
@@ -9575,7 +9575,7 @@ export interface components {
             symbol?: string | null;
         };
         /** @description An open position at a close. */
-        PositionSnapshotAnswer: {
+        PositionSnapshotResponse: {
             /** @description The average price at which it was opened. */
             avg_price: components["schemas"]["Number"];
             /** @description The close, or the last known price where the instrument has no bar. */
@@ -9655,7 +9655,7 @@ export interface components {
             provider: string;
         };
         /** @description A job that was queued. */
-        QueuedAnswer: components["schemas"]["Deployment"] & {
+        QueuedResponse: components["schemas"]["Deployment"] & {
             /** @description By model: the job, and the last day of it, that the model goes on from. */
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
@@ -9683,14 +9683,14 @@ export interface components {
             point_in_time?: string | null;
             point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
             /** @description The same days, each with its state and first reason. */
-            reasons: components["schemas"]["DegradedDayAnswer"][];
+            reasons: components["schemas"]["DegradedDayResponse"][];
         };
         /** @description What was said on one day of a range. */
         RangeReasoning: {
             /** @description What the books say beside it. */
             books: components["schemas"]["BooksFacts"];
             /** @description Every message; absent unless asked for. */
-            conversation?: components["schemas"]["MessageAnswer"][] | null;
+            conversation?: components["schemas"]["MessageResponse"][] | null;
             /**
              * Format: date
              * @description The trading day.
@@ -9708,7 +9708,7 @@ export interface components {
         RangeResult: {
             baselines?: components["schemas"]["Baselines"] | null;
             benchmark?: components["schemas"]["BenchmarkAnswer"] | null;
-            conventions?: components["schemas"]["ConventionsAnswer"] | null;
+            conventions?: components["schemas"]["ConventionsResponse"] | null;
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
             /**
@@ -9725,7 +9725,7 @@ export interface components {
             ending_portfolio_value: components["schemas"]["Number"];
             /** @description Over the days of full research alone. */
             full_research: components["schemas"]["FullResearch"];
-            insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
+            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
             /** @description `false`: a rule-based house model, no language model. */
             is_llm?: boolean | null;
             /** @description The job whose result it is. */
@@ -9738,7 +9738,7 @@ export interface components {
             provenance: components["schemas"]["RangeProvenance"];
             /** @description `null`, or an entry a day, as it was asked for. */
             reasoning?: components["schemas"]["RangeReasoning"][] | null;
-            refilled_at_next_open?: components["schemas"]["RefillAnswer"] | null;
+            refilled_at_next_open?: components["schemas"]["RefillResponse"] | null;
             /**
              * Format: int32
              * @description The version of the rules that the job was recorded under.
@@ -9770,26 +9770,13 @@ export interface components {
             start_date: string;
         };
         /** @description A page of sessions. */
-        ReasoningAnswer: components["schemas"]["Deployment"] & {
+        ReasoningResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
             /** @description The sessions, in the order in which they were opened. */
-            sessions: components["schemas"]["SessionAnswer"][];
-        };
-        /** @description What came of a recorded day. */
-        RecordedAnswer: {
-            /** @description How many of them the agent said. */
-            answers: number;
-            /** @description Where the books differ from what the log says that they were after the last order. */
-            differences: components["schemas"]["RecordedDifference"][];
-            /** @description How many messages the log has of it. */
-            messages: number;
-            /** @description How many orders. */
-            orders: number;
-            /** @description Orders of the log that the broker refuses. */
-            refused: components["schemas"]["RecordedRefusal"][];
+            sessions: components["schemas"]["SessionResponse"][];
         };
         /** @description An amount of which a log says something else than the books. */
         RecordedDifference: {
@@ -9813,12 +9800,18 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What was embedded. */
-        ReembedAnswer: components["schemas"]["Deployment"] & {
-            /** @description How many reflections had no vector of it, and have one now. */
-            embedded: number;
-            /** @description The model. */
-            embedding_model: string;
+        /** @description What came of a recorded day. */
+        RecordedResponse: {
+            /** @description How many of them the agent said. */
+            answers: number;
+            /** @description Where the books differ from what the log says that they were after the last order. */
+            differences: components["schemas"]["RecordedDifference"][];
+            /** @description How many messages the log has of it. */
+            messages: number;
+            /** @description How many orders. */
+            orders: number;
+            /** @description Orders of the log that the broker refuses. */
+            refused: components["schemas"]["RecordedRefusal"][];
         };
         /**
          * @description What to embed.
@@ -9830,8 +9823,15 @@ export interface components {
             /** @description Of this agent alone. */
             model?: string | null;
         };
+        /** @description What was embedded. */
+        ReembedResponse: components["schemas"]["Deployment"] & {
+            /** @description How many reflections had no vector of it, and have one now. */
+            embedded: number;
+            /** @description The model. */
+            embedding_model: string;
+        };
         /** @description What the same orders come to at the next open. */
-        RefillAnswer: {
+        RefillResponse: {
             costs?: components["schemas"]["Number"] | null;
             ending_portfolio_value?: components["schemas"]["Number"] | null;
             /** @description The fill convention: `next_open`. */
@@ -9860,7 +9860,7 @@ export interface components {
             without_next_bar: number;
         };
         /** @description What a closed trade, or a part of one, teaches. */
-        ReflectionAnswer: {
+        ReflectionResponse: {
             /** @description `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`. */
             cause: string;
             /** @description Average price of entry. */
@@ -9873,7 +9873,7 @@ export interface components {
             /** @description What went wrong. */
             error_tags: string[];
             /** @description Planned against actual. */
-            execution_deviation: components["schemas"]["DeviationAnswer"];
+            execution_deviation: components["schemas"]["DeviationResponse"];
             /** @description Price of the exit. */
             exit_price: components["schemas"]["Number"];
             /**
@@ -9887,7 +9887,7 @@ export interface components {
              */
             holding_days: number;
             /** @description What became of each claim. */
-            hypothesis_check: components["schemas"]["ClaimAnswer"][];
+            hypothesis_check: components["schemas"]["ClaimResponse"][];
             /** @description The job. */
             job_id: string;
             /**
@@ -9952,7 +9952,7 @@ export interface components {
             message?: string | null;
             /** @description The numbers that decided, by name. */
             numbers?: Record<string, never> | null;
-            order?: components["schemas"]["OrderPlaceAnswer"] | null;
+            order?: components["schemas"]["OrderPlaceResponse"] | null;
             /** @description The order. */
             order_id: string;
             /** @description Units asked for. */
@@ -10016,7 +10016,7 @@ export interface components {
             up_capture?: number | null;
         };
         /** @description What trading came to. */
-        ResultsAnswer: components["schemas"]["DayResults"] | components["schemas"]["RangeResults"];
+        ResultsResponse: components["schemas"]["DayResults"] | components["schemas"]["RangeResults"];
         /**
          * @description What to change before the job goes on. May be left out.
          * @example {
@@ -10031,9 +10031,9 @@ export interface components {
             budget?: components["schemas"]["BudgetBody"] | null;
         };
         /** @description A round that a trader remembers. */
-        RoundAnswer: {
+        RoundResponse: {
             /** @description What was decided of each instrument. */
-            assets: components["schemas"]["AssetAnswer"][];
+            assets: components["schemas"]["AssetResponse"][];
             /**
              * Format: date-time
              * @description When it was written.
@@ -10074,13 +10074,13 @@ export interface components {
             summary: string;
         };
         /** @description A page of rounds. */
-        RoundsAnswer: components["schemas"]["Deployment"] & {
+        RoundsResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
             next_cursor?: string | null;
             /** @description The newest first. */
-            rounds: components["schemas"]["RoundAnswer"][];
+            rounds: components["schemas"]["RoundResponse"][];
         };
         /** @description How a model is to draw its words; absent: as the provider does. */
         SamplingBody: {
@@ -10114,59 +10114,8 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "operate";
-        /** @description One agent's trading day. */
-        SessionAnswer: {
-            /** @description What the books say of the day, beside the summary. */
-            books: components["schemas"]["BooksFacts"];
-            /**
-             * Format: date-time
-             * @description When it was closed.
-             */
-            completed_at?: string | null;
-            /** @description What was said; absent unless asked for. */
-            conversation?: components["schemas"]["MessageAnswer"][] | null;
-            /**
-             * Format: date
-             * @description The trading day.
-             */
-            date: string;
-            /** @description Why it failed. */
-            error?: string | null;
-            /** @description What its nodes were told before their conversations; with `conversation` alone. */
-            instructions?: components["schemas"]["InstructionsAnswer"][] | null;
-            /** @description `false`: a rule-based house model, no language model. */
-            is_llm?: boolean | null;
-            /** @description Its job. */
-            job_id: string;
-            /** @description The agent. */
-            model: string;
-            /** @description Its actions, in order. */
-            positions: components["schemas"]["PositionAnswer"][];
-            quality?: components["schemas"]["DayQualityAnswer"] | null;
-            /**
-             * Format: int64
-             * @description Its id.
-             */
-            session_id: number;
-            /** @description What the day came to, by the same model. */
-            session_summary?: string | null;
-            /**
-             * Format: date-time
-             * @description When it was opened.
-             */
-            started_at: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "failed" | "skipped";
-            /** @description Why there is no summary. */
-            summary_error?: string | null;
-            /**
-             * Format: int32
-             * @description How many messages it has; `null` until it is closed.
-             */
-            total_messages?: number | null;
-        };
         /** @description The head of one session. */
-        SessionHeadAnswer: components["schemas"]["Deployment"] & {
+        SessionHeadResponse: components["schemas"]["Deployment"] & {
             /** @description `solo` or `desk`; `null` until it is closed. */
             agent_kind?: string | null;
             /** @description What the books say of the day, beside the summary. */
@@ -10176,30 +10125,30 @@ export interface components {
              * @description When it was closed.
              */
             completed_at?: string | null;
-            conventions?: components["schemas"]["ConventionsAnswer"] | null;
+            conventions?: components["schemas"]["ConventionsResponse"] | null;
             /**
              * Format: date
              * @description The trading day.
              */
             date: string;
             /** @description Of a desk: what was decided about each instrument, by instrument. */
-            decisions: components["schemas"]["DecisionAnswer"][];
+            decisions: components["schemas"]["DecisionResponse"][];
             /** @description Why it failed. */
             error?: string | null;
-            insolvent?: components["schemas"]["InsolvencyAnswer"] | null;
+            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
             /** @description `false`: a rule-based house model, no language model. */
             is_llm?: boolean | null;
             /** @description Its job. */
             job_id: string;
             /** @description The agent. */
             model: string;
-            next?: components["schemas"]["NeighbourAnswer"] | null;
+            next?: components["schemas"]["NeighbourResponse"] | null;
             portfolio_value?: components["schemas"]["Number"] | null;
-            previous?: components["schemas"]["NeighbourAnswer"] | null;
+            previous?: components["schemas"]["NeighbourResponse"] | null;
             profit?: components["schemas"]["Number"] | null;
             /** @description How the research came about. */
             provenance: components["schemas"]["Provenance"];
-            quality?: components["schemas"]["DayQualityAnswer"] | null;
+            quality?: components["schemas"]["DayQualityResponse"] | null;
             /** @description Orders that were refused or expired. */
             rejections: number;
             return_pct?: components["schemas"]["Number"] | null;
@@ -10223,14 +10172,65 @@ export interface components {
             usage: components["schemas"]["UsageSummary"];
         };
         /** @description What a session's trader was given of its memory. */
-        SessionMemoryAnswer: components["schemas"]["Deployment"] & {
+        SessionMemoryResponse: components["schemas"]["Deployment"] & {
             /** @description By the step that gave it, in the order of the steps; a solo agent has one at most. */
-            given: components["schemas"]["GivenAnswer"][];
+            given: components["schemas"]["GivenResponse"][];
             /**
              * Format: int64
              * @description The session.
              */
             session_id: number;
+        };
+        /** @description One agent's trading day. */
+        SessionResponse: {
+            /** @description What the books say of the day, beside the summary. */
+            books: components["schemas"]["BooksFacts"];
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            completed_at?: string | null;
+            /** @description What was said; absent unless asked for. */
+            conversation?: components["schemas"]["MessageResponse"][] | null;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description What its nodes were told before their conversations; with `conversation` alone. */
+            instructions?: components["schemas"]["InstructionsResponse"][] | null;
+            /** @description `false`: a rule-based house model, no language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description The agent. */
+            model: string;
+            /** @description Its actions, in order. */
+            positions: components["schemas"]["PositionResponse"][];
+            quality?: components["schemas"]["DayQualityResponse"] | null;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            session_id: number;
+            /** @description What the day came to, by the same model. */
+            session_summary?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            started_at: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+            /** @description Why there is no summary. */
+            summary_error?: string | null;
+            /**
+             * Format: int32
+             * @description How many messages it has; `null` until it is closed.
+             */
+            total_messages?: number | null;
         };
         /** @description A split, a dividend or a delisting. */
         ShareEvent: {
@@ -10244,26 +10244,13 @@ export interface components {
             kind: string;
             ratio?: components["schemas"]["Number"] | null;
         };
-        /** @description A page of sessions that were shown something. */
-        ShownAnswer: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
-            count: number;
-            /** @description The dataset's content hash; `null` for a memory. */
-            dataset?: string | null;
-            /** @description What it is. */
-            kind: components["schemas"]["ShownKind"];
-            /** @description Where the next page begins; `null` at the end. */
-            next_cursor?: string | null;
-            /** @description The sessions, those that were opened last first. */
-            sessions: components["schemas"]["ShownSessionAnswer"][];
-        };
         /**
          * @description What was shown.
          * @enum {string}
          */
         ShownKind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
         /** @description One time that it was shown. */
-        ShownReadAnswer: {
+        ShownReadResponse: {
             /**
              * Format: date
              * @description Day of the earliest row that was read.
@@ -10298,8 +10285,21 @@ export interface components {
             /** @description The tool that read; `null` where it stood in a prompt. */
             tool?: string | null;
         };
+        /** @description A page of sessions that were shown something. */
+        ShownResponse: components["schemas"]["Deployment"] & {
+            /** @description How many there are on this page. */
+            count: number;
+            /** @description The dataset's content hash; `null` for a memory. */
+            dataset?: string | null;
+            /** @description What it is. */
+            kind: components["schemas"]["ShownKind"];
+            /** @description Where the next page begins; `null` at the end. */
+            next_cursor?: string | null;
+            /** @description The sessions, those that were opened last first. */
+            sessions: components["schemas"]["ShownSessionResponse"][];
+        };
         /** @description A session that was shown it. */
-        ShownSessionAnswer: {
+        ShownSessionResponse: {
             /**
              * Format: date
              * @description Its trading day.
@@ -10319,7 +10319,7 @@ export interface components {
             /** @description How often it was shown. */
             read_count: number;
             /** @description Where it was shown: the first twenty times. */
-            reads: components["schemas"]["ShownReadAnswer"][];
+            reads: components["schemas"]["ShownReadResponse"][];
             /**
              * Format: int64
              * @description The session.
@@ -10416,7 +10416,7 @@ export interface components {
             weights?: components["schemas"]["WeightsBody"] | null;
         };
         /** @description Slippage of some instruments. */
-        SlippageAnswer: {
+        SlippageResponse: {
             /** @description Basis points. */
             bps: components["schemas"]["Number"];
             /** @description Base assets; empty: all others. */
@@ -10432,7 +10432,7 @@ export interface components {
             portfolio_value: components["schemas"]["Number"];
         };
         /** @description How far a job is. */
-        StatusAnswer: components["schemas"]["Deployment"] & {
+        StatusResponse: components["schemas"]["Deployment"] & {
             /** @description Has somebody asked for it to be cancelled? */
             cancel_requested: boolean;
             /**
@@ -10490,7 +10490,7 @@ export interface components {
             warnings: string[];
         };
         /** @description One effect of a session on the outside. */
-        StepAnswer: {
+        StepResponse: {
             /**
              * Format: int32
              * @description How many attempts were sent.
@@ -10556,7 +10556,7 @@ export interface components {
             state: string;
         };
         /** @description A page of steps. */
-        StepsAnswer: components["schemas"]["Deployment"] & {
+        StepsResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description Where the next page begins; `null` at the end. */
@@ -10567,7 +10567,7 @@ export interface components {
              */
             session_id: number;
             /** @description Its steps in the order in which they were begun, those of summaries among them. */
-            steps: components["schemas"]["StepAnswer"][];
+            steps: components["schemas"]["StepResponse"][];
         };
         /** @description What an event of a job's stream says. */
         StreamData: {
@@ -10614,14 +10614,9 @@ export interface components {
             /** @description The how-manieth action of the job it is, from 1. */
             order: number;
             /** @description What it has made or started, or was about. */
-            refs: components["schemas"]["ActionRefAnswer"][];
+            refs: components["schemas"]["ActionRefResponse"][];
             /** @description Did it succeed? `null`: it has not ended. */
             success?: boolean | null;
-        };
-        /** @description One task. */
-        TaskAnswer: components["schemas"]["Deployment"] & {
-            /** @description The task. */
-            task: components["schemas"]["TaskSummary"];
         };
         /**
          * @description A task to be made.
@@ -10674,6 +10669,11 @@ export interface components {
             position?: number | null;
             /** @enum {string} */
             status?: "queued" | "completed" | "failed" | "skipped";
+        };
+        /** @description One task. */
+        TaskResponse: components["schemas"]["Deployment"] & {
+            /** @description The task. */
+            task: components["schemas"]["TaskSummary"];
         };
         /** @description A task. */
         TaskSummary: {
@@ -10729,7 +10729,7 @@ export interface components {
             updated_at: string;
         };
         /** @description All tasks of a plan. */
-        TasksAnswer: components["schemas"]["Deployment"] & {
+        TasksResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are. */
             count: number;
             /**
@@ -10757,9 +10757,9 @@ export interface components {
              * @description What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
              *     rules do not add up to it: of imported trades, and where a lost margin limits the fee.
              */
-            fee_parts: components["schemas"]["FeePartAnswer"][];
+            fee_parts: components["schemas"]["FeePartResponse"][];
             leverage?: components["schemas"]["Number"] | null;
-            order?: components["schemas"]["OrderPlaceAnswer"] | null;
+            order?: components["schemas"]["OrderPlaceResponse"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting. */
             order_id?: string | null;
             /** @description The step that booked it; `null` where the record has none, as of what was imported. */
@@ -10779,7 +10779,7 @@ export interface components {
             target?: components["schemas"]["Number"] | null;
         };
         /** @description A page of reflections. */
-        TradesAnswer: components["schemas"]["Deployment"] & {
+        TradesResponse: components["schemas"]["Deployment"] & {
             /** @description How many there are on this page. */
             count: number;
             /** @description The sentence model that was asked. */
@@ -10794,7 +10794,7 @@ export interface components {
             /** @description Why it was not searched by meaning, where it was to be. */
             search_note?: string | null;
             /** @description The newest exit first; of a search by meaning, the best first. */
-            trades: components["schemas"]["ReflectionAnswer"][];
+            trades: components["schemas"]["ReflectionResponse"][];
             /** @description How many reflections could be found by words alone, for they have no vector of that model. */
             without_vector?: number | null;
         };
@@ -10889,18 +10889,18 @@ export interface components {
             universe?: string | null;
         };
         /** @description A message that was taken, with the place of its answer. */
-        TurnAnswer: components["schemas"]["Deployment"] & {
+        TurnResponse: components["schemas"]["Deployment"] & {
             /**
              * @description The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
              *     the job to follow.
              */
-            assistant: components["schemas"]["ChatMessageAnswer"];
+            assistant: components["schemas"]["ChatMessageResponse"];
             /** @description The job that answers. */
             job_id: string;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
             /** @description What was said. */
-            user: components["schemas"]["ChatMessageAnswer"];
+            user: components["schemas"]["ChatMessageResponse"];
         };
         /** @description An order that does not fill at the next open. */
         UnfilledOrder: {

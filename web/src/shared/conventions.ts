@@ -2,8 +2,8 @@
 import type { components } from '@/server/schema'
 import type { Translate } from '@/shared/i18n'
 
-type Conventions = components['schemas']['ConventionsAnswer']
-type Fee = components['schemas']['FeeAnswer']
+type Conventions = components['schemas']['ConventionsResponse']
+type Fee = components['schemas']['FeeResponse']
 
 const FEES = ['commission', 'sec_fee', 'finra_taf', 'stamp_duty', 'transfer_fee', 'taker_fee'] as const
 

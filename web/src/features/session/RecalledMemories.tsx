@@ -2,7 +2,7 @@
 import { shortId } from '@/shared/ids'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import type { GivenItem, GivenMemory, Session, ShownAnswer } from '@/server/types'
+import type { GivenItem, GivenMemory, Session, ShownResponse } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
@@ -69,7 +69,7 @@ function Item({ item, session, zone, marked }: { item: GivenItem; session: Sessi
     if (marked) box.current?.scrollIntoView({ block: 'nearest' })
   }, [marked])
   const owner = item.job_id ?? session.job_id
-  const kind = item.memory_type as ShownAnswer['kind']
+  const kind = item.memory_type as ShownResponse['kind']
   return (
     <article ref={box} className={`memory-item${marked ? ' marked' : ''}`} aria-current={marked ? 'true' : undefined}>
       <div className="row wrap">

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { sessionHead } from '@/server/queries'
-import type { DayResult, Job, Session, SessionHeadAnswer, Status } from '@/server/types'
+import type { DayResult, Job, Session, SessionHeadResponse, Status } from '@/server/types'
 import { ABSENT, signClass, useFormat } from '@/shared/format'
 import { useText } from '@/shared/i18n'
 import { tradedOf } from '@/shared/symbols'
@@ -86,7 +86,7 @@ export function SessionHead({ job, status, date, model, session, day, connection
 }
 
 /** A desk's decision for each instrument, made by its Portfolio Manager. */
-function Decisions({ head, jobId }: { head: SessionHeadAnswer; jobId: string }) {
+function Decisions({ head, jobId }: { head: SessionHeadResponse; jobId: string }) {
   const t = useText()
   return (
     <p className="decisions row wrap" aria-label={t('session.decisions')}>
