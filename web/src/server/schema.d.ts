@@ -7543,7 +7543,7 @@ export interface components {
             equal_weight: components["schemas"]["BaselineResult"];
         };
         /** @description What an agent's range is compared with, and the figures of that. */
-        BenchmarkAnswer: {
+        BenchmarkResponse: {
             /**
              * @description What its returns are: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
              *     from level to level, a price or a total return index as it was imported.
@@ -7558,7 +7558,7 @@ export interface components {
             period_metrics?: components["schemas"]["Metrics"] | null;
             /** @description The agent's figures relative to it, over all days. */
             relative_metrics: components["schemas"]["RelativeMetrics"];
-            start?: components["schemas"]["BenchmarkStartAnswer"] | null;
+            start?: components["schemas"]["BenchmarkStartResponse"] | null;
             /** @description The symbol or index. */
             symbol: string;
             /** @description `stock` or `index`; `null` where the dataset does not have it. */
@@ -7567,7 +7567,7 @@ export interface components {
             unavailable?: string | null;
         };
         /** @description The price at which a benchmark begins. */
-        BenchmarkStartAnswer: {
+        BenchmarkStartResponse: {
             /**
              * @description `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
              *     as the account held positions overnight. Where there is no such price, the other one.
@@ -7987,7 +7987,7 @@ export interface components {
             /** @description Its symbols that can be traded, in byte order. */
             symbols: string[];
             /** @description The indexes of which it has members over time; a run can have one as its universe. */
-            universes: components["schemas"]["UniverseAnswer"][];
+            universes: components["schemas"]["UniverseResponse"][];
             /**
              * @description The exchange's time zone.
              * @example America/New_York
@@ -9707,7 +9707,7 @@ export interface components {
         /** @description What one model's range came to. */
         RangeResult: {
             baselines?: components["schemas"]["Baselines"] | null;
-            benchmark?: components["schemas"]["BenchmarkAnswer"] | null;
+            benchmark?: components["schemas"]["BenchmarkResponse"] | null;
             conventions?: components["schemas"]["ConventionsResponse"] | null;
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
@@ -10919,7 +10919,7 @@ export interface components {
             symbol: string;
         };
         /** @description An index of which a dataset has members over time. */
-        UniverseAnswer: {
+        UniverseResponse: {
             /** @description How many periods of membership there are. */
             memberships: number;
             /**

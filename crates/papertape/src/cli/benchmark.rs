@@ -2,7 +2,7 @@
 
 use super::output::{percent, two};
 use super::summary::{Line, laid_out};
-use crate::view::BenchmarkAnswer;
+use crate::view::BenchmarkResponse;
 
 /// So many days are named.
 const MAX_NAMED: usize = 5;
@@ -25,7 +25,7 @@ const COLUMNS: [&str; 11] = [
     ">down capture",
 ];
 
-fn compared(lines: &[Line]) -> impl Iterator<Item = (&Line, &BenchmarkAnswer)> {
+fn compared(lines: &[Line]) -> impl Iterator<Item = (&Line, &BenchmarkResponse)> {
     lines.iter().filter_map(|line| Some((line, line.result.benchmark.as_ref()?)))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn table(lines: &[Line], width: usize) -> Option<String> {
     (!rows.is_empty()).then(|| laid_out(COLUMNS, &rows, width))
 }
 
-fn cells(line: &Line, benchmark: &BenchmarkAnswer) -> [String; COLUMNS.len()] {
+fn cells(line: &Line, benchmark: &BenchmarkResponse) -> [String; COLUMNS.len()] {
     let metrics = &benchmark.relative_metrics;
     [
         line.result.model.clone(),
@@ -75,7 +75,7 @@ pub(super) fn sentences(lines: &[Line]) -> Vec<String> {
     said
 }
 
-fn about(line: &Line, benchmark: &BenchmarkAnswer) -> Vec<String> {
+fn about(line: &Line, benchmark: &BenchmarkResponse) -> Vec<String> {
     let symbol = &benchmark.symbol;
     if let Some(why) = &benchmark.unavailable {
         return vec![format!("Benchmark {symbol}: not available for {}, {why}.", line.result.model)];
@@ -98,7 +98,7 @@ fn about(line: &Line, benchmark: &BenchmarkAnswer) -> Vec<String> {
 }
 
 /// The days on which the benchmark has no bar.
-fn gap(benchmark: &BenchmarkAnswer) -> Option<String> {
+fn gap(benchmark: &BenchmarkResponse) -> Option<String> {
     let (missing, days) = (&benchmark.missing_days, benchmark.daily_portfolio_values.len());
     let named: Vec<String> = missing.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     let more = if missing.len() > named.len() { ", …" } else { "" };

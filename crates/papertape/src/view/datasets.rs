@@ -70,7 +70,7 @@ pub struct DatasetResponse {
     /// How many values of macroeconomic series it has.
     pub macros: usize,
     /// The indexes of which it has members over time; a run can have one as its universe.
-    pub universes: Vec<UniverseAnswer>,
+    pub universes: Vec<UniverseResponse>,
     /// How many bytes it takes on the disk; 0: it is part of the program.
     pub bytes: u64,
     /// Is it older content whose name stands for another now? It is found by its hash.
@@ -79,7 +79,7 @@ pub struct DatasetResponse {
 
 /// An index of which a dataset has members over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct UniverseAnswer {
+pub struct UniverseResponse {
     /// Its name.
     #[schema(example = "SP500")]
     pub name: String,
@@ -89,7 +89,7 @@ pub struct UniverseAnswer {
     pub memberships: usize,
 }
 
-impl From<UniverseEntry> for UniverseAnswer {
+impl From<UniverseEntry> for UniverseResponse {
     fn from(entry: UniverseEntry) -> Self {
         let UniverseEntry { name, symbols, memberships } = entry;
         Self { name, symbols, memberships }
@@ -166,7 +166,7 @@ impl From<Entry> for DatasetResponse {
             news: entry.news,
             fundamentals: entry.fundamentals,
             macros: entry.macros,
-            universes: entry.universes.into_iter().map(UniverseAnswer::from).collect(),
+            universes: entry.universes.into_iter().map(UniverseResponse::from).collect(),
             bytes: entry.bytes,
             replaced: entry.replaced,
         }

@@ -89,7 +89,7 @@ pub use reasoning::{
 };
 pub(crate) use results::unknown_benchmark;
 pub use results::{
-    BaselineResult, Baselines, BenchmarkAnswer, BenchmarkStartAnswer, ConventionsResponse,
+    BaselineResult, Baselines, BenchmarkResponse, BenchmarkStartResponse, ConventionsResponse,
     CorporateActionResponse, DailyMetrics, DailyPortfolioValue, DateRange, DayMetadata, DayReasoning,
     DayResult, DayResults, DecisionResponse, DoneBefore, FeePartResponse, FeeResponse, FinalPosition,
     FinancingResponse, FullResearch, HeldAtClose, Holding, InsolvencyResponse, Metrics, NeighbourResponse,

@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 20;
 
 /// What an agent's range is compared with, and the figures of that.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BenchmarkAnswer {
+pub struct BenchmarkResponse {
     /// The symbol or index.
     pub symbol: String,
     /// `stock` or `index`; `null` where the dataset does not have it.
@@ -28,7 +28,7 @@ pub struct BenchmarkAnswer {
     /// from level to level, a price or a total return index as it was imported.
     pub basis: Option<String>,
     /// Where it begins; `null` where it is not available.
-    pub start: Option<BenchmarkStartAnswer>,
+    pub start: Option<BenchmarkStartResponse>,
     /// What the agent's starting value comes to at each close, without costs, oldest first.
     pub daily_portfolio_values: Vec<ValueAtClose>,
     /// Days without a complete bar of it: the value before them stands for theirs.
@@ -43,7 +43,7 @@ pub struct BenchmarkAnswer {
 
 /// The price at which a benchmark begins.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BenchmarkStartAnswer {
+pub struct BenchmarkStartResponse {
     /// Its day.
     pub date: Date,
     /// The price, in the share units of that day.
@@ -165,7 +165,7 @@ pub(super) struct Compared<'a> {
     pub(super) metrics: &'a Metrics,
 }
 
-impl BenchmarkAnswer {
+impl BenchmarkResponse {
     /// Compares an agent's range with this symbol; `dataset` is `None` where it is no longer available.
     pub(super) fn of(symbol: &Symbol, dataset: Option<&Dataset>, compared: Compared<'_>) -> Self {
         let instrument = dataset.and_then(|dataset| dataset.instrument(symbol));
@@ -209,7 +209,7 @@ impl BenchmarkAnswer {
             return;
         };
         let start = series.start;
-        self.start = Some(BenchmarkStartAnswer {
+        self.start = Some(BenchmarkStartResponse {
             date: start.date,
             price: number(start.price.0),
             at: if start.is_first_open { "first_open" } else { "previous_close" }.to_owned(),

@@ -21,7 +21,7 @@ pub use account::{FinancingResponse, InsolvencyResponse, PendingOrderResponse, P
 pub use baseline::{BaselineResult, Baselines, ValueAtClose};
 use benchmark::Requested;
 pub(crate) use benchmark::unknown_benchmark;
-pub use benchmark::{BenchmarkAnswer, BenchmarkStartAnswer, RelativeMetrics};
+pub use benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
 pub(crate) use conventions::conventions_of;
 pub use conventions::{ConventionsResponse, FeeResponse, SlippageResponse};
 pub use day::{

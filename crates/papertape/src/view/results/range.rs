@@ -6,7 +6,7 @@ use super::kept::ResultKey;
 use super::load::{self, SelectedJob, chain, chosen};
 use super::said::{RangeReasoning, conversations, summaries};
 use super::{
-    Baselines, BenchmarkAnswer, ConventionsResponse, PointInTimeReason, ReasoningLevel, RefillResponse,
+    Baselines, BenchmarkResponse, ConventionsResponse, PointInTimeReason, ReasoningLevel, RefillResponse,
     Requested, Researched, baseline::BaselineCache, benchmark::Compared, point_in_time, trades,
 };
 use crate::app::App;
@@ -67,7 +67,7 @@ pub struct RangeResult {
     /// What doing next to nothing would have come to; `null` where the job's dataset is not at hand.
     pub baselines: Option<Baselines>,
     /// The symbol or index that it is compared with, the requested one or the job's own; `null`: none.
-    pub benchmark: Option<BenchmarkAnswer>,
+    pub benchmark: Option<BenchmarkResponse>,
     /// `null`, or an entry a day, as it was asked for.
     pub reasoning: Option<Vec<RangeReasoning>>,
 }
@@ -356,7 +356,7 @@ async fn result(
     let benchmark = requested.or(config.and_then(|config| config.benchmark.as_ref())).map(|symbol| {
         let values: Vec<_> = all.iter().map(|day| (day.before, day.value.portfolio_value)).collect();
         let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
-        BenchmarkAnswer::of(symbol, dataset.as_deref(), compared)
+        BenchmarkResponse::of(symbol, dataset.as_deref(), compared)
     });
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
