@@ -4,7 +4,7 @@
 //! "retry_policy": {"max_retries", "backoff_sec"}, "metadata"}]}`, as text (fenced or surrounded by prose), or
 //! native tool calls, one per action, whose arguments may include `blocking`, `order` and `retry_policy` next to
 //! the action's own parameters. Parsing is lenient in syntax and strict in meaning: what is not understood is
-//! returned as an action with a [fault](Asked::fault), to be recorded as failed and reported to the model.
+//! returned as an action with a [fault](ActionCall::fault), to be recorded as failed and reported to the model.
 
 use crate::actions::{ActionSpec, COMMON_PARAMETERS, action};
 use crate::fault::LocalizedMessage;

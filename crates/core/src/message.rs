@@ -281,7 +281,7 @@ impl ModelRequest {
     /// returned it.
     ///
     /// Across a conversation, each digest costs only the messages that its turn adds, see
-    /// [`Chain`](crate::tape::Chain).
+    /// [`Chain`](crate::tape::RequestChain).
     #[must_use]
     pub fn digest(&self) -> ContentHash {
         let mut digesting = RequestHasher::new(self);

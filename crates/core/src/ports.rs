@@ -212,7 +212,7 @@ pub trait RecordStore: Send + Sync {
 /// The job queue.
 pub trait Queue: Send + Sync {
     /// Adds a job. A plan can have only one queued or running job of the kinds in
-    /// [`crate::record::ONE_A_PLAN`]; a second one is [`RecordError::Busy`].
+    /// [`crate::record::EXCLUSIVE_PLAN_JOB_KINDS`]; a second one is [`RecordError::Busy`].
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>>;
 
     /// Claims the given job, or the oldest one that is queued, or running under an expired lease. `None` when

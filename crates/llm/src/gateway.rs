@@ -75,7 +75,7 @@ impl Gateway {
     /// The embeddings of the texts, in order, from a provider's embedding model. One call is one attempt.
     ///
     /// # Errors
-    /// Like [`Models::call`]; [`FailureKind::BadRequest`] for a house model, which has no embeddings.
+    /// Like [`ModelClient::call`]; [`FailureKind::BadRequest`] for a house model, which has no embeddings.
     pub async fn embed(
         &self,
         model: &ModelName,
@@ -93,7 +93,7 @@ impl Gateway {
     /// attempt, without its own deadline.
     ///
     /// # Errors
-    /// Like [`Models::call`]; [`FailureKind::UnknownModel`] for a provider that is not configured.
+    /// Like [`ModelClient::call`]; [`FailureKind::UnknownModel`] for a provider that is not configured.
     pub async fn list_models(&self, provider: &str) -> Result<ModelList, AttemptFailure> {
         let Some(found) = self.providers.get(provider) else {
             let why = format!("the provider `{provider}` is not configured");

@@ -1,4 +1,4 @@
-//! Model providers and the house models behind core's port [`Models`].
+//! Model providers and the house models behind core's port [`ModelClient`].
 //!
 //! This is the only crate that knows the providers' protocols. It must not know the tape, the record or the
 //! market: it turns one request into one response or failure. The caller retries and records each attempt;

@@ -201,7 +201,7 @@ impl ProgramResult {
 /// Runs a claimed assistant job until it ends or stops. Writes everything except the job's own status.
 ///
 /// # Errors
-/// [`Stop::LostLease`].
+/// [`SessionStop::LostLease`].
 pub(crate) async fn run(
     services: &Services,
     (lease, job): (&Lease, &JobRow),

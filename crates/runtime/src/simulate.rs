@@ -73,7 +73,7 @@ struct AgentEnd {
 /// Runs a claimed job until it ends or stops. Writes everything except the job's own status.
 ///
 /// # Errors
-/// [`Stop::LostLease`] if another worker has claimed the job; nothing more may be written for it.
+/// [`SessionStop::LostLease`] if another worker has claimed the job; nothing more may be written for it.
 pub async fn run(
     services: &Services,
     (lease, job): (&Lease, &JobRow),

@@ -1,6 +1,6 @@
 //! The record on SQLite and PostgreSQL: the only crate that knows a database.
 //!
-//! It implements the ports [`Record`](papertape_core::ports::Record) and [`Queue`](papertape_core::ports::Queue),
+//! It implements the ports [`Record`](papertape_core::ports::RecordStore) and [`Queue`](papertape_core::ports::Queue),
 //! and serves read queries. It makes no decisions about a job: it never runs, retries or plans anything, reads
 //! neither config nor environment, and knows nothing of models, markets or HTTP. Its clock is the database's,
 //! used only for leases; every other instant is an argument.

@@ -179,7 +179,7 @@ pub fn rank_by_keyword<'a>(
     ranked
 }
 
-/// Hybrid ranking: the ranking of [`best`] and that of the lessons with a vector of `model` by their cosine
+/// Hybrid ranking: the ranking of [`rank_by_keyword`] and that of the lessons with a vector of `model` by their cosine
 /// with `asked`, fused by reciprocal ranks ([`reciprocal_ranks`]). Ties go to the better keyword rank;
 /// lessons written by the template rank last.
 #[must_use]

@@ -1,7 +1,7 @@
 //! The trader's three memories: the summaries of its last rounds, the theses of its open positions, and the
 //! lessons of closed trades.
 //!
-//! [`Diary`] covers a day: it processes the ledger's events as they come, presents the past to the trader
+//! [`DayMemory`] covers a day: it processes the ledger's events as they come, presents the past to the trader
 //! through [`recall`], and writes the round and the reflections in the post phase. What outlives the day is
 //! [`Memory`], a part of the start state.
 

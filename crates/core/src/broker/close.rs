@@ -75,7 +75,7 @@ pub struct PositionSnapshot {
 /// An account of which nothing is left is insolvent.
 ///
 /// # Errors
-/// [`LedgerError::DayGoesBack`] where the day has been closed before; a number that does not fit.
+/// [`LedgerError::OutOfOrder`] where the day has been closed before; a number that does not fit.
 /// The books are then as they were.
 pub fn close(
     books: &mut Books,

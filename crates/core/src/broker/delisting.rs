@@ -12,7 +12,7 @@ use crate::time::Date;
 /// at most.
 ///
 /// # Errors
-/// [`LedgerError::NoMark`] where no price is known; a number that does not fit.
+/// [`LedgerError::MissingMark`] where no price is known; a number that does not fit.
 pub(super) fn delist(
     books: &mut Books,
     entries: &mut Vec<LedgerEntry>,

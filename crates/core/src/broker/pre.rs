@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 /// first and no more of each than is needed, as `liquidation`. What no position covers stays owed.
 ///
 /// # Errors
-/// [`LedgerError::DayGoesBack`] where the day has begun before; an impossible action; a number that
+/// [`LedgerError::OutOfOrder`] where the day has begun before; an impossible action; a number that
 /// does not fit. The books are then as they were.
 pub fn pre(
     books: &mut Books,

@@ -169,7 +169,7 @@ impl Account {
     /// `cash + sum(quantity x mark)`.
     ///
     /// # Errors
-    /// [`LedgerError::NoMark`] when a position has no mark, [`LedgerError::Overflow`].
+    /// [`LedgerError::MissingMark`] when a position has no mark, [`LedgerError::Overflow`].
     pub fn equity(&self, marks: &BTreeMap<Symbol, Price>) -> Result<Money, LedgerError> {
         self.positions.iter().try_fold(self.cash, |sum, (symbol, position)| {
             let mark =

@@ -23,7 +23,7 @@ impl Deref for Listed {
 }
 
 impl MarketView<'_> {
-    /// Every symbol that the view shows: those that have begun to trade, and of a [universe](Self::within) those that
+    /// Every symbol that the view shows: those that have begun to trade, and of a [universe](Self::in_universe) those that
     /// are in it, or held or waited for.
     #[must_use]
     pub fn all_listed(&self) -> Listed {

@@ -56,7 +56,7 @@ impl MarketView<'_> {
     /// `also` (what is held or waited for). Every other symbol is unknown to it, whether it exists or not, and so is
     /// news about such symbols only. Positions in what is not a member can only be reduced or closed.
     #[must_use]
-    pub fn intraday(mut self, index: &str, also: &BTreeSet<Symbol>) -> Self {
+    pub fn in_universe(mut self, index: &str, also: &BTreeSet<Symbol>) -> Self {
         let read = self.members(index).ok();
         let (members, exposure) =
             read.map_or_else(Default::default, |read| (read.value, Some(read.exposure)));
@@ -98,12 +98,12 @@ impl MarketView<'_> {
 
 impl Dataset {
     /// What a trader may know at the open of a day: all that was known, or where its universe is an index, what
-    /// [`MarketView::within`] leaves of it.
+    /// [`MarketView::in_universe`] leaves of it.
     #[must_use]
     pub fn view_of(&self, at: Timestamp, universe: Option<&str>, also: &BTreeSet<Symbol>) -> MarketView<'_> {
         let view = self.view(at);
         match universe {
-            Some(index) => view.intraday(index, also),
+            Some(index) => view.in_universe(index, also),
             None => view,
         }
     }

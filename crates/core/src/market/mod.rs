@@ -3,7 +3,7 @@
 //! A [`Dataset`] is an immutable, content-hashed snapshot, made by a [`DatasetBuilder`] that refuses
 //! impossible rows. Nothing but a [`MarketView`] hands out its prices and news: a view is built
 //! [for an instant](Dataset::view), borrows what was known then and nothing after it, and holds no
-//! handle on the dataset. Every answer is a [`Read`] and says what was read ([`Exposure`]).
+//! handle on the dataset. Every answer is a [`ViewRead`] and says what was read ([`Exposure`]).
 //!
 //! When a fact is known:
 //!

@@ -90,7 +90,7 @@ pub trait Plans: Send + Sync {
     fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>>;
 
     /// All tasks of a plan, each before its children, siblings by position. A plan has at most
-    /// [`crate::plan::MOST_TASKS`]; the list is empty when the plan does not exist.
+    /// [`crate::plan::MAX_TASKS`]; the list is empty when the plan does not exist.
     fn tasks<'a>(&'a self, plan: PlanId) -> BoxFuture<'a, Result<Vec<Task>, RecordError>>;
 }
 

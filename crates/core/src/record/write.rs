@@ -60,7 +60,7 @@ pub struct TapeRow {
     pub interrupted: u32,
     /// Whether the last attempt has ended.
     pub has_ended: bool,
-    /// The rows derived from it; set where a branch may copy them ([`crate::ports::Record::implied`]), empty
+    /// The rows derived from it; set where a branch may copy them ([`crate::ports::RecordStore::load_derived_rows`]), empty
     /// elsewhere.
     pub implied: Vec<DerivedRow>,
 }

@@ -60,7 +60,7 @@ impl SessionRun {
     /// transaction. A replay writes nothing.
     ///
     /// # Errors
-    /// [`Stop::Unread`], or the error of the host's commit.
+    /// [`SessionStop::UnconsumedSteps`], or the error of the host's commit.
     pub async fn finish(&self, closing: Vec<Write>) -> Result<(), SessionStop> {
         let unread = self.tape().unread();
         if !unread.is_empty() {
@@ -154,7 +154,7 @@ pub struct ToolInvocation {
 pub struct LocalStep {
     /// The step's kind, such as `read` or `order`.
     pub kind: &'static str,
-    /// [`Class::Local`] or [`Class::Order`].
+    /// [`StepClass::Local`] or [`StepClass::Order`].
     pub class: StepClass,
     /// The arguments.
     pub arguments: Value,
@@ -194,7 +194,7 @@ impl Ctx {
     /// A child scope.
     ///
     /// # Errors
-    /// [`Stop::Misuse`] when a sibling already has the key.
+    /// [`SessionStop::ContractViolation`] when a sibling already has the key.
     pub fn child(&self, key: ScopeKey) -> Result<Self, SessionStop> {
         if !lock(&self.children).insert(key.to_string()) {
             return Err(SessionStop::ContractViolation(format!(
@@ -293,7 +293,7 @@ impl Ctx {
     /// with the recorded one.
     ///
     /// # Errors
-    /// A stop; [`Stop::Misuse`] for an order inside a guard.
+    /// A stop; [`SessionStop::ContractViolation`] for an order inside a guard.
     pub async fn record_local(&mut self, entry: LocalStep) -> Result<Value, SessionStop> {
         if entry.class == StepClass::Order && self.guarded {
             return Err(SessionStop::ContractViolation(format!(
@@ -354,7 +354,7 @@ impl Ctx {
         self.push_with_exposure(content, Vec::new()).await
     }
 
-    /// Like [`Self::say`], with the rows derived from the text: the market data it contains.
+    /// Like [`Self::push_user_message`], with the rows derived from the text: the market data it contains.
     ///
     /// # Errors
     /// A stop.

@@ -110,7 +110,7 @@ proptest! {
         let held: BTreeSet<Symbol> = SYMBOLS.get(held).map(Symbol::new).into_iter().collect();
         for day in &rows.days {
             for instant in [day.open, day.close] {
-                let view = dataset.view(instant).intraday(INDEX, &held);
+                let view = dataset.view(instant).in_universe(INDEX, &held);
                 let mut shown = members(&dataset.view(instant));
                 shown.extend(held.iter().cloned());
                 let mut only = rows.clone();
@@ -146,7 +146,7 @@ fn what_is_outside_of_the_universe_can_only_be_closed() {
     let day = dataset.days()[0];
     let profile = MarketProfile::us_equity().frictionless();
     let account = Account::new("one", Money::from(1_000));
-    let view = dataset.view(day.open).intraday(INDEX, &BTreeSet::new());
+    let view = dataset.view(day.open).in_universe(INDEX, &BTreeSet::new());
     let order = |symbol: &str, side| Order {
         id: OrderId(1),
         symbol: symbol.into(),
@@ -180,7 +180,8 @@ fn what_is_outside_of_the_universe_can_only_be_closed() {
         Err(ReadError::UnknownSymbol { .. })
     ));
     // A quote of what is held and has left: it is not enlarged, and closing is for the later checks to decide.
-    let left = dataset.view(dataset.days()[1].open).intraday(INDEX, &BTreeSet::from([Symbol::new("LEFT")]));
+    let left =
+        dataset.view(dataset.days()[1].open).in_universe(INDEX, &BTreeSet::from([Symbol::new("LEFT")]));
     let conditions = left.conditions(&profile, &Symbol::new("LEFT"));
     assert!(conditions.outside_universe);
     let at = Quote::at(Symbol::new("LEFT"), dataset.days()[1].date, Price::from(10)).under(conditions);

@@ -63,7 +63,7 @@ pub trait Sink {
     /// and is only called if needed.
     ///
     /// # Errors
-    /// [`Halt::Enough`]: stop reading.
+    /// [`ReadAbort::Enough`]: stop reading.
     fn row(
         &mut self,
         at: Location<'_>,

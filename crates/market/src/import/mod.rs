@@ -1,7 +1,7 @@
 //! Reads datasets from files: formats yield rows, rows are checked against one another, and those that pass
 //! form a dataset.
 //!
-//! Every format is a [`Format`]: it reads a [`Source`] and passes each [`Row`], or the reason why one is
+//! Every format is a [`Format`]: it reads a [`Source`] and passes each [`ImportedRow`], or the reason why one is
 //! unreadable, with its location to a [`Sink`]. It only parses rows and decides nothing else.
 
 mod adjust;

@@ -3,7 +3,7 @@
 //! Three kinds of files are read: `AGENT/position/position.jsonl`, one action per line, with the books after
 //! it; `AGENT/log/DATE/log.jsonl`, one batch of messages per line; and prices, `merged.jsonl` or the vendor's
 //! `daily_prices_SYMBOL.json`. Reading decides nothing: unreadable rows are reported by file and line, books
-//! that do not add up are reported but not corrected, and [`dry`] runs the days without storing them.
+//! that do not add up are reported but not corrected, and [`dry_run`] runs the days without storing them.
 
 pub mod dry_run;
 pub mod tidy;

@@ -172,7 +172,7 @@ pub fn router(app: App) -> Router {
 /// Answers requests until shutdown, then lets those under way end. Running jobs is another's business.
 ///
 /// # Errors
-/// A socket that others than this machine reach, where no token is configured: see [`may_listen`].
+/// A socket that others than this machine reach, where no token is configured: see [`ensure_safe_bind`].
 pub async fn serve(app: App, listener: TcpListener, shutdown: CancelToken) -> Result<()> {
     let address = listener.local_addr().context("the socket has no address")?;
     ensure_safe_bind(&app.config, address)?;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// The version of [`LiveAnswer`]'s form.
+/// The version of [`LiveResponse`]'s form.
 pub const CONTRACT_VERSION: &str = "papertape.live.v1";
 
 /// Which analysis of an instrument.

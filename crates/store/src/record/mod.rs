@@ -1,4 +1,4 @@
-//! The record as a running job uses it: `papertape_core::ports::Record`.
+//! The record as a running job uses it: `papertape_core::ports::RecordStore`.
 
 pub(crate) mod chain;
 mod close;

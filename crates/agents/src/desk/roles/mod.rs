@@ -1,7 +1,7 @@
 //! The desk's roles: one file per role, with its prompts in `prompts/desk/`.
 //!
-//! A role declares its place in the graph ([`Seat`]), its prompt ([`Role::task`]), the format of its answer
-//! ([`Role::work`]) and where its answer goes ([`Role::enter`]). Deadlines, provenance and fallbacks are the
+//! A role declares its place in the graph ([`RoleSpec`]), its prompt ([`Role::task`]), the format of its answer
+//! ([`Role::work`]) and where its answer goes ([`Role::apply_answer`]). Deadlines, provenance and fallbacks are the
 //! same for all, in `desk::guarded`.
 
 mod aggressive_analyst;

@@ -7,7 +7,7 @@
 //!    slippage included, and rounded down to lots.
 //!
 //! Each order is tried on a copy of the books with the broker's checks, so every resulting order is one that
-//! the broker accepts. Whatever reduces or drops an order is a [`Cut`] with its numbers. Hold, an unparseable
+//! the broker accepts. Whatever reduces or drops an order is a [`Adjustment`] with its numbers. Hold, an unparseable
 //! answer and a fallback give no order.
 
 mod config;
