@@ -1,6 +1,6 @@
 //! The agents: what a trader is told, which tools it has, and how its day runs.
 //!
-//! This crate knows `core` alone. It must never know a clock, a database, a model's wire format or
+//! This crate knows only `core`, `redact` and `embed`. It must never know a clock, a database, a model's wire format or
 //! anything else outside: every effect goes through [`papertape_core::tape::Ctx`].
 
 pub mod config;

@@ -34,7 +34,7 @@ const PROMPT: &str = "you> ";
 
 /// Requests that every model of the assistant understands.
 const AFTER: &str = "Examples:
-  papertape chat \"backtest momentum on AAPL for 2012 with $50k and compare it with buy and hold\"
+  papertape chat 'backtest momentum on AAPL for 2012 with $50k and compare it with buy and hold'
   papertape chat \"why did it lose in November?\" --session latest
   papertape chat \"stop the running job\"
   papertape chat \"what data do you have?\"
