@@ -1,4 +1,4 @@
-//! An index as a run's universe: which symbols an agent's day has, and what the agent is told of it.
+//! An index as a run's universe: the symbols of an agent's day, and how the prompt states them.
 
 use crate::config::Language;
 use papertape_core::broker::Books;
@@ -6,8 +6,8 @@ use papertape_core::id::Symbol;
 use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
 use std::collections::BTreeSet;
 
-/// The symbols of an agent's day: of a run whose universe is an index, the members that are known and listed at the
-/// open, and what the agent holds or waits for; otherwise those of the run's symbols that are listed.
+/// The symbols of an agent's day. With an index as the universe, these are the members that are known and listed at the
+/// open, plus symbols that the agent holds or has pending orders for. Otherwise they are the run's listed symbols.
 #[must_use]
 pub fn symbols_of(
     (dataset, day): (&Dataset, TradingDay),

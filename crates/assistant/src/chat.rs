@@ -43,14 +43,14 @@ pub struct Answer {
     pub metadata: Value,
     /// The conversation's current plan.
     pub plan: Option<PlanId>,
-    /// Why there is no regular reply.
+    /// The reason, if there is no regular reply.
     pub error: Option<String>,
 }
 
 /// Replies to the message for which the job was created.
 ///
 /// # Errors
-/// Returns a stop if the session must stop; the inner error says why there is no message to reply to.
+/// Returns a stop if the session must stop; the inner error is the reason why there is no message.
 pub async fn answer(
     ctx: &mut Ctx,
     job: &JobId,

@@ -243,7 +243,7 @@ fn a_missing_source_degrades_nothing() {
     assert_eq!(day.nodes("AAPL")[0].1["tool_calls"], 2);
 }
 
-// Goal: an analyst that never stops reading is told to write with its last call.
+// Goal: the last call of an analyst that never stops reading requests its report.
 #[test]
 fn a_reader_without_end_still_writes() {
     let mut stage = one_symbol();

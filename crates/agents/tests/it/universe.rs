@@ -1,4 +1,4 @@
-//! A universe over orders that wait, and in what a trader is told.
+//! A universe, pending orders and prompts.
 
 use crate::desk_stage;
 use crate::stage::{AAPL, Stage, buy, call, done};
@@ -52,8 +52,8 @@ fn an_order_that_waits_is_checked_where_it_fills() {
     assert_eq!(day.orders().iter().map(|row| &*row.status).collect::<Vec<_>>(), ["pending", "filled"]);
 }
 
-/// Goal: a solo trader and a desk are told the rule and what can only be closed, in their language, and the reading of
-/// the index is on record; without a universe nothing is told.
+/// Goal: the prompts of a solo trader and a desk state the rule and what can only be closed, in their language, and the
+/// read of the index is recorded; without a universe, the prompts state nothing.
 #[test]
 fn the_rule_is_told_in_both_languages() {
     for (language, rule, closing) in [

@@ -21,7 +21,7 @@ pub struct RelativeInput<'a> {
     pub returns: &'a [f64],
     /// The benchmark's on the same days, likewise.
     pub benchmark: &'a [f64],
-    /// What the returns come to over all days, those behind an insolvency included.
+    /// The total return over all days, including those after an insolvency.
     pub total_return: Option<f64>,
     /// Trading days per year in the market, above zero.
     pub days_a_year: u16,

@@ -311,8 +311,8 @@ async fn a_desk_researches_the_members_of_the_day() {
     assert_eq!((report.equal, report.faults), (DAYS, Vec::new()));
 }
 
-/// Goal: house models trade the day's members, and order nothing that would be rejected; a run that was stopped goes on
-/// to where one that was not came to; days that are done under one universe are done under it and no other.
+/// Goal: house models trade the day's members and order nothing that would be rejected; a stopped and resumed run ends in
+/// the same state as an uninterrupted one; days completed under one universe count for that universe only.
 #[tokio::test(flavor = "multi_thread")]
 async fn house_models_resume_and_done_days_go_by_the_universe() {
     let server = ModelServer::answering(answer).await;
@@ -381,8 +381,8 @@ async fn house_models_resume_and_done_days_go_by_the_universe() {
     assert_eq!(named.skipped, 0);
 }
 
-/// Goal: whoever asks for a universe that is not there, or for symbols besides, is told so; a job without one has no
-/// such field in its config.
+/// Goal: an unknown universe, or a universe together with symbols, is an error that says so; a job without a universe has
+/// no such field in its config.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_universe_is_checked_when_it_is_asked_for() {
     let server = ModelServer::answering(answer).await;
