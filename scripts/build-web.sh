@@ -22,5 +22,5 @@ fi
 npm run --silent build
 node ../scripts/compress-pages.mjs dist
 # A program that was built without the pages knows of no file to watch: it is built anew.
-[ -z "${first:-}" ] || touch ../crates/papertape/src/api/pages.rs
+[ -z "${first:-}" ] || touch ../crates/api/src/pages.rs
 printf '%s\n' "$now" >"$stamp"

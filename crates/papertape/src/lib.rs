@@ -1,27 +1,107 @@
-//! The product: the only place where concrete types meet. Config, API and command line.
+//! The product: the only place where the API, the command line and the integrations meet.
 //!
-//! It may know every crate, and no other crate may know it. It must never decide anything about a session or
-//! the books: it resolves requests, composes the parts and displays what the database contains.
+//! It may know every crate, and no other crate may know it. It must never decide anything about a session, the
+//! books or an answer: it composes the parts, starts the log, and runs the commands that join parts.
 
-pub mod access;
-pub mod address;
-pub mod ai_trader;
-pub mod api;
-pub mod app;
-pub mod assistant;
-pub mod backup;
-pub mod cli;
-pub mod config;
-pub mod deletion;
-pub mod doctor;
-pub mod embeddings;
-pub mod format;
-pub mod mcp;
-pub mod metrics;
-pub mod otlp;
-pub mod retention;
-pub mod secrets;
-mod states;
-pub mod streams;
-pub mod trigger;
-pub mod view;
+mod cleanup;
+mod import;
+mod logging;
+
+pub use logging::redact_panics;
+
+use anyhow::Result;
+use futures::FutureExt as _;
+use papertape_cli::cleanup::JsonlArgs;
+use papertape_cli::import::AiTraderArgs;
+use papertape_cli::product::Product;
+use papertape_cli::{Common, Outcome};
+use papertape_core::id::JobId;
+use papertape_core::ports::BoxFuture;
+use papertape_integrations::mcp::McpTools;
+use papertape_integrations::metrics::Metrics;
+use papertape_integrations::otlp;
+use papertape_redact::Redactor;
+use papertape_runtime::cancellation::CancelToken;
+use papertape_service::app::App;
+use papertape_service::config::Config;
+use papertape_service::integrations::Integrations;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The product with all its parts.
+#[derive(Default)]
+pub struct Papertape {
+    /// The process's counters.
+    pub telemetry: Arc<Metrics>,
+}
+
+/// The systems that the service works with, with telemetry of their own.
+#[must_use]
+pub fn integrations() -> Integrations {
+    Papertape::default().integrations()
+}
+
+impl Product for Papertape {
+    fn integrations(&self) -> Integrations {
+        Integrations {
+            tools: |servers| Arc::new(McpTools::new(servers)),
+            telemetry: Arc::clone(&self.telemetry) as _,
+            simulation: papertape_api::simulation,
+        }
+    }
+
+    fn start_log(&self, verbosity: u8, config: &Config, usual: &str) -> Result<()> {
+        logging::start(verbosity, config, usual)
+    }
+
+    fn redact_log(&self, redactor: &Arc<Redactor>) {
+        logging::redact_with(redactor);
+    }
+
+    fn check_bind(&self, config: &Config, address: SocketAddr) -> Result<()> {
+        papertape_api::ensure_safe_bind(config, address)
+    }
+
+    fn serve_api(
+        &self,
+        app: App,
+        listener: TcpListener,
+        shutdown: CancelToken,
+    ) -> BoxFuture<'static, Result<()>> {
+        papertape_api::serve(app, listener, shutdown).boxed()
+    }
+
+    fn export_spans(&self, app: &App, shutdown: CancelToken) -> Result<Option<JoinHandle<()>>> {
+        otlp::start(app, Arc::clone(&self.telemetry), shutdown)
+    }
+
+    fn write_spans<'a>(
+        &'a self,
+        app: &'a App,
+        job: &'a JobId,
+        out: &'a mut (dyn Write + Send),
+    ) -> BoxFuture<'a, Result<usize>> {
+        otlp::write_job(app, job, out).boxed()
+    }
+
+    fn import_ai_trader<'a>(
+        &'a self,
+        common: &'a Common,
+        config: Config,
+        args: AiTraderArgs,
+    ) -> BoxFuture<'a, Outcome> {
+        import::import(common, config, args).boxed()
+    }
+
+    fn remove_ai_trader_logs<'a>(
+        &'a self,
+        common: &'a Common,
+        config: Config,
+        args: JsonlArgs,
+    ) -> BoxFuture<'a, Outcome> {
+        cleanup::remove(common, config, args).boxed()
+    }
+}

@@ -1,9 +1,13 @@
 //! `papertape`: see `papertape --help`.
 
 use clap::Parser as _;
-use papertape::cli::Cli;
+use papertape::Papertape;
+use papertape_cli::Cli;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 fn main() -> ExitCode {
-    papertape::cli::main(Cli::parse())
+    let cli = Cli::parse();
+    papertape::redact_panics();
+    papertape_cli::main(cli, Arc::new(Papertape::default()))
 }

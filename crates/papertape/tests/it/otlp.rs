@@ -7,12 +7,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
-use papertape::app::App;
-use papertape::otlp::{start, write_job};
-use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::{AgentName, JobId};
+use papertape_integrations::metrics::Metrics;
+use papertape_integrations::otlp::{start, write_job};
 use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_service::app::App;
+use papertape_service::trigger::Request as Simulation;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -75,25 +76,34 @@ async fn receive(State(Receiver(shared)): State<Receiver>, headers: HeaderMap, b
     }
 }
 
+/// The world with counters that a test can read.
+fn counted(mut world: World) -> (World, Arc<Metrics>) {
+    let metrics = Arc::<Metrics>::default();
+    world.app.telemetry = Arc::clone(&metrics) as _;
+    world.router = papertape_api::router(world.app.clone());
+    (world, metrics)
+}
+
 /// An exporter whose time is driven by hand.
 struct Exporter {
     clock: FakeClock,
     stopper: CancelSource,
     running: JoinHandle<()>,
-    app: App,
 }
 
 impl Exporter {
     /// Starts one, and waits for its first round.
-    async fn start(world: &World, receiver: &Receiver) -> Self {
+    async fn start(world: &World, metrics: &Arc<Metrics>, receiver: &Receiver) -> Self {
         let (clock, stopper) = (FakeClock::new(), CancelSource::default());
         let mut app = world.app.clone();
         let mut config = (*app.config).clone();
         config.otlp.endpoint = Some(receiver.0.url.clone());
         app.config = Arc::new(config);
         app.services.clock = Arc::new(clock.clone());
-        let running = start(&app, stopper.signal()).expect("it can be used").expect("it is configured");
-        let exporter = Self { clock, stopper, running, app };
+        let running = start(&app, Arc::clone(metrics), stopper.signal())
+            .expect("it can be used")
+            .expect("it is configured");
+        let exporter = Self { clock, stopper, running };
         exporter.rests().await;
         exporter
     }
@@ -324,9 +334,9 @@ async fn a_conversation_has_one_id() {
 /// it; a restarted exporter continues where the previous one stopped.
 #[tokio::test]
 async fn errors_are_retried_and_a_restart_goes_on() {
-    let world = World::new().await;
+    let (world, metrics) = counted(World::new().await);
     let receiver = Receiver::start().await;
-    let first = Exporter::start(&world, &receiver).await;
+    let first = Exporter::start(&world, &metrics, &receiver).await;
     assert_eq!(receiver.requests(0).await.len(), 0, "what ended before the first start is not told");
 
     let job = world.run(request("house::momentum")).await;
@@ -336,7 +346,6 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     assert_eq!(first.round().await, Duration::from_secs(7), "as the receiver asks");
     let requests = receiver.requests(2).await;
     assert_eq!(requests[0], requests[1], "the same spans once more");
-    let metrics = Arc::clone(&world.app.metrics);
     assert_eq!((metrics.otlp_retries.get(), metrics.otlp_spans_sent.get()), (1, 0));
     let all = exported(&world.app, &job).await;
     assert_eq!(metrics.otlp_spans_refused.get(), all.len() as u64, "500 is final, by the protocol");
@@ -347,7 +356,7 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     receiver.answer(502, "", "");
     receiver.answer(429, "", "");
     receiver.answer(504, "", "");
-    let exporter = Exporter::start(&world, &receiver).await;
+    let exporter = Exporter::start(&world, &metrics, &receiver).await;
     let pauses = [exporter.round().await, exporter.round().await, exporter.round().await];
     assert_eq!(pauses.map(|pause| pause.as_secs()), [1, 2, 4]);
     let requests = receiver.requests(6).await;
@@ -357,7 +366,7 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     assert_eq!(metrics.otlp_spans_sent.get(), expected.len() as u64);
     exporter.round().await;
     assert_eq!(receiver.requests(6).await.len(), 6, "nothing is sent twice");
-    let answer = exporter.app.metrics.otlp_retries.get();
+    let answer = metrics.otlp_retries.get();
     assert_eq!(answer, 4);
     exporter.stop().await;
 }
@@ -366,9 +375,9 @@ async fn errors_are_retried_and_a_restart_goes_on() {
 /// address, has rejected permanently: that is counted by its status, and later spans do not wait for it.
 #[tokio::test]
 async fn a_refusal_is_final_and_counted() {
-    let world = World::empty().await;
+    let (world, metrics) = counted(World::empty().await);
     let receiver = Receiver::start().await;
-    let exporter = Exporter::start(&world, &receiver).await;
+    let exporter = Exporter::start(&world, &metrics, &receiver).await;
     let models = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
     let mut refused = 0;
     for (count, (status, model)) in [401, 403, 404].into_iter().zip(models).enumerate() {
@@ -378,7 +387,6 @@ async fn a_refusal_is_final_and_counted() {
         assert_eq!(exporter.round().await, Duration::from_secs(5), "{status}: it asks for no pause");
         assert_eq!(receiver.requests(count + 1).await.len(), count + 1, "{status}: it is sent once");
     }
-    let metrics = &world.app.metrics;
     assert_eq!((metrics.otlp_spans_refused.get(), metrics.otlp_retries.get()), (refused, 0));
     let text = world.get("/metrics").await.text;
     for status in [401, 403, 404] {
@@ -392,18 +400,18 @@ async fn a_refusal_is_final_and_counted() {
 /// ones again.
 #[tokio::test]
 async fn what_is_sent_twice_is_the_same() {
-    let world = World::empty().await;
+    let (world, metrics) = counted(World::empty().await);
     let receiver = Receiver::start().await;
-    let first = Exporter::start(&world, &receiver).await;
+    let first = Exporter::start(&world, &metrics, &receiver).await;
     let file = world.app.config.data_dir.join("otlp.json");
     let noted = std::fs::read(&file).expect("is kept");
     let job = world.run(request("house::momentum")).await;
     receiver.answer(200, "", r#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#);
     first.round().await;
     first.stop().await;
-    assert_eq!(world.app.metrics.otlp_spans_refused.get(), 2);
+    assert_eq!(metrics.otlp_spans_refused.get(), 2);
     std::fs::write(&file, noted).expect("as it was before");
-    let second = Exporter::start(&world, &receiver).await;
+    let second = Exporter::start(&world, &metrics, &receiver).await;
     let requests = receiver.requests(2).await;
     assert_eq!(requests[0], requests[1]);
     assert_eq!(ids(&spans(&requests[..1])), ids(&exported(&world.app, &job).await));

@@ -1,0 +1,79 @@
+//! Counts action log rows that could not be written.
+
+use super::Metrics;
+use super::record::is_failure;
+use futures::FutureExt as _;
+use papertape_core::action::{ActionEntry, ActionRow, CleanupReport, LogPage, LogPosition, PlanJob};
+use papertape_core::id::JobId;
+use papertape_core::page::{Page, PageRequest};
+use papertape_core::plan::PlanId;
+use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
+use papertape_core::record::Lease;
+use papertape_core::time::Timestamp;
+use std::sync::Arc;
+
+/// An action log whose failures are counted. A lost lease is not a failure.
+pub(super) struct InstrumentedLog {
+    log: Arc<dyn ActionLog>,
+    metrics: Arc<Metrics>,
+}
+
+impl InstrumentedLog {
+    /// Counts the failures of this log.
+    #[must_use]
+    pub(super) fn new(log: Arc<dyn ActionLog>, metrics: Arc<Metrics>) -> Self {
+        Self { log, metrics }
+    }
+}
+
+impl ActionLog for InstrumentedLog {
+    fn append_action_log<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entry: ActionEntry,
+        at: Timestamp,
+    ) -> BoxFuture<'a, Result<i64, RecordError>> {
+        async move {
+            let written = self.log.append_action_log(lease, entry, at).await;
+            if written.as_ref().is_err_and(is_failure) {
+                self.metrics.action_log_write_errors.one_more();
+            }
+            written
+        }
+        .boxed()
+    }
+
+    fn list_action_logs<'a>(
+        &'a self,
+        job: &'a JobId,
+        from: LogPosition,
+        limit: u32,
+    ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
+        self.log.list_action_logs(job, from, limit)
+    }
+
+    fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>> {
+        self.log.action_log(job)
+    }
+
+    fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>> {
+        self.log.plan_job(job)
+    }
+
+    fn plan_jobs<'a>(
+        &'a self,
+        plan: PlanId,
+        page: &'a PageRequest,
+    ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>> {
+        self.log.plan_jobs(plan, page)
+    }
+
+    fn cleanup_action_logs<'a>(
+        &'a self,
+        older_than: Timestamp,
+        most_rows: u32,
+        dry_run: bool,
+    ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
+        self.log.cleanup_action_logs(older_than, most_rows, dry_run)
+    }
+}

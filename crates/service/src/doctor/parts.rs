@@ -1,0 +1,89 @@
+//! Checks of what a simulation needs: data, models, prompts, tools.
+
+use super::Finding;
+use crate::assistant;
+use crate::config::{Config, prompt_overrides};
+use crate::integrations::ConnectTools;
+use papertape_agents::prompt::{PromptError, PromptSet};
+use papertape_assistant::prompt::Prompts as AssistantPrompts;
+use papertape_market::Catalogue;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The timeout for a tool server to list its tools.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Checks the dataset that simulations use by default.
+pub(super) fn dataset(config: &Config) -> Finding {
+    match Catalogue::at(config.datasets_dir()).open(&config.simulation.dataset) {
+        Ok(dataset) => {
+            let symbols = dataset.all_symbols().count();
+            let days = dataset.days().len();
+            Finding::ok("dataset", format!("{}: {symbols} symbols, {days} days", dataset.name()))
+        }
+        Err(error) => Finding::broken("dataset", error.to_string()),
+    }
+}
+
+/// Checks the imported datasets: every file is read and compared with its checksum.
+pub(super) fn imported_datasets(config: &Config) -> Vec<Finding> {
+    let catalogue = Catalogue::at(config.datasets_dir());
+    let entries = match catalogue.list() {
+        Ok(entries) => entries,
+        Err(error) => return vec![Finding::broken("dataset", error.to_string())],
+    };
+    let imported = entries.iter().filter(|entry| entry.bytes > 0);
+    let damaged = imported.clone().filter_map(|entry| {
+        let error = catalogue.open(&entry.hash.to_hex()).err()?;
+        Some(Finding::broken("dataset", format!("{}: {error}", entry.name)))
+    });
+    let mut found: Vec<Finding> = damaged.collect();
+    let count = imported.count();
+    if found.is_empty() && count > 0 {
+        found.push(Finding::ok("dataset", format!("{count} imported, each with its checksum")));
+    }
+    found
+}
+
+/// Checks the prompts.
+pub(super) fn prompts(config: &Config) -> Finding {
+    let set = match &config.prompts.dir {
+        None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
+        Some(dir) => prompt_overrides(dir).and_then(|own| {
+            let text = format!("{} own in {}", own.len(), dir.display());
+            let (own, of_assistant) = assistant::split_overrides(own);
+            let wrong = |error: PromptError| anyhow::anyhow!("in {}: {error}", dir.display());
+            AssistantPrompts::with_overrides(&of_assistant).map_err(wrong)?;
+            Ok((PromptSet::with_overrides(own).map_err(wrong)?, text))
+        }),
+    };
+    match set {
+        Ok((set, text)) => Finding::ok("prompts", format!("{text}, set {}", &set.hash().to_hex()[..12])),
+        Err(error) => Finding::broken("prompts", format!("{error:#}")),
+    }
+}
+
+/// Checks the tool servers; each is asked separately what it offers.
+pub(super) async fn tools(config: &Config, connect: ConnectTools) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (name, server) in &config.tools {
+        let tools = connect(BTreeMap::from([(name.clone(), server.clone())]));
+        found.push(match tokio::time::timeout(PATIENCE, tools.list()).await {
+            Ok(Ok(offered)) if server.allow_unbounded => {
+                Finding::ok("tools", format!("{name} offers {} tools", offered.len()))
+            }
+            Ok(Ok(offered)) => {
+                let text = format!(
+                    "{name} offers {} tools, but no simulation may use it without allow_unbounded",
+                    offered.len()
+                );
+                Finding::note("tools", text)
+            }
+            Ok(Err(error)) => Finding::broken("tools", format!("{name}: {error}")),
+            Err(_) => {
+                Finding::broken("tools", format!("{name} has not answered in {} s", PATIENCE.as_secs()))
+            }
+        });
+    }
+    found
+}

@@ -1,0 +1,45 @@
+//! What other systems add to the product. The binary provides it, so that this crate knows none of them.
+
+use crate::app::App;
+use crate::config::ToolServer;
+use crate::trigger::Request;
+use anyhow::Result;
+use papertape_core::ports::{ActionLog, BoxFuture, ModelClient, RecordStore, ToolClient};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Connects to tool servers by name; a connection is opened on first use.
+pub type ConnectTools = fn(BTreeMap<String, ToolServer>) -> Arc<dyn ToolClient>;
+
+/// What the binary passes to [`App::open`].
+#[derive(Clone)]
+pub struct Integrations {
+    /// External tools.
+    pub tools: ConnectTools,
+    /// The process's telemetry.
+    pub telemetry: Arc<dyn Telemetry>,
+    /// Reads a simulation request as the API takes it.
+    pub simulation: fn(&Value) -> Result<Request, String>,
+}
+
+/// Counts what passes through the ports, and renders the counts together with the database's totals.
+pub trait Telemetry: Send + Sync {
+    /// The same store, with failed writes of the action log counted.
+    fn record(self: Arc<Self>, record: Arc<dyn RecordStore>) -> Arc<dyn RecordStore>;
+
+    /// The same log, with failed writes counted.
+    fn actions(self: Arc<Self>, log: Arc<dyn ActionLog>) -> Arc<dyn ActionLog>;
+
+    /// The same models, with calls, tokens and cost counted.
+    fn models(self: Arc<Self>, models: Arc<dyn ModelClient>) -> Arc<dyn ModelClient>;
+
+    /// Counts a client that polled a job because its stream had failed.
+    fn client_retried(&self);
+
+    /// Everything in Prometheus's text format.
+    ///
+    /// # Errors
+    /// A database that cannot be read.
+    fn render<'a>(&'a self, app: &'a App) -> BoxFuture<'a, Result<String>>;
+}

@@ -1,0 +1,23 @@
+//! Everything that can be asked of the product: starting and stopping jobs, reading the record, importing,
+//! exporting, cleaning up, checking the installation, and the configuration behind all of it.
+//!
+//! The API, the command line and the integrations are built on it. It must never know HTTP routes, a terminal,
+//! or a system that only an integration speaks to; what it needs of those comes as [`integrations`].
+
+pub mod access;
+pub mod address;
+pub mod app;
+pub mod assistant;
+pub mod backup;
+pub mod config;
+pub mod deletion;
+pub mod doctor;
+pub mod embeddings;
+pub mod format;
+pub mod integrations;
+pub mod retention;
+pub mod secrets;
+mod states;
+pub mod streams;
+pub mod trigger;
+pub mod view;

@@ -1,0 +1,119 @@
+//! One subscriber of a job: a cursor, and what comes next from there.
+
+use super::channel::Channel;
+use super::ring::{Delivery, Phase, Poll, Ring, write_event};
+use crate::app::App;
+use crate::view::{StreamData, StreamedJob, ViewError, job_id, no_job};
+use bytes::Bytes;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// After how many milliseconds a browser reconnects: part of the first event.
+const RETRY: &str = "retry: 2000\n";
+/// The first event if no cursor was requested.
+const SNAPSHOT: &str = "snapshot";
+
+/// Reads a job's stream.
+#[derive(Debug)]
+pub struct StreamReader {
+    channel: Arc<Channel>,
+    ring: watch::Receiver<Ring>,
+    /// The number of the newest event that was sent.
+    at: i64,
+    /// The number of the newest ephemeral chunk that was sent.
+    passed: u64,
+    first: Option<Bytes>,
+    phase: Phase,
+}
+
+/// Starts reading a job's stream after event number `after` (0: from the beginning). If `after` is absent, or
+/// beyond the newest event, the stream starts with a snapshot of the job as it is now. Returns `None` if
+/// `after` is the event at which the job ended, so that there is nothing to read.
+///
+/// # Errors
+/// No such job; a number below 0; the database's.
+pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<StreamReader>, ViewError> {
+    let id = job_id(job)?;
+    if let Some(after) = after.filter(|after| *after < 0) {
+        return Err(ViewError::bad("after", format!("{after} is below 0")));
+    }
+    let tail = app.store.tail(&id, i64::MAX, 1).await?.ok_or_else(|| no_job(job))?;
+    let has_ended = tail.status.is_stopped();
+    if has_ended && after == Some(tail.newest) {
+        return Ok(None);
+    }
+    // The channel subscribes before it reads, and continues from this cursor, so later commits are not missed.
+    let channel = app.streams.channels.join(app, &app.streams, &id, &tail);
+    let mut first = RETRY.as_bytes().to_vec();
+    // A number beyond the newest event comes from another database, such as one before a restore: the client
+    // gets a snapshot instead.
+    let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
+        // The end is an event of its own, which follows the snapshot.
+        let at = tail.newest - i64::from(has_ended);
+        let data = StreamData { job: StreamedJob::of(&id, &tail), log_entry: None, cursor: at, event: None };
+        write_event(&mut first, SNAPSHOT, Some(at), &data);
+        at
+    });
+    let ring = channel.ring();
+    let passed = ring.borrow().passed();
+    Ok(Some(StreamReader { channel, ring, at, passed, first: Some(first.into()), phase: Phase::Open }))
+}
+
+impl StreamReader {
+    /// The next events as text, once there are any; `None` at the end of the job, if the job is deleted, when
+    /// the server shuts down, and if the database fails.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        while self.phase == Phase::Open {
+            // Marked as seen before it is searched: any later change wakes us.
+            let found = self.ring.borrow_and_update().find(self.at, self.passed);
+            match found {
+                Poll::Events(told) => {
+                    if let Some(events) = self.take(told) {
+                        return Some(events);
+                    }
+                }
+                Poll::Passing(bytes, passed) => {
+                    self.passed = passed;
+                    return Some(bytes);
+                }
+                Poll::Behind => match self.channel.older(self.at).await {
+                    Ok(Some(told)) => {
+                        if let Some(events) = self.take(told) {
+                            return Some(events);
+                        }
+                    }
+                    Ok(None) => self.phase = Phase::Closed,
+                    Err(error) => {
+                        // The client reconnects at its cursor.
+                        tracing::error!(error = %error, "a stream broke off");
+                        self.phase = Phase::Failed;
+                    }
+                },
+                Poll::Nothing => {
+                    if self.ring.changed().await.is_err() {
+                        self.phase = Phase::Failed;
+                    }
+                }
+                Poll::Over(phase) => self.phase = phase,
+            }
+        }
+        None
+    }
+
+    /// Whether the stream ended without a failure.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended | Phase::Closed)
+    }
+
+    fn take(&mut self, told: Delivery) -> Option<Bytes> {
+        self.at = told.at;
+        if told.is_end {
+            self.phase = Phase::Ended;
+        }
+        (!told.bytes.is_empty()).then_some(told.bytes)
+    }
+}

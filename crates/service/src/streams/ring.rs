@@ -1,0 +1,364 @@
+//! The newest events of a job, rendered as bytes once for all subscribers.
+//!
+//! Each read of the database adds one chunk of text. A reader gets the chunks after its cursor as they are,
+//! without a copy; one that is further behind than the ring reads the database.
+
+use crate::view::{LogEntry, StreamData, StreamedJob};
+use bytes::Bytes;
+use papertape_store::{JobEvent, JobTail};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// The maximum number of bytes of events that are buffered per job.
+const MAX_BYTES: usize = 1 << 20;
+/// The maximum number of ephemeral chunks that are buffered per job.
+const MAX_PASSING: usize = 64;
+/// The event that ends a run of a job.
+const END: &str = "end";
+/// The event that reports a stored message.
+const MESSAGE: &str = "message";
+/// The event that carries a delta of an answer that is being written.
+const DELTA: &str = "delta";
+/// A comment that keeps the connection alive.
+const ALIVE: &[u8] = b":\n\n";
+
+/// Consecutive events of a job, as text.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    /// Every event after this number …
+    after: i64,
+    /// … up to this one is in it.
+    last: i64,
+    bytes: Bytes,
+    /// The events' numbers, and where the text of each one ends.
+    ends: Vec<(i64, usize)>,
+    has_end: bool,
+    has_message: bool,
+}
+
+impl Chunk {
+    /// The text of the events read after number `after`, where a read returns `at_most` events.
+    pub(super) fn of(job: &StreamedJob, after: i64, tail: JobTail, at_most: u32) -> Self {
+        let JobTail { status, newest, events, .. } = tail;
+        // Fewer than the limit means there are no more, even if retention has removed some.
+        let is_full = u32::try_from(events.len()).is_ok_and(|count| count >= at_most);
+        let last = events.last().filter(|_| is_full).map_or(newest, |event| event.n).max(after);
+        let mut text = Vec::new();
+        let mut ends = Vec::with_capacity(events.len());
+        let (mut has_end, mut has_message) = (false, false);
+        for JobEvent { n, kind, data, log, .. } in events {
+            // If the job was resumed, the end that it reached earlier is not its end.
+            let is_last = n == newest && status.is_stopped();
+            let name = if kind == END && !is_last { "job" } else { kind.as_str() };
+            has_end |= name == END;
+            has_message |= name == MESSAGE;
+            let (log_entry, event) = (log.map(LogEntry::of), Some(data));
+            write_event(
+                &mut text,
+                name,
+                Some(n),
+                &StreamData { job: job.clone(), log_entry, cursor: n, event },
+            );
+            ends.push((n, text.len()));
+        }
+        Self { after, last, bytes: text.into(), ends, has_end, has_message }
+    }
+
+    /// What follows for a reader at cursor `at`; `None` if other events come first, or nothing follows.
+    pub(super) fn behind(&self, at: i64) -> Option<Delivery> {
+        (self.after..self.last).contains(&at).then(|| {
+            let had = self.ends.partition_point(|(n, _)| *n <= at);
+            let start = had.checked_sub(1).map_or(0, |at| self.ends[at].1);
+            Delivery { bytes: self.bytes.slice(start..), at: self.last, is_end: self.has_end }
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The number of the last event.
+    pub(super) fn last(&self) -> i64 {
+        self.last
+    }
+}
+
+/// What a reader receives.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Delivery {
+    /// Events; empty if retention has removed them.
+    pub(super) bytes: Bytes,
+    /// The reader's cursor after these events.
+    pub(super) at: i64,
+    /// Whether the last of them is the job's end.
+    pub(super) is_end: bool,
+}
+
+/// The state of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// More may follow.
+    Open,
+    /// The job has stopped, and all its events have been read.
+    Ended,
+    /// Nothing more is sent: the server shuts down, or the job is deleted.
+    Closed,
+    /// The database could not be read.
+    Failed,
+}
+
+/// What a subscriber finds in the ring.
+#[derive(Debug, PartialEq)]
+pub(super) enum Poll {
+    /// Events.
+    Events(Delivery),
+    /// Something ephemeral (a delta or a comment) and its number.
+    Passing(Bytes, u64),
+    /// Events that are only in the database.
+    Behind,
+    /// Nothing yet.
+    Nothing,
+    /// Nothing ever again.
+    Over(Phase),
+}
+
+/// The newest events of a job.
+#[derive(Debug)]
+pub(super) struct Ring {
+    /// In order, without gaps between them.
+    pieces: VecDeque<Chunk>,
+    bytes: usize,
+    /// The number of the newest event that was read.
+    newest: i64,
+    /// The job at that time.
+    job: StreamedJob,
+    /// Ephemeral chunks, which are stored nowhere else and may be lost: numbers, from 1, and bytes.
+    passing: VecDeque<(u64, Bytes)>,
+    passed: u64,
+    phase: Phase,
+}
+
+impl Ring {
+    pub(super) fn new(job: StreamedJob, newest: i64) -> Self {
+        Self {
+            pieces: VecDeque::new(),
+            bytes: 0,
+            newest,
+            job,
+            passing: VecDeque::new(),
+            passed: 0,
+            phase: Phase::Open,
+        }
+    }
+
+    /// Adds what was read after the newest event. Returns whether anything changed.
+    pub(super) fn push(&mut self, job: StreamedJob, piece: Chunk) -> bool {
+        debug_assert_eq!(piece.after, self.newest, "nothing is left out");
+        self.job = job;
+        if piece.last == self.newest {
+            return false;
+        }
+        self.newest = piece.last;
+        if piece.has_message {
+            // The message contains the whole text.
+            self.passing.clear();
+        }
+        self.bytes += piece.len();
+        self.pieces.push_back(piece);
+        while self.bytes > MAX_BYTES {
+            let Some(oldest) = self.pieces.pop_front() else { break };
+            self.bytes -= oldest.len();
+        }
+        true
+    }
+
+    /// Adds a delta of an answer that is being written.
+    pub(super) fn say(&mut self, words: &str) {
+        let event: Option<Value> = Some(json!({ "text": words }));
+        let mut text = Vec::new();
+        let data = StreamData { job: self.job.clone(), log_entry: None, cursor: self.newest, event };
+        write_event(&mut text, DELTA, None, &data);
+        self.pass(text.into());
+    }
+
+    /// Adds a keep-alive comment.
+    pub(super) fn say_alive(&mut self) {
+        self.pass(Bytes::from_static(ALIVE));
+    }
+
+    fn pass(&mut self, bytes: Bytes) {
+        self.passed += 1;
+        if self.passing.len() == MAX_PASSING {
+            self.passing.pop_front();
+        }
+        self.passing.push_back((self.passed, bytes));
+    }
+
+    pub(super) fn close(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// What there is for a reader with cursor `at` and ephemeral number `passed`.
+    pub(super) fn find(&self, at: i64, passed: u64) -> Poll {
+        match self.phase {
+            Phase::Closed | Phase::Failed => return Poll::Over(self.phase),
+            Phase::Open | Phase::Ended => {}
+        }
+        if at < self.newest {
+            let next = self.pieces.partition_point(|piece| piece.last <= at);
+            let told = self.pieces.get(next).and_then(|piece| piece.behind(at));
+            return told.map_or(Poll::Behind, Poll::Events);
+        }
+        let next = self.passing.iter().find(|(number, _)| *number > passed);
+        match next {
+            Some((number, bytes)) => Poll::Passing(bytes.clone(), *number),
+            None if self.phase == Phase::Ended => Poll::Over(Phase::Ended),
+            None => Poll::Nothing,
+        }
+    }
+
+    pub(super) fn newest(&self) -> i64 {
+        self.newest
+    }
+
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    pub(super) fn job(&self) -> &StreamedJob {
+        &self.job
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+}
+
+/// Writes an event. Names come from our own vocabulary, and JSON has no line breaks.
+pub(super) fn write_event(text: &mut Vec<u8>, name: &str, id: Option<i64>, data: &StreamData) {
+    text.extend_from_slice(b"event: ");
+    text.extend_from_slice(name.as_bytes());
+    if let Some(id) = id {
+        text.extend_from_slice(format!("\nid: {id}").as_bytes());
+    }
+    text.extend_from_slice(b"\ndata: ");
+    if let Err(error) = serde_json::to_writer(&mut *text, data) {
+        // Cannot happen: the data consists of strings, numbers and JSON only.
+        tracing::error!(error = %error, "an event could not be written");
+    }
+    text.extend_from_slice(b"\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use papertape_core::record::JobStatus;
+    use papertape_core::time::Timestamp;
+    use proptest::prelude::*;
+
+    fn job(status: JobStatus) -> StreamedJob {
+        StreamedJob { job_id: "job".to_owned(), kind: "simulate".to_owned(), status, error: None }
+    }
+
+    fn event(n: i64, kind: &str, filling: usize) -> JobEvent {
+        let data = json!({ "n": n, "filling": "x".repeat(filling) });
+        JobEvent { n, kind: kind.to_owned(), data, at: Timestamp::UNIX_EPOCH, log: None }
+    }
+
+    fn tail(status: JobStatus, newest: i64, events: Vec<JobEvent>) -> JobTail {
+        JobTail { kind: "simulate".to_owned(), status, error: None, newest, events }
+    }
+
+    /// IDs of the events in a text, in order.
+    fn ids(bytes: &[u8]) -> Vec<i64> {
+        let text = String::from_utf8(bytes.to_vec()).expect("a text");
+        text.lines().filter_map(|line| line.strip_prefix("id: ")).map(|id| id.parse().expect("n")).collect()
+    }
+
+    /// What a reader at `at` receives until there is nothing more; `None` if it must read the database.
+    fn missed_ids(ring: &Ring, mut at: i64) -> Option<Vec<i64>> {
+        let mut all = Vec::new();
+        loop {
+            match ring.find(at, ring.passed()) {
+                Poll::Events(told) => {
+                    assert!(told.at > at, "it goes on");
+                    at = told.at;
+                    all.extend(ids(&told.bytes));
+                }
+                Poll::Nothing => return Some(all),
+                Poll::Behind => return None,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever the chunks, their gaps and the reader's cursor: the reader gets each event after its
+        /// cursor once and in order, or is sent to the database.
+        #[test]
+        fn every_place_has_the_rest(sizes in proptest::collection::vec((0..5_usize, 0..3_usize), 1..12),
+                                    filling in prop_oneof![Just(0_usize), Just(80_000)]) {
+            let running = || job(JobStatus::Running);
+            let mut ring = Ring::new(running(), 0);
+            let (mut newest, mut all, mut total) = (0, Vec::new(), 0);
+            for (count, gap) in sizes {
+                let (after, mut events) = (newest, Vec::new());
+                for _ in 0..count {
+                    newest += 1;
+                    all.push(newest);
+                    total += filling;
+                    events.push(event(newest, "order", filling));
+                }
+                newest += i64::try_from(gap).expect("small");
+                let piece = Chunk::of(&running(), after, tail(JobStatus::Running, newest, events), 100);
+                ring.push(running(), piece);
+            }
+            for at in 0..=newest {
+                let rest: Vec<i64> = all.iter().copied().filter(|n| *n > at).collect();
+                match missed_ids(&ring, at) {
+                    Some(told) => prop_assert_eq!(told, rest),
+                    None => prop_assert!(total > MAX_BYTES / 2, "only what is too much is not held"),
+                }
+            }
+            prop_assert!(ring.pieces.iter().map(Chunk::len).sum::<usize>() <= MAX_BYTES);
+        }
+    }
+
+    /// A full read may not be everything: its last event is as far as it covers. The end of a run that was
+    /// resumed is not an end.
+    #[test]
+    fn pieces_know_how_far_they_go() {
+        let events = vec![event(4, "end", 0), event(5, "job", 0)];
+        let running = job(JobStatus::Running);
+        let full = Chunk::of(&running, 3, tail(JobStatus::Running, 9, events), 2);
+        assert_eq!((full.last(), full.has_end), (5, false));
+        assert!(full.behind(2).is_none() && full.behind(5).is_none());
+        let text = full.behind(3).expect("both").bytes;
+        assert!(text.starts_with(b"event: job\nid: 4\ndata: {"), "{text:?}");
+        let done = tail(JobStatus::Completed, 6, vec![event(6, "end", 0)]);
+        let rest = Chunk::of(&job(JobStatus::Completed), 5, done, 2);
+        assert!(rest.behind(5).is_some_and(|told| told.is_end));
+    }
+
+    /// Deltas are ephemeral: current subscribers get them, the message with the whole text replaces them, and
+    /// when there are too many the oldest are dropped.
+    #[test]
+    fn words_pass() {
+        let running = job(JobStatus::Running);
+        let mut ring = Ring::new(running.clone(), 7);
+        ring.say("some words");
+        let Poll::Passing(bytes, 1) = ring.find(7, 0) else { panic!("they are there") };
+        assert!(!bytes.windows(3).any(|part| part == b"id:") && bytes.starts_with(b"event: delta\n"));
+        assert_eq!(ring.find(7, 1), Poll::Nothing);
+        let message = tail(JobStatus::Running, 8, vec![event(8, MESSAGE, 0)]);
+        assert!(ring.push(running.clone(), Chunk::of(&running, 7, message, 100)));
+        assert_eq!(ring.find(8, 0), Poll::Nothing);
+        for _ in 0..1_000 {
+            ring.say_alive();
+        }
+        assert_eq!(ring.passing.len(), MAX_PASSING);
+        ring.close(Phase::Ended);
+        assert_eq!(ring.find(8, ring.passed()), Poll::Over(Phase::Ended));
+        assert!(matches!(ring.find(7, 0), Poll::Events(_)), "the rest is told first");
+    }
+}

@@ -1,0 +1,184 @@
+//! What trading came to: of a day, or of a range beside its baselines. `GET /results`.
+
+mod account;
+mod baseline;
+mod benchmark;
+mod conventions;
+mod day;
+mod head;
+mod kept;
+mod load;
+mod point_in_time;
+mod provenance;
+mod range;
+mod recorded;
+mod refill;
+mod researched;
+mod said;
+mod trades;
+
+pub use account::{FinancingResponse, InsolvencyResponse, PendingOrderResponse, PositionSnapshotResponse};
+pub use baseline::{BaselineResult, Baselines, ValueAtClose};
+use benchmark::Requested;
+pub(crate) use benchmark::unknown_benchmark;
+pub use benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
+pub use conventions::conventions_of;
+pub use conventions::{ConventionsResponse, FeeResponse, SlippageResponse};
+pub use day::{
+    CorporateActionResponse, DailyMetrics, DayMetadata, DayReasoning, DayResult, FeePartResponse,
+    FinalPosition, HeldAtClose, Holding, OrderPlaceResponse, Rejected, StartingHoldings, Trade,
+};
+pub use head::{DecisionResponse, NeighbourResponse, SessionHeadResponse, session_head};
+pub use kept::ResultCache;
+pub use point_in_time::PointInTimeReason;
+pub use provenance::Provenance;
+pub use range::{
+    DailyPortfolioValue, DateRange, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult,
+};
+pub use recorded::{RecordedDifference, RecordedRefusal, RecordedResponse};
+use refill::RefillResponse;
+pub use said::RangeReasoning;
+
+pub(super) use researched::Researched;
+pub(crate) use researched::is_full_research;
+pub(super) use trades::is_fill;
+
+use super::{Configs, Deployment, ViewError, plain};
+use crate::app::App;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::time::Date;
+use papertape_store::ResultFilter;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Which results.
+#[derive(Clone, Debug, Default)]
+pub struct ResultsQuery {
+    /// One day; not together with a range.
+    pub date: Option<Date>,
+    /// First day of a range; `None`: the first that there is.
+    pub start_date: Option<Date>,
+    /// Last day of a range, included; `None`: the last that there is.
+    pub end_date: Option<Date>,
+    /// Of this agent; `None`: of all.
+    pub model: Option<String>,
+    /// Of this job, however far it is; `None`: of each agent the newest completed job that no other
+    /// has replaced.
+    pub job_id: Option<String>,
+    /// The symbol or index that a range is compared with; `None`: each job's own.
+    pub benchmark: Option<String>,
+    /// With how much of what was said.
+    pub reasoning: ReasoningLevel,
+}
+
+/// How much of what was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningLevel {
+    /// Nothing.
+    #[default]
+    None,
+    /// The sessions' summaries.
+    Summary,
+    /// Every message.
+    Full,
+}
+
+/// What trading came to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum ResultsResponse {
+    /// Of one day.
+    Day(DayResults),
+    /// Of a range.
+    Range(RangeResults),
+}
+
+/// The results of one day, an entry a model.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DayResults {
+    /// The trading day.
+    pub date: Date,
+    /// By model, in byte order.
+    pub results: Vec<DayResult>,
+    /// How many.
+    pub count: usize,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The results of a range, an entry a model.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RangeResults {
+    /// The first day of any of them.
+    pub start_date: Date,
+    /// The last day of any of them.
+    pub end_date: Date,
+    /// By model, in byte order.
+    pub results: Vec<RangeResult>,
+    /// How many.
+    pub count: usize,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The results of a day, or of a range where no day is given.
+///
+/// # Errors
+/// A field that is wrong; nothing that matches; the record's.
+pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, ViewError> {
+    let model = plain("model", query.model.as_ref())?.map(AgentName::from);
+    let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
+    let mut requested = Requested::of(plain("benchmark", query.benchmark.as_ref())?);
+    let mut configs = Configs::default();
+    if let Some(date) = query.date {
+        if requested.symbol().is_some() {
+            return Err(ViewError::bad(
+                "benchmark",
+                "a range is compared with it, not a day; leave date out",
+            ));
+        }
+        if query.start_date.is_some() || query.end_date.is_some() {
+            return Err(ViewError::bad("date", "give a day or a range, not both"));
+        }
+        let filter = ResultFilter { from: Some(date), to: Some(date), agent: model, job };
+        let results = day::results(app, &mut configs, &filter, query.reasoning).await?;
+        if results.is_empty() {
+            return Err(nothing(&filter));
+        }
+        let count = results.len();
+        return Ok(ResultsResponse::Day(DayResults {
+            date,
+            results,
+            count,
+            deployment: Deployment::of(app),
+        }));
+    }
+    if let (Some(start), Some(end)) = (query.start_date, query.end_date)
+        && end < start
+    {
+        return Err(ViewError::bad("end_date", format!("{end} is before start_date {start}")));
+    }
+    let filter = ResultFilter { from: query.start_date, to: query.end_date, agent: model, job };
+    let results = range::results(app, &mut configs, &filter, (query.reasoning, &mut requested)).await?;
+    requested.finish()?;
+    let first = results.iter().map(|result| result.start_date).min();
+    let last = results.iter().map(|result| result.end_date).max();
+    let (Some(start_date), Some(end_date)) = (first, last) else { return Err(nothing(&filter)) };
+    Ok(ResultsResponse::Range(RangeResults {
+        start_date,
+        end_date,
+        count: results.len(),
+        results,
+        deployment: Deployment::of(app),
+    }))
+}
+
+fn nothing(filter: &ResultFilter) -> ViewError {
+    ViewError::NotFound(match filter.job {
+        Some(_) => "no session of this job matches".to_owned(),
+        None => "no completed job matches; one that is under way must be named by job_id".to_owned(),
+    })
+}
