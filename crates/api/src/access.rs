@@ -10,6 +10,7 @@ use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use cookie::Cookie;
 use papertape_service::access::{Caller, Scope, TokenHash};
 use papertape_service::app::App;
 use serde::Serialize;
@@ -66,17 +67,18 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Whose browser it is, by the record: for another server of it, and after a new start, too.
 pub(super) async fn by_cookie(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
-    let Some(cookie) = cookie(headers).and_then(TokenHash::of_well_formed) else { return Ok(None) };
+    let cookie = session_cookie(headers);
+    let Some(cookie) = cookie.as_deref().and_then(TokenHash::of_well_formed) else { return Ok(None) };
     let token = app.store.login(&cookie.to_string(), app.services.clock.now()).await;
     let token = token.map_err(|error| ApiError::Internal(error.into()))?;
     Ok(token.and_then(|token| app.doorkeeper.by_token_hash(&token)))
 }
 
-/// Our cookie's value.
-pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
-    let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value)
+/// The value of our cookie.
+pub(super) fn session_cookie(headers: &HeaderMap) -> Option<String> {
+    let sent = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = sent.flat_map(Cookie::split_parse).filter_map(Result::ok);
+    cookies.find(|cookie| cookie.name() == COOKIE_NAME).map(|cookie| cookie.value().to_owned())
 }
 
 /// Is it a person who opens a page?
@@ -125,9 +127,9 @@ mod tests {
     #[test]
     fn cookies_and_bearers_are_read() {
         let mut headers = HeaderMap::new();
-        assert_eq!((bearer(&headers), cookie(&headers)), (None, None));
+        assert_eq!((bearer(&headers), session_cookie(&headers)), (None, None));
         headers.append(COOKIE, HeaderValue::from_static("a=b; papertape=ptk_1 ;c=d"));
-        assert_eq!(cookie(&headers), Some("ptk_1"));
+        assert_eq!(session_cookie(&headers).as_deref(), Some("ptk_1"));
         for (value, token) in
             [("Bearer x", "x"), ("bearer  y ", "y"), ("Basic x", ""), ("Bearer", ""), ("", "")]
         {

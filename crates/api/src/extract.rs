@@ -258,22 +258,19 @@ impl FromRequestParts<App> for PreferredLanguage {
     }
 }
 
-/// The language of ours that a reader likes best (RFC 9110, 12.5.4).
-fn language(wanted: &str) -> Language {
-    let mut best = (0.0, Language::default());
-    for range in wanted.split(',') {
-        let (tag, weight) = range.split_once(';').unwrap_or((range, ""));
-        let weight = weight.trim().strip_prefix("q=").map_or(1.0, |q| q.parse().unwrap_or(0.0));
-        let language = match tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase().as_str() {
-            "en" => Language::En,
-            "zh" => Language::Zh,
-            _ => continue,
-        };
-        if weight > best.0 {
-            best = (weight, language);
-        }
+/// The first language of ours in the reader's order of preference (RFC 9110, 12.5.4); Chinese if there is none.
+fn language(accepted: &str) -> Language {
+    let known = accept_language::parse(accepted).into_iter().find_map(|tag| primary(&tag));
+    known.unwrap_or_default()
+}
+
+/// The language of a tag such as `en-GB`, if it is one of ours.
+pub(super) fn primary(tag: &str) -> Option<Language> {
+    match tag.split('-').next().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "en" => Some(Language::En),
+        "zh" => Some(Language::Zh),
+        _ => None,
     }
-    best.1
 }
 
 /// `{session_id}` of a path.

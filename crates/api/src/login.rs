@@ -1,7 +1,8 @@
 //! `GET /login`, `POST /login` and `POST /logout`: a browser's way in and out. Plain forms, no script.
 
-use super::access::{COOKIE_NAME, by_cookie, cookie};
+use super::access::{COOKIE_NAME, by_cookie, session_cookie};
 use super::error::ApiError;
+use super::extract::primary;
 use super::extract::read_within;
 use super::html::escape;
 use super::layers::header;
@@ -12,6 +13,8 @@ use axum::http::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_TYPE, ORIGIN, R
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
+use cookie::{Cookie, SameSite};
+use papertape_core::action::Language;
 use papertape_service::access::{Caller, Login, LoginError, MAX_SESSIONS, TokenHash};
 use papertape_service::app::App;
 use std::time::Duration;
@@ -66,7 +69,7 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
 }
 
 async fn log_out(State(app): State<App>, headers: HeaderMap) -> Result<Response, ApiError> {
-    if let Some(cookie) = cookie(&headers).and_then(TokenHash::of_well_formed) {
+    if let Some(cookie) = session_cookie(&headers).and_then(|cookie| TokenHash::of_well_formed(&cookie)) {
         let ended = app.store.end_login(&cookie.to_string()).await;
         ended.map_err(|error| ApiError::Internal(error.into()))?;
     }
@@ -77,9 +80,11 @@ async fn log_out(State(app): State<App>, headers: HeaderMap) -> Result<Response,
 /// No script can read it, no other site's page sends it; over TLS it never goes without.
 fn set_cookie(value: &str, lasts: Duration, headers: &HeaderMap) -> String {
     let is_https = header(headers, &ORIGIN).is_some_and(|origin| origin.starts_with("https://"));
-    let secure = if is_https { "; Secure" } else { "" };
-    let secs = lasts.as_secs();
-    format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={secs}{secure}")
+    let max_age = cookie::time::Duration::seconds(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
+    let cookie = Cookie::build((COOKIE_NAME, value)).path("/").http_only(true).same_site(SameSite::Strict);
+    let mut cookie = cookie.max_age(max_age).build();
+    cookie.set_secure(is_https.then_some(true));
+    cookie.to_string()
 }
 
 /// A field of a form or a query.
@@ -144,15 +149,12 @@ const CHINESE: Texts = Texts {
 
 /// In the language that is asked for, else the first one that the browser prefers and the page has.
 fn texts(asked: &[u8], headers: &HeaderMap) -> Texts {
-    let by_browser = header(headers, &ACCEPT_LANGUAGE).unwrap_or_default();
-    let asked = field(asked, "lang").into_iter().collect::<Vec<_>>();
-    let wanted = asked.iter().map(String::as_str).chain(by_browser.split(','));
-    let mut known = wanted.filter_map(|one| match one.trim().get(..2)?.to_ascii_lowercase().as_str() {
-        "en" => Some(ENGLISH),
-        "zh" => Some(CHINESE),
-        _ => None,
-    });
-    known.next().unwrap_or(ENGLISH)
+    let accepted = accept_language::parse(&header(headers, &ACCEPT_LANGUAGE).unwrap_or_default());
+    let mut tags = field(asked, "lang").into_iter().chain(accepted);
+    match tags.find_map(|tag| primary(&tag)) {
+        Some(Language::Zh) => CHINESE,
+        _ => ENGLISH,
+    }
 }
 
 /// The page, with what is to be said on it.

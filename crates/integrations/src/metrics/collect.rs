@@ -2,12 +2,12 @@
 
 use super::Metrics;
 use super::models::ModelFigures;
-use super::prometheus::{Family, Kind};
+use super::prometheus::{Family, MetricType};
 use anyhow::Result;
 use papertape_service::app::App;
 use papertape_service::config::{Config, Mode};
 use papertape_store::Figures;
-use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -42,60 +42,60 @@ async fn figures(metrics: &Metrics, app: &App) -> Result<Figures> {
 /// The counters of this process.
 fn process(metrics: &Metrics, app: &App) -> Vec<Family> {
     let (version, mode) = (env!("CARGO_PKG_VERSION"), app.config.mode.as_str());
-    let one = |name, kind, help, value: u64| Family::new(name, kind, help).with(&[], value);
+    let one = |name, kind, help, value: u64| Family::new(name, kind, help).with(&[], value as f64);
     let mut families = vec![
-        Family::new("papertape_info", Kind::Gauge, "Always 1; its labels say what runs.")
-            .with(&[("version", version), ("mode", mode)], 1),
+        Family::new("papertape_info", MetricType::GAUGE, "Always 1; its labels say what runs.")
+            .with(&[("version", version), ("mode", mode)], 1.0),
         one(
             "papertape_action_log_write_errors_total",
-            Kind::Counter,
+            MetricType::COUNTER,
             "Rows of the action log that could not be written.",
             metrics.action_log_write_errors.get(),
         ),
         one(
             "papertape_streams_open",
-            Kind::Gauge,
+            MetricType::GAUGE,
             "Streams of jobs that are open.",
             app.streams.count() as u64,
         ),
         one(
             "papertape_streams_broken_total",
-            Kind::Counter,
+            MetricType::COUNTER,
             "Streams that their client left before their end.",
             app.streams.broken(),
         ),
         one(
             "papertape_client_retries_total",
-            Kind::Counter,
+            MetricType::COUNTER,
             "Times that clients say they polled a job because its stream had broken off.",
             metrics.client_retries.get(),
         ),
         one(
             "papertape_otlp_spans_sent_total",
-            Kind::Counter,
+            MetricType::COUNTER,
             "Spans that the receiver has taken.",
             metrics.otlp_spans_sent.get(),
         ),
         one(
             "papertape_otlp_spans_refused_total",
-            Kind::Counter,
+            MetricType::COUNTER,
             "Spans that the receiver has refused for good.",
             metrics.otlp_spans_refused.get(),
         ),
         one(
             "papertape_otlp_retries_total",
-            Kind::Counter,
+            MetricType::COUNTER,
             "Sendings of spans that failed and are made again.",
             metrics.otlp_retries.get(),
         ),
     ];
     let mut refusals = Family::new(
         "papertape_otlp_refusals_total",
-        Kind::Counter,
+        MetricType::COUNTER,
         "Sendings of spans that the receiver has refused for good, by its HTTP status.",
     );
     for (status, count) in metrics.refusals().iter() {
-        refusals = refusals.with(&[("status", &status.to_string())], count);
+        refusals = refusals.with(&[("status", &status.to_string())], *count as f64);
     }
     families.push(refusals);
     families.extend(models(&metrics.models().clone().into_iter().collect::<Vec<_>>()));
@@ -105,34 +105,37 @@ fn process(metrics: &Metrics, app: &App) -> Vec<Family> {
 fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
     let mut calls = Family::new(
         "papertape_model_calls_total",
-        Kind::Counter,
+        MetricType::COUNTER,
         "Calls to models by this process, each attempt counted.",
     );
-    let mut tokens =
-        Family::new("papertape_model_tokens_total", Kind::Counter, "Tokens that these calls have used.");
+    let mut tokens = Family::new(
+        "papertape_model_tokens_total",
+        MetricType::COUNTER,
+        "Tokens that these calls have used.",
+    );
     let mut cost = Family::new(
         "papertape_model_cost_usd_total",
-        Kind::Counter,
+        MetricType::COUNTER,
         "What these calls have cost in USD; models with a call whose price is unknown are left out.",
     );
     let mut unpriced = Family::new(
         "papertape_model_unpriced_calls_total",
-        Kind::Counter,
+        MetricType::COUNTER,
         "Of these calls, those that used tokens and whose price is unknown.",
     );
     for (model, figures) in models {
         for (result, count) in [("ok", figures.answered), ("failed", figures.failed)] {
-            calls = calls.with(&[("model", model), ("result", result)], count);
+            calls = calls.with(&[("model", model), ("result", result)], count as f64);
         }
         let usage = figures.usage;
         for (kind, count) in
             [("input", usage.input_tokens), ("cached", usage.cached_tokens), ("output", usage.output_tokens)]
         {
-            tokens = tokens.with(&[("model", model), ("kind", kind)], count);
+            tokens = tokens.with(&[("model", model), ("kind", kind)], count as f64);
         }
-        unpriced = unpriced.with(&[("model", model)], figures.unpriced_calls);
+        unpriced = unpriced.with(&[("model", model)], figures.unpriced_calls as f64);
         if figures.unpriced_calls == 0 {
-            cost = cost.with(&[("model", model)], plain(figures.cost_usd));
+            cost = cost.with(&[("model", model)], figures.cost_usd.to_f64().unwrap_or(f64::NAN));
         }
     }
     [calls, tokens, cost, unpriced]
@@ -140,54 +143,50 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
 
 /// The totals of the database.
 fn record(figures: &Figures) -> [Family; 5] {
-    let mut jobs = Family::new("papertape_jobs", Kind::Gauge, "Jobs of the record by status.");
+    let mut jobs = Family::new("papertape_jobs", MetricType::GAUGE, "Jobs of the record by status.");
     for (status, count) in &figures.jobs {
-        jobs = jobs.with(&[("status", status)], count);
+        jobs = jobs.with(&[("status", status)], *count as f64);
     }
     let mut tokens = Family::new(
         "papertape_record_tokens",
-        Kind::Gauge,
+        MetricType::GAUGE,
         "Tokens that all sessions of the record have used, summaries included.",
     );
     let usage = figures.used.usage;
     for (kind, count) in
         [("input", usage.input_tokens), ("cached", usage.cached_tokens), ("output", usage.output_tokens)]
     {
-        tokens = tokens.with(&[("kind", kind)], count);
+        tokens = tokens.with(&[("kind", kind)], count as f64);
     }
     let cost = Family::new(
         "papertape_record_cost_usd",
-        Kind::Gauge,
+        MetricType::GAUGE,
         "What all sessions of the record have cost in USD; NaN where the price of any call is unknown.",
     );
     let cost = match figures.used.unpriced_calls {
-        0 => cost.with(&[], plain(figures.used.cost_usd)),
-        _ => cost.with(&[], "NaN"),
+        0 => cost.with(&[], figures.used.cost_usd.to_f64().unwrap_or(f64::NAN)),
+        _ => cost.with(&[], f64::NAN),
     };
     let unpriced = Family::new(
         "papertape_record_unpriced_calls",
-        Kind::Gauge,
+        MetricType::GAUGE,
         "Calls of all sessions of the record that used tokens and whose price is unknown.",
     )
-    .with(&[], figures.used.unpriced_calls);
+    .with(&[], figures.used.unpriced_calls as f64);
     let estimated = Family::new(
         "papertape_record_estimated_calls",
-        Kind::Gauge,
+        MetricType::GAUGE,
         "Calls whose provider reported no usage, and that are in tokens and cost by an estimate.",
     )
-    .with(&[], figures.used.estimated_calls);
+    .with(&[], figures.used.estimated_calls as f64);
     [jobs, tokens, cost, unpriced, estimated]
-}
-
-fn plain(amount: Decimal) -> String {
-    amount.normalize().to_string()
 }
 
 /// Bytes by database and file.
 fn sizes(config: &Config, figures: &Figures) -> Family {
     let mut sizes = Family::new(
         "papertape_database_bytes",
-        Kind::Gauge,
+        MetricType::GAUGE,
         "Bytes by database and file; the plans' files are summed.",
     );
     if let Some(bytes) = figures.bytes {
@@ -195,7 +194,7 @@ fn sizes(config: &Config, figures: &Figures) -> Family {
             Mode::Prod => "papertape",
             Mode::Dev => "papertape_dev",
         };
-        sizes = sizes.with(&[("database", schema), ("file", "postgresql")], bytes);
+        sizes = sizes.with(&[("database", schema), ("file", "postgresql")], bytes as f64);
     }
     let mut found = Vec::new();
     let mut of = |database: &'static str, folder: &Path, name: &str| {
@@ -213,10 +212,10 @@ fn sizes(config: &Config, figures: &Figures) -> Family {
     }
     of("system_jobs", &config.data_dir, "system_jobs.sqlite");
     for (database, file, bytes) in found {
-        sizes = sizes.with(&[("database", database), ("file", &file)], bytes);
+        sizes = sizes.with(&[("database", database), ("file", &file)], bytes as f64);
     }
     if let Some(bytes) = plans(&config.data_dir.join(PLANS)) {
-        sizes = sizes.with(&[("database", PLANS), ("file", "plan_*.sqlite")], bytes);
+        sizes = sizes.with(&[("database", PLANS), ("file", "plan_*.sqlite")], bytes as f64);
     }
     sizes
 }

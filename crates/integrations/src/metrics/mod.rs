@@ -88,7 +88,7 @@ impl Telemetry for Metrics {
     }
 
     fn render<'a>(&'a self, app: &'a App) -> BoxFuture<'a, Result<String>> {
-        async move { Ok(render(&collect(self, app).await?)) }.boxed()
+        async move { render(collect(self, app).await?) }.boxed()
     }
 }
 

@@ -1,97 +1,53 @@
-//! Telemetry in Prometheus's text format, version 0.0.4.
+//! Builds the metric families that Prometheus's text format is rendered from.
 
-use std::fmt::Write as _;
+use anyhow::Result;
+use prometheus::TextEncoder;
+use prometheus::proto::{Counter, Gauge, LabelPair, Metric, MetricFamily};
 
-/// How a value changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Only up, except at a restart of the process.
-    Counter,
-    /// Up and down.
-    Gauge,
-}
-
-/// One value with its labels.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sample {
-    /// Labels with their values.
-    pub labels: Vec<(&'static str, String)>,
-    /// The value as printed.
-    pub value: String,
-}
+pub(super) use prometheus::proto::MetricType;
 
 /// All samples of one name.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Family {
-    /// The metric's name.
-    pub name: &'static str,
-    /// A sentence that describes it.
-    pub help: &'static str,
-    /// Its type.
-    pub kind: Kind,
-    /// Its samples.
-    pub samples: Vec<Sample>,
-}
+pub(super) struct Family(MetricFamily);
 
 impl Family {
     /// A family without samples.
-    #[must_use]
-    pub(super) fn new(name: &'static str, kind: Kind, help: &'static str) -> Self {
-        Self { name, help, kind, samples: Vec::new() }
+    pub(super) fn new(name: &str, kind: MetricType, help: &str) -> Self {
+        let mut family = MetricFamily::default();
+        family.set_name(name.to_owned());
+        family.set_help(help.to_owned());
+        family.set_field_type(kind);
+        Self(family)
     }
 
     /// Adds a sample.
-    #[must_use]
-    pub(super) fn with(mut self, labels: &[(&'static str, &str)], value: impl ToString) -> Self {
-        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        self.samples.push(Sample { labels, value: value.to_string() });
+    pub(super) fn with(mut self, labels: &[(&str, &str)], value: f64) -> Self {
+        let label = |(name, value): &(&str, &str)| {
+            let mut pair = LabelPair::default();
+            pair.set_name((*name).to_owned());
+            pair.set_value((*value).to_owned());
+            pair
+        };
+        let mut sample = Metric::from_label(labels.iter().map(label).collect());
+        if self.0.get_field_type() == MetricType::COUNTER {
+            let mut counter = Counter::default();
+            counter.set_value(value);
+            sample.set_counter(counter);
+        } else {
+            let mut gauge = Gauge::default();
+            gauge.set_value(value);
+            sample.set_gauge(gauge);
+        }
+        self.0.mut_metric().push(sample);
         self
     }
 }
 
-impl Sample {
-    /// `{name="value",…}`; empty if there are no labels.
-    #[must_use]
-    pub(super) fn render_labels(&self) -> String {
-        if self.labels.is_empty() {
-            return String::new();
-        }
-        let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        let one = |(name, value): &(&str, String)| format!("{name}=\"{}\"", escaped(value));
-        format!("{{{}}}", self.labels.iter().map(one).collect::<Vec<_>>().join(","))
-    }
-}
-
-/// The telemetry as text.
-#[must_use]
-pub(super) fn render(families: &[Family]) -> String {
-    let mut text = String::new();
-    for family in families {
-        let Family { name, help, kind, samples } = family;
-        let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-        };
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for sample in samples {
-            let _ = writeln!(text, "{name}{} {}", sample.render_labels(), sample.value);
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_written_as_the_format_wants_them() {
-        let family = Family::new("a_total", Kind::Counter, "What it is.")
-            .with(&[("model", "x::\"y\"\\\n"), ("kind", "k")], 3)
-            .with(&[], "0.10");
-        let expected = "# HELP a_total What it is.\n# TYPE a_total counter\n\
-                        a_total{model=\"x::\\\"y\\\"\\\\\\n\",kind=\"k\"} 3\na_total 0.10\n";
-        assert_eq!(render(&[family]), expected);
-    }
+/// The families that have samples, as text.
+///
+/// # Errors
+/// A family without a name.
+pub(super) fn render(families: Vec<Family>) -> Result<String> {
+    let families: Vec<_> = families.into_iter().map(|family| family.0).collect();
+    let sampled: Vec<_> = families.into_iter().filter(|family| !family.get_metric().is_empty()).collect();
+    Ok(TextEncoder::new().encode_to_string(&sampled)?)
 }

@@ -58,7 +58,7 @@ pub async fn write_job(app: &App, job: &JobId, out: &mut (dyn Write + Send)) -> 
         let sessions = app.store.sessions(&filter, false, &page).await?;
         for session in &sessions.items {
             let spans = spans_of(app, session.id).await?;
-            serde_json::to_writer(&mut *out, &request(&spans, app.config.mode.as_str()))?;
+            serde_json::to_writer(&mut *out, &request(spans, app.config.mode.as_str()))?;
             out.write_all(b"\n").context("the spans cannot be written")?;
             written += 1;
         }

@@ -12,7 +12,9 @@
 //! define one; all others start with `papertape.`. The text of messages, prompts and tools is never exported:
 //! it stays in the database. Summaries, which have a tape of their own, are left out.
 
-use super::span::{Attribute, Span, SpanKind};
+use super::span::{Attribute, Span, SpanKind, annotate};
+use opentelemetry_proto::tonic::trace::v1::Status;
+use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::record::{DayStatus, DerivedRow, OrderRow};
 use papertape_core::tape::{OutcomeKind, StepClass, StepState};
@@ -53,10 +55,10 @@ pub fn spans(
     let steps: Vec<&StepFacts> = steps.iter().filter(|facts| !facts.step.detached).collect();
     let mut own = own(&ids, session, &steps);
     if let Some(conventions) = conventions {
-        own.say("papertape.market", Attribute::from(conventions.market.as_str()));
-        own.say("papertape.fill", Attribute::from(conventions.fill.as_str()));
-        own.say("papertape.costs", Attribute::from(conventions.costs.as_str()));
-        own.say("papertape.conventions", Attribute::from(conventions.summary.as_str()));
+        annotate(&mut own, "papertape.market", Attribute::from(conventions.market.as_str()));
+        annotate(&mut own, "papertape.fill", Attribute::from(conventions.fill.as_str()));
+        annotate(&mut own, "papertape.costs", Attribute::from(conventions.costs.as_str()));
+        annotate(&mut own, "papertape.conventions", Attribute::from(conventions.summary.as_str()));
     }
     let mut all = vec![own];
     all.extend(scopes(&ids, session, &steps));
@@ -90,19 +92,28 @@ impl Ids {
         let parent = (!path.is_empty()).then(|| self.span(above));
         let (start, end) = times;
         let mut span = Span {
-            trace: self.trace,
-            id: self.span(path),
-            parent,
+            trace_id: self.trace.to_vec(),
+            span_id: self.span(path).to_vec(),
+            parent_span_id: parent.map(|parent| parent.to_vec()).unwrap_or_default(),
             name,
-            kind,
-            start,
-            end,
-            attributes: Vec::new(),
-            error: None,
+            kind: kind.into(),
+            start_time_unix_nano: nanos(start),
+            end_time_unix_nano: nanos(end.max(start)),
+            status: Some(Status::default()),
+            ..Span::default()
         };
-        span.say("papertape.path", Some(path).filter(|path| !path.is_empty()).map(Attribute::from));
+        annotate(
+            &mut span,
+            "papertape.path",
+            Some(path).filter(|path| !path.is_empty()).map(Attribute::from),
+        );
         span
     }
+}
+
+/// Nanoseconds since 1970.
+fn nanos(at: Timestamp) -> u64 {
+    u64::try_from(at.as_nanosecond()).unwrap_or_default()
 }
 
 /// The first `N` bytes of a hash. Never all zeros, which would not be a valid ID.
@@ -142,8 +153,8 @@ fn orders(facts: &StepFacts) -> impl Iterator<Item = &OrderRow> {
 }
 
 fn fail(span: &mut Span, kind: &str, message: impl Into<String>) {
-    span.say("error.type", Attribute::from(kind));
-    span.error = Some(message.into());
+    annotate(span, "error.type", Attribute::from(kind));
+    span.status = Some(Status { code: StatusCode::Error.into(), message: message.into() });
 }
 
 /// The session's own span.
@@ -152,24 +163,28 @@ fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     let end = session.completed_at.or(last).unwrap_or(session.started_at);
     let name = format!("invoke_agent {}", session.agent);
     let mut span = ids.new_span("", name, SpanKind::Internal, (session.started_at, end));
-    span.say("gen_ai.operation.name", Attribute::from("invoke_agent"));
-    span.say("gen_ai.agent.name", Attribute::from(session.agent.as_str()));
-    span.say("gen_ai.agent.id", Attribute::from(agent_id(session)));
+    annotate(&mut span, "gen_ai.operation.name", Attribute::from("invoke_agent"));
+    annotate(&mut span, "gen_ai.agent.name", Attribute::from(session.agent.as_str()));
+    annotate(&mut span, "gen_ai.agent.id", Attribute::from(agent_id(session)));
     // A desk may use two models; the one called first is the session's.
     if let Some((model, _)) = steps.iter().find_map(|facts| facts.model.as_ref()) {
-        span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
-        span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
+        annotate(&mut span, "gen_ai.provider.name", Attribute::from(model.provider.as_str()));
+        annotate(&mut span, "gen_ai.request.model", Attribute::from(model.model.as_str()));
     }
-    span.say("gen_ai.conversation.id", Attribute::from(conversation(session)));
-    span.say("gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
-    span.say("gen_ai.usage.cache_read.input_tokens", Attribute::from(session.used.usage.cached_tokens));
-    span.say("gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));
-    span.say("papertape.job_id", Attribute::from(session.job.as_str()));
-    span.say("papertape.session_id", Attribute::Int(session.id.0));
-    span.say("papertape.trading_day", Attribute::from(session.date.to_string()));
+    annotate(&mut span, "gen_ai.conversation.id", Attribute::from(conversation(session)));
+    annotate(&mut span, "gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
+    annotate(
+        &mut span,
+        "gen_ai.usage.cache_read.input_tokens",
+        Attribute::from(session.used.usage.cached_tokens),
+    );
+    annotate(&mut span, "gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));
+    annotate(&mut span, "papertape.job_id", Attribute::from(session.job.as_str()));
+    annotate(&mut span, "papertape.session_id", Attribute::from(session.id.0));
+    annotate(&mut span, "papertape.trading_day", Attribute::from(session.date.to_string()));
     let cost = session.used.cost_usd.to_f64().filter(|_| session.used.unpriced_calls == 0);
-    span.say("papertape.cost_usd", cost.map(Attribute::Float));
-    span.say("papertape.estimated_calls", estimated(session.used.estimated_calls));
+    annotate(&mut span, "papertape.cost_usd", cost.map(Attribute::from));
+    annotate(&mut span, "papertape.estimated_calls", estimated(session.used.estimated_calls));
     if session.status == DayStatus::Failed {
         let message = session.error.as_deref().unwrap_or("the session failed");
         // A session fails because of a call that failed; its error says which.
@@ -215,13 +230,13 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
         let last = scope.rsplit('/').next().unwrap_or_default();
         let (node, round) = last.rsplit_once('#').unwrap_or((last, ""));
         let mut span = ids.new_span(scope, node.to_owned(), SpanKind::Internal, times);
-        span.say("papertape.job_id", Attribute::from(session.job.as_str()));
+        annotate(&mut span, "papertape.job_id", Attribute::from(session.job.as_str()));
         match round.parse::<u64>() {
             Ok(round) => {
-                span.say("papertape.node", Attribute::from(node));
-                span.say("papertape.round", Attribute::from(round));
+                annotate(&mut span, "papertape.node", Attribute::from(node));
+                annotate(&mut span, "papertape.round", Attribute::from(round));
             }
-            Err(_) => span.say("papertape.symbol", Attribute::from(node)),
+            Err(_) => annotate(&mut span, "papertape.symbol", Attribute::from(node)),
         }
         if let Some(verdict) = verdicts.get(scope) {
             fail(&mut span, verdict, verdict.as_str());
@@ -248,8 +263,8 @@ fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
     let told = orders(facts).zip(1..).map(|(order, n)| ordered(ids, facts, order, (path, within), n));
     spans.extend(told);
     for span in &mut spans {
-        span.say("papertape.job_id", Attribute::from(session.job.as_str()));
-        span.say("papertape.reused_from", facts.step.reused_from.as_deref().map(Attribute::from));
+        annotate(span, "papertape.job_id", Attribute::from(session.job.as_str()));
+        annotate(span, "papertape.reused_from", facts.step.reused_from.as_deref().map(Attribute::from));
     }
     spans
 }
@@ -263,20 +278,28 @@ fn chat(
     let step = &facts.step;
     let name = format!("chat {}", model.model);
     let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Client, times(step));
-    span.say("gen_ai.operation.name", Attribute::from("chat"));
-    span.say("gen_ai.conversation.id", Attribute::from(conversation(session)));
-    span.say("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
-    span.say("gen_ai.request.model", Attribute::from(model.model.as_str()));
-    span.say("gen_ai.request.temperature", sampling.temperature.map(Attribute::Float));
-    span.say("gen_ai.request.top_p", sampling.top_p.map(Attribute::Float));
-    span.say("gen_ai.request.max_tokens", sampling.max_tokens.map(|most| Attribute::from(u64::from(most))));
-    span.say("gen_ai.request.seed", sampling.seed.map(Attribute::from));
-    span.say("gen_ai.usage.input_tokens", Attribute::from(step.usage.input_tokens));
-    span.say("gen_ai.usage.cache_read.input_tokens", Attribute::from(step.usage.cached_tokens));
-    span.say("gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
-    span.say("papertape.is_llm", Attribute::Flag(!model.is_house()));
-    span.say("papertape.cost_usd", step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::Float));
-    span.say("papertape.estimated_calls", estimated(step.estimated_calls));
+    annotate(&mut span, "gen_ai.operation.name", Attribute::from("chat"));
+    annotate(&mut span, "gen_ai.conversation.id", Attribute::from(conversation(session)));
+    annotate(&mut span, "gen_ai.provider.name", Attribute::from(model.provider.as_str()));
+    annotate(&mut span, "gen_ai.request.model", Attribute::from(model.model.as_str()));
+    annotate(&mut span, "gen_ai.request.temperature", sampling.temperature.map(Attribute::from));
+    annotate(&mut span, "gen_ai.request.top_p", sampling.top_p.map(Attribute::from));
+    annotate(
+        &mut span,
+        "gen_ai.request.max_tokens",
+        sampling.max_tokens.map(|most| Attribute::from(u64::from(most))),
+    );
+    annotate(&mut span, "gen_ai.request.seed", sampling.seed.map(Attribute::from));
+    annotate(&mut span, "gen_ai.usage.input_tokens", Attribute::from(step.usage.input_tokens));
+    annotate(&mut span, "gen_ai.usage.cache_read.input_tokens", Attribute::from(step.usage.cached_tokens));
+    annotate(&mut span, "gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
+    annotate(&mut span, "papertape.is_llm", Attribute::from(!model.is_house()));
+    annotate(
+        &mut span,
+        "papertape.cost_usd",
+        step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::from),
+    );
+    annotate(&mut span, "papertape.estimated_calls", estimated(step.estimated_calls));
     attempts(&mut span, facts);
     span
 }
@@ -285,11 +308,11 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
     let step = &facts.step;
     let name = format!("execute_tool {tool}");
     let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Internal, times(step));
-    span.say("gen_ai.operation.name", Attribute::from("execute_tool"));
-    span.say("gen_ai.tool.name", Attribute::from(tool));
+    annotate(&mut span, "gen_ai.operation.name", Attribute::from("execute_tool"));
+    annotate(&mut span, "gen_ai.tool.name", Attribute::from(tool));
     // Tools of this process read or book; external tools are reached through a server.
     let kind = if step.class == StepClass::External { "extension" } else { "function" };
-    span.say("gen_ai.tool.type", Attribute::from(kind));
+    annotate(&mut span, "gen_ai.tool.type", Attribute::from(kind));
     attempts(&mut span, facts);
     span
 }
@@ -298,8 +321,8 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
 fn attempts(span: &mut Span, facts: &StepFacts) {
     let step = &facts.step;
     if step.class == StepClass::External {
-        span.say("papertape.attempts", Attribute::Int(step.attempts.into()));
-        span.say("papertape.interrupted", Attribute::Int(step.interrupted.into()));
+        annotate(span, "papertape.attempts", Attribute::from(i64::from(step.attempts)));
+        annotate(span, "papertape.interrupted", Attribute::from(i64::from(step.interrupted)));
     }
     if let Some(code) = failure(facts) {
         fail(span, &code, code.as_str());
@@ -310,14 +333,18 @@ fn ordered(ids: &Ids, facts: &StepFacts, order: &OrderRow, (path, within): (&str
     let name = format!("order {} {}", order.side, order.symbol);
     let own = format!("{path}/order-row#{n}");
     let mut span = ids.new_span(&own, name, SpanKind::Internal, times(&facts.step));
-    span.parent = Some(ids.span(within));
-    span.say("papertape.order.id", Attribute::from(order.order_id.as_str()));
-    span.say("papertape.order.symbol", Attribute::from(order.symbol.as_str()));
-    span.say("papertape.order.side", Attribute::from(order.side.as_str()));
-    span.say("papertape.order.status", Attribute::from(order.status.as_str()));
-    span.say("papertape.order.quantity", order.quantity.0.to_f64().map(Attribute::Float));
-    span.say("papertape.order.price", order.price.and_then(|price| price.0.to_f64()).map(Attribute::Float));
-    span.say("papertape.order.fee", order.fee.and_then(|fee| fee.0.to_f64()).map(Attribute::Float));
+    span.parent_span_id = ids.span(within).to_vec();
+    annotate(&mut span, "papertape.order.id", Attribute::from(order.order_id.as_str()));
+    annotate(&mut span, "papertape.order.symbol", Attribute::from(order.symbol.as_str()));
+    annotate(&mut span, "papertape.order.side", Attribute::from(order.side.as_str()));
+    annotate(&mut span, "papertape.order.status", Attribute::from(order.status.as_str()));
+    annotate(&mut span, "papertape.order.quantity", order.quantity.0.to_f64().map(Attribute::from));
+    annotate(
+        &mut span,
+        "papertape.order.price",
+        order.price.and_then(|price| price.0.to_f64()).map(Attribute::from),
+    );
+    annotate(&mut span, "papertape.order.fee", order.fee.and_then(|fee| fee.0.to_f64()).map(Attribute::from));
     if let Some(code) = order.code.as_deref() {
         fail(&mut span, code, order.message.as_deref().unwrap_or(code));
     }

@@ -13,4 +13,4 @@ mod span;
 pub use collect::{spans_of, write_job};
 pub use exporter::start;
 pub use mapping::{SessionFacts, StepFacts, spans};
-pub use span::{Attribute, Span, SpanKind, request};
+pub use span::Span;

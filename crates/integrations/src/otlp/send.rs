@@ -45,7 +45,7 @@ impl Receiver {
     /// Sends the spans.
     pub(super) async fn send(&self, spans: &[Span], now: Timestamp) -> ExportResult {
         let post = self.client.post(self.url.clone()).timeout(TIMEOUT).headers(self.headers.clone());
-        let response = match post.json(&request(spans, self.mode)).send().await {
+        let response = match post.json(&request(spans.to_vec(), self.mode)).send().await {
             Ok(response) => response,
             // The address may contain a key.
             Err(error) => return ExportResult::Retry { pause: None, why: causes(error.without_url()) },

@@ -1,112 +1,63 @@
-//! A span and its OTLP JSON encoding.
+//! Spans as OTLP messages, and the request that carries them.
 
-use papertape_core::time::Timestamp;
-use serde_json::{Value, json};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans};
+
+pub use opentelemetry_proto::tonic::trace::v1::Span;
+pub(super) use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Attribute {
-    /// A string.
-    Text(String),
-    /// An integer.
-    Int(i64),
-    /// A floating-point number.
-    Float(f64),
-    /// A boolean.
-    Flag(bool),
-}
-
-/// The span's role, as in OTLP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpanKind {
-    /// An operation inside the process.
-    Internal,
-    /// A request to another service.
-    Client,
-}
-
-/// One unit of work with its start and end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Span {
-    /// The trace that it belongs to.
-    pub trace: [u8; 16],
-    /// Its own ID.
-    pub id: [u8; 8],
-    /// The parent span; `None`: the root of the trace.
-    pub parent: Option<[u8; 8]>,
-    /// The operation, with low cardinality.
-    pub name: String,
-    /// Its role.
-    pub kind: SpanKind,
-    /// When it started.
-    pub start: Timestamp,
-    /// When it ended.
-    pub end: Timestamp,
-    /// Its attributes.
-    pub attributes: Vec<(&'static str, Attribute)>,
-    /// Why it failed; `None`: it did not.
-    pub error: Option<String>,
-}
-
-impl Span {
-    /// Adds an attribute if there is a value.
-    pub fn say(&mut self, name: &'static str, value: impl Into<Option<Attribute>>) {
-        if let Some(value) = value.into() {
-            self.attributes.push((name, value));
-        }
-    }
-
-    /// The span in OTLP's JSON encoding: IDs in hexadecimal, 64-bit numbers as strings, enums as numbers.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        let attributes: Vec<Value> = self
-            .attributes
-            .iter()
-            .map(|(key, value)| json!({ "key": key, "value": value.to_json() }))
-            .collect();
-        let mut span = json!({
-            "traceId": hex(&self.trace),
-            "spanId": hex(&self.id),
-            "name": self.name,
-            "kind": match self.kind { SpanKind::Internal => 1, SpanKind::Client => 3 },
-            "startTimeUnixNano": nanos(self.start),
-            "endTimeUnixNano": nanos(self.end.max(self.start)),
-            "attributes": attributes,
-            "status": match &self.error { Some(error) => json!({ "code": 2, "message": error }), None => json!({}) },
-        });
-        if let Some(parent) = &self.parent {
-            span["parentSpanId"] = hex(parent).into();
-        }
-        span
-    }
-}
-
-impl Attribute {
-    fn to_json(&self) -> Value {
-        match self {
-            Self::Text(text) => json!({ "stringValue": text }),
-            Self::Int(number) => json!({ "intValue": number.to_string() }),
-            Self::Float(number) => json!({ "doubleValue": number }),
-            Self::Flag(flag) => json!({ "boolValue": flag }),
-        }
-    }
-}
+pub(super) struct Attribute(Value);
 
 impl From<&str> for Attribute {
     fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+        Self(Value::StringValue(text.to_owned()))
     }
 }
 
 impl From<String> for Attribute {
     fn from(text: String) -> Self {
-        Self::Text(text)
+        Self(Value::StringValue(text))
+    }
+}
+
+impl From<i64> for Attribute {
+    fn from(number: i64) -> Self {
+        Self(Value::IntValue(number))
     }
 }
 
 impl From<u64> for Attribute {
     fn from(number: u64) -> Self {
-        Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
+        i64::try_from(number).unwrap_or(i64::MAX).into()
+    }
+}
+
+impl From<f64> for Attribute {
+    fn from(number: f64) -> Self {
+        Self(Value::DoubleValue(number))
+    }
+}
+
+impl From<bool> for Attribute {
+    fn from(flag: bool) -> Self {
+        Self(Value::BoolValue(flag))
+    }
+}
+
+fn attribute(name: &str, value: impl Into<Attribute>) -> KeyValue {
+    let value = Some(AnyValue { value: Some(value.into().0) });
+    KeyValue { key: name.to_owned(), value, ..KeyValue::default() }
+}
+
+/// Adds an attribute if there is a value.
+pub(super) fn annotate(span: &mut Span, name: &'static str, value: impl Into<Option<Attribute>>) {
+    if let Some(value) = value.into() {
+        span.attributes.push(attribute(name, value));
     }
 }
 
@@ -114,31 +65,23 @@ impl From<u64> for Attribute {
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
 
 /// A request to a receiver: spans of one resource, which is this product.
-#[must_use]
-pub fn request(spans: &[Span], mode: &str) -> Value {
-    let text = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
+pub(super) fn request(spans: Vec<Span>, mode: &str) -> ExportTraceServiceRequest {
     let version = env!("CARGO_PKG_VERSION");
-    json!({
-        "resourceSpans": [{
-            "resource": { "attributes": [
-                text("service.name", "papertape"),
-                text("service.version", version),
-                text("deployment.environment.name", mode),
-            ] },
-            "scopeSpans": [{
-                "scope": { "name": "papertape.record", "version": version },
-                "spans": spans.iter().map(Span::to_json).collect::<Vec<_>>(),
-                "schemaUrl": SCHEMA,
-            }],
-            "schemaUrl": SCHEMA,
+    let attributes = vec![
+        attribute("service.name", "papertape"),
+        attribute("service.version", version),
+        attribute("deployment.environment.name", mode),
+    ];
+    let scope = InstrumentationScope {
+        name: "papertape.record".to_owned(),
+        version: version.to_owned(),
+        ..InstrumentationScope::default()
+    };
+    ExportTraceServiceRequest {
+        resource_spans: vec![ResourceSpans {
+            resource: Some(Resource { attributes, ..Resource::default() }),
+            scope_spans: vec![ScopeSpans { scope: Some(scope), spans, schema_url: SCHEMA.to_owned() }],
+            schema_url: SCHEMA.to_owned(),
         }],
-    })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn nanos(at: Timestamp) -> String {
-    at.as_nanosecond().max(0).to_string()
+    }
 }
