@@ -21,7 +21,7 @@ const MAX_RETRIES: u32 = 1_000_000;
     )
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
-    let text = app.telemetry.render(&app).await.map_err(ApiError::Internal)?;
+    let text = app.telemetry().await.map_err(ApiError::Internal)?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 

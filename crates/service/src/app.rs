@@ -1,29 +1,22 @@
 //! The composed product: its database, models, datasets and workers.
 
 use crate::access::Authenticator;
-use crate::assistant::{self, DeltaBus};
-use crate::config::{Config, Mode, prompt_overrides};
-use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
-use crate::integrations::{ConnectTools, Integrations, Telemetry};
-use crate::secrets;
+use crate::config::{Config, Mode};
+use crate::deltas::DeltaBus;
+use crate::embeddings::{Embeddings, VectorIndex};
+use crate::integrations::{ConnectTools, ProcessState, Telemetry};
 use crate::streams::Streams;
 use crate::trigger::Request;
 use crate::view::ResultCache;
 use anyhow::{Context as _, Result};
-use papertape_agents::prompt::PromptSet;
-use papertape_core::id::ContentHash;
-use papertape_core::market::Dataset;
 use papertape_llm::Gateway;
 use papertape_market::Catalogue;
-use papertape_runtime::clock::SystemClock;
-use papertape_runtime::services::{Datasets, Services};
-use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_runtime::services::Services;
+use papertape_runtime::worker::Worker;
 use papertape_store::{DatabaseTarget, PortableFiles, Projector, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// The composed application.
 #[derive(Clone)]
@@ -49,7 +42,7 @@ pub struct App {
     /// Deltas of answers that are being written in this process.
     pub words: Arc<DeltaBus>,
     /// Updates the plans' portable files, in a process that writes.
-    projector: Option<Arc<Projector>>,
+    pub(crate) projector: Option<Arc<Projector>>,
     /// Authenticates callers of the server.
     pub doorkeeper: Arc<Authenticator>,
     /// The process's telemetry.
@@ -74,105 +67,6 @@ pub enum Access {
 }
 
 impl App {
-    /// Opens everything. Creates the data directory if it is missing.
-    ///
-    /// # Errors
-    /// A directory, database, prompt, price or key that cannot be used, with what to do about it.
-    pub async fn open(config: Config, access: Access, integrations: Integrations) -> Result<Self> {
-        let target = target(&config);
-        if access != Access::Read {
-            make_data_dir(&config.data_dir)?;
-        }
-        let wipe = access == Access::Start && !config.preserve_dev_data;
-        let store = match (access, config.mode) {
-            (Access::Read, _) => Store::open_read_only(target).await,
-            (_, Mode::Prod) => Store::open(target).await,
-            (_, Mode::Dev) => Store::open_dev(target, wipe).await,
-        };
-        let store = store.context("the record cannot be opened")?;
-        if access != Access::Read {
-            // The work of a process that died can be resumed at once.
-            store.end_leases().await.context("the record cannot be written")?;
-        }
-        Self::compose(config, store, integrations)
-    }
-
-    /// Composes the application around a store.
-    ///
-    /// # Errors
-    /// As [`App::open`].
-    pub fn compose(config: Config, store: Store, integrations: Integrations) -> Result<Self> {
-        let catalogue = Catalogue::at(config.datasets_dir());
-        Self::build_with(config, store, catalogue, integrations)
-    }
-
-    /// As [`Self::compose`], with these datasets.
-    ///
-    /// # Errors
-    /// As [`Self::compose`].
-    pub fn build_with(
-        config: Config,
-        store: Store,
-        catalogue: Catalogue,
-        integrations: Integrations,
-    ) -> Result<Self> {
-        let Integrations { tools, telemetry, simulation } = integrations;
-        let env = |name: &str| std::env::var(name).ok();
-        let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
-        let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
-        let (overrides, of_assistant) = assistant::split_overrides(overrides);
-        let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
-        let place = place.unwrap_or_else(|| "prompts".to_owned());
-        let prompts = PromptSet::with_overrides(overrides).with_context(|| place.clone())?;
-        let redactor = secrets::redactor(&config, &gateway, &env)?;
-        let catalogue = Arc::new(catalogue);
-        let model_dir = embeddings::house::dir(&config.data_dir);
-        let embeddings = Arc::new(Embeddings::new(Arc::clone(&gateway), model_dir));
-        let services = Services {
-            record: Arc::clone(&telemetry).record(Arc::new(store.clone())),
-            queue: Arc::new(store.clone()),
-            actions: Arc::clone(&telemetry).actions(Arc::new(store.clone())),
-            models: Arc::clone(&telemetry).models(Arc::clone(&gateway) as _),
-            tools: Arc::new(OutsideTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),
-            clock: Arc::new(SystemClock),
-            datasets: Arc::new(Opened(Arc::clone(&catalogue))),
-            prompts: Arc::new(prompts),
-            redactor: Arc::new(redactor),
-            assistant: None,
-            calls: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
-            alone: Arc::new(Semaphore::new(1)),
-        };
-        let options = WorkerOptions {
-            owner: format!("{}-{}", std::process::id(), uuid::Uuid::new_v4()),
-            lease_for: Duration::from_secs(config.worker.lease_secs.max(3)),
-            poll_every: Duration::from_millis(config.worker.poll_ms.max(10)),
-            parallel_jobs: config.worker.parallel_jobs,
-            max_crashes_per_step: config.worker.max_crashes_per_step,
-        };
-        let worker = Worker::new(services.clone(), options);
-        let vectors = Arc::default();
-        let doorkeeper = Arc::new(Authenticator::new(&config.auth));
-        let app = Self {
-            config: Arc::new(config),
-            store,
-            services,
-            catalogue,
-            gateway,
-            embeddings,
-            vectors,
-            worker,
-            streams: Arc::default(),
-            words: Arc::default(),
-            projector: None,
-            doorkeeper,
-            telemetry,
-            tools,
-            simulation,
-            results: Arc::default(),
-        };
-        assistant::with_assistant(app, &of_assistant)
-    }
-
     /// The portable files of this database's plans.
     #[must_use]
     pub fn portable_files(&self) -> PortableFiles {
@@ -198,6 +92,20 @@ impl App {
         if let Some(projector) = &self.projector {
             projector.flush().await;
         }
+    }
+
+    /// The process's telemetry in Prometheus's text format.
+    ///
+    /// # Errors
+    /// A database that cannot be read.
+    pub async fn telemetry(&self) -> Result<String> {
+        let process = ProcessState {
+            store: &self.store,
+            config: &self.config,
+            open_streams: self.streams.count() as u64,
+            broken_streams: self.streams.broken(),
+        };
+        self.telemetry.render(process).await
     }
 
     /// Notifies this process's worker that there may be a job.
@@ -235,13 +143,4 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
-}
-
-/// The catalogue as the runtime sees it.
-struct Opened(Arc<Catalogue>);
-
-impl Datasets for Opened {
-    fn open(&self, hash: ContentHash) -> Result<Arc<Dataset>, String> {
-        self.0.open(&hash.to_hex()).map_err(|error| error.to_string())
-    }
 }

@@ -7,6 +7,7 @@ pub mod keys;
 mod load;
 mod mask;
 mod otlp;
+mod prompts;
 mod server;
 mod settings;
 
@@ -29,8 +30,12 @@ pub use auth::{AccessToken, AuthConfig};
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
 pub use otlp::OtlpConfig;
+pub use prompts::{PromptOverrides, split_overrides};
 pub use server::ServerConfig;
 pub use settings::{ChatSettings, JobsSettings, Settings};
+
+/// The maximum number of agents per job.
+pub const MAX_AGENTS: usize = 64;
 
 /// Every key, with its default. `docs/configuration.md` explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
 //! What other systems add to the product. The binary provides it, so that this crate knows none of them.
 
-use crate::app::App;
-use crate::config::ToolServer;
+use crate::config::{Config, ToolServer};
 use crate::trigger::Request;
 use anyhow::Result;
 use papertape_core::ports::{ActionLog, BoxFuture, ModelClient, RecordStore, ToolClient};
+use papertape_store::Store;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Connects to tool servers by name; a connection is opened on first use.
 pub type ConnectTools = fn(BTreeMap<String, ToolServer>) -> Arc<dyn ToolClient>;
 
-/// What the binary passes to [`App::open`].
+/// What the binary passes to `App::open`.
 #[derive(Clone)]
 pub struct Integrations {
     /// External tools.
@@ -21,6 +21,19 @@ pub struct Integrations {
     pub telemetry: Arc<dyn Telemetry>,
     /// Reads a simulation request as the API takes it.
     pub simulation: fn(&Value) -> Result<Request, String>,
+}
+
+/// What telemetry reads besides its own counters.
+#[derive(Clone, Copy)]
+pub struct ProcessState<'a> {
+    /// The database.
+    pub store: &'a Store,
+    /// The configuration.
+    pub config: &'a Config,
+    /// Streams of jobs that are open.
+    pub open_streams: u64,
+    /// Streams that their client left before their end.
+    pub broken_streams: u64,
 }
 
 /// Counts what passes through the ports, and renders the counts together with the database's totals.
@@ -41,5 +54,5 @@ pub trait Telemetry: Send + Sync {
     ///
     /// # Errors
     /// A database that cannot be read.
-    fn render<'a>(&'a self, app: &'a App) -> BoxFuture<'a, Result<String>>;
+    fn render<'a>(&'a self, process: ProcessState<'a>) -> BoxFuture<'a, Result<String>>;
 }

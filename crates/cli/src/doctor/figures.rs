@@ -49,5 +49,5 @@ async fn of_record(common: &Common, config: &Config) -> Option<String> {
         return None;
     }
     let app = App::open(config.clone(), Access::Read, common.product.integrations()).await.ok()?;
-    app.telemetry.render(&app).await.ok()
+    app.telemetry().await.ok()
 }

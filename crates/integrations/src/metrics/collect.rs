@@ -4,8 +4,8 @@ use super::Metrics;
 use super::models::ModelFigures;
 use super::prometheus::{Family, MetricType};
 use anyhow::Result;
-use papertape_service::app::App;
 use papertape_service::config::{Config, Mode};
+use papertape_service::integrations::ProcessState;
 use papertape_store::Figures;
 use rust_decimal::prelude::ToPrimitive as _;
 use std::path::Path;
@@ -21,27 +21,27 @@ const PLANS: &str = "plans";
 ///
 /// # Errors
 /// A database that cannot be read.
-pub(super) async fn collect(metrics: &Metrics, app: &App) -> Result<Vec<Family>> {
-    let figures = figures(metrics, app).await?;
-    let mut families = process(metrics, app);
+pub(super) async fn collect(metrics: &Metrics, state: ProcessState<'_>) -> Result<Vec<Family>> {
+    let figures = figures(metrics, state).await?;
+    let mut families = process(metrics, state);
     families.extend(record(&figures));
-    families.push(sizes(&app.config, &figures));
+    families.push(sizes(state.config, &figures));
     Ok(families)
 }
 
-async fn figures(metrics: &Metrics, app: &App) -> Result<Figures> {
+async fn figures(metrics: &Metrics, state: ProcessState<'_>) -> Result<Figures> {
     let known = metrics.figures().as_ref().filter(|(at, _)| at.elapsed() < GOOD_FOR).cloned();
     if let Some((_, figures)) = known {
         return Ok(figures);
     }
-    let figures = app.store.figures().await?;
+    let figures = state.store.figures().await?;
     *metrics.figures() = Some((Instant::now(), figures.clone()));
     Ok(figures)
 }
 
 /// The counters of this process.
-fn process(metrics: &Metrics, app: &App) -> Vec<Family> {
-    let (version, mode) = (env!("CARGO_PKG_VERSION"), app.config.mode.as_str());
+fn process(metrics: &Metrics, state: ProcessState<'_>) -> Vec<Family> {
+    let (version, mode) = (env!("CARGO_PKG_VERSION"), state.config.mode.as_str());
     let one = |name, kind, help, value: u64| Family::new(name, kind, help).with(&[], value as f64);
     let mut families = vec![
         Family::new("papertape_info", MetricType::GAUGE, "Always 1; its labels say what runs.")
@@ -56,13 +56,13 @@ fn process(metrics: &Metrics, app: &App) -> Vec<Family> {
             "papertape_streams_open",
             MetricType::GAUGE,
             "Streams of jobs that are open.",
-            app.streams.count() as u64,
+            state.open_streams,
         ),
         one(
             "papertape_streams_broken_total",
             MetricType::COUNTER,
             "Streams that their client left before their end.",
-            app.streams.broken(),
+            state.broken_streams,
         ),
         one(
             "papertape_client_retries_total",

@@ -20,8 +20,7 @@ use anyhow::Result;
 use futures::FutureExt as _;
 use models::ModelFigures;
 use papertape_core::ports::{ActionLog, BoxFuture, ModelClient, RecordStore};
-use papertape_service::app::App;
-use papertape_service::integrations::Telemetry;
+use papertape_service::integrations::{ProcessState, Telemetry};
 use papertape_store::Figures;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,8 +86,8 @@ impl Telemetry for Metrics {
         self.client_retries.one_more();
     }
 
-    fn render<'a>(&'a self, app: &'a App) -> BoxFuture<'a, Result<String>> {
-        async move { render(collect(self, app).await?) }.boxed()
+    fn render<'a>(&'a self, process: ProcessState<'a>) -> BoxFuture<'a, Result<String>> {
+        async move { render(collect(self, process).await?) }.boxed()
     }
 }
 

@@ -7,36 +7,25 @@ mod post_message;
 mod runs;
 mod search;
 mod start;
-mod words;
 
 pub use post_message::{MAX_MESSAGE_CHARS, NewMessage, PostMessageError, post_message};
 pub use start::{decompose, execute};
-pub use words::{DeltaBus, DeltaReceiver};
 
 use crate::app::App;
-use crate::config::Mode;
+use crate::config::{Mode, PromptOverrides};
 use anyhow::{Context as _, Result};
 use papertape_assistant::conversation::Speaker;
-use papertape_assistant::prompt::{FOLDER, Prompts};
+use papertape_assistant::prompt::Prompts;
 use papertape_assistant::settings::Settings;
 use papertape_core::action::Language;
 use papertape_core::message::Sampling;
 use papertape_core::ports::ModelClient as _;
 use papertape_runtime::assistant_job::{Assistant, AssistantConfig};
 use papertape_runtime::budget::Budget;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Replaced prompts by name.
-pub(crate) type Overrides = BTreeMap<String, String>;
-
-/// Splits replaced prompts into those of agents, which come first, and those of the assistant.
-pub(crate) fn split_overrides(overrides: Overrides) -> (Overrides, Overrides) {
-    overrides.into_iter().partition(|(name, _)| !name.starts_with(FOLDER))
-}
-
 /// The application, with workers that can also run the assistant's jobs.
-pub(crate) fn with_assistant(mut app: App, overrides: &Overrides) -> Result<App> {
+pub(crate) fn with_assistant(mut app: App, overrides: &PromptOverrides) -> Result<App> {
     let store = Arc::new(app.store.clone());
     let assistant = Assistant {
         plans: Arc::clone(&store) as _,

@@ -1,8 +1,7 @@
 //! Checks of what a simulation needs: data, models, prompts, tools.
 
 use super::Finding;
-use crate::assistant;
-use crate::config::{Config, prompt_overrides};
+use crate::config::{Config, prompt_overrides, split_overrides};
 use crate::integrations::ConnectTools;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
@@ -51,7 +50,7 @@ pub(super) fn prompts(config: &Config) -> Finding {
         None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
         Some(dir) => prompt_overrides(dir).and_then(|own| {
             let text = format!("{} own in {}", own.len(), dir.display());
-            let (own, of_assistant) = assistant::split_overrides(own);
+            let (own, of_assistant) = split_overrides(own);
             let wrong = |error: PromptError| anyhow::anyhow!("in {}: {error}", dir.display());
             AssistantPrompts::with_overrides(&of_assistant).map_err(wrong)?;
             Ok((PromptSet::with_overrides(own).map_err(wrong)?, text))

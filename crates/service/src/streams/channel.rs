@@ -8,7 +8,7 @@
 use super::Streams;
 use super::ring::{Chunk, Delivery, Phase, Ring};
 use crate::app::App;
-use crate::assistant::DeltaReceiver;
+use crate::deltas::DeltaReceiver;
 use crate::view::StreamedJob;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Clock};

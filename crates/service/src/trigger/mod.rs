@@ -29,9 +29,6 @@ use papertape_runtime::worker::SIMULATE;
 use plan::plan;
 use rust_decimal::Decimal;
 
-/// The maximum number of agents per job.
-pub const MAX_AGENTS: usize = 64;
-
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {

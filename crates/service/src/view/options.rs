@@ -190,7 +190,7 @@ pub fn options(app: &App) -> Result<OptionsResponse, ViewError> {
         memory: vec!["all", "rounds+open", "rounds", "off"],
         languages: vec!["en", "zh"],
         tools: tools.map(|(name, _)| name.clone()).collect(),
-        most_agents: crate::trigger::MAX_AGENTS,
+        most_agents: crate::config::MAX_AGENTS,
         most_rounds: papertape_agents::desk::config::MAX_ROUNDS,
         defaults: DefaultsOption {
             dataset: defaults.dataset.clone(),

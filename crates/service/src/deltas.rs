@@ -13,7 +13,7 @@ const BEHIND: usize = 256;
 pub struct DeltaBus(broadcast::Sender<(JobId, String)>);
 
 /// Receives deltas.
-pub type DeltaReceiver = broadcast::Receiver<(JobId, String)>;
+pub(crate) type DeltaReceiver = broadcast::Receiver<(JobId, String)>;
 
 impl Default for DeltaBus {
     fn default() -> Self {
