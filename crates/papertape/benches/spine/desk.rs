@@ -7,7 +7,7 @@ use papertape::trigger::Request;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::AgentName;
 use papertape_core::time::Date;
-use papertape_llm::house;
+use papertape_house as house;
 use papertape_testkit::bench::server::{Roles, ServerProcess};
 use papertape_testkit::bench::{
     BenchTarget, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, percentile, reset_peak,
