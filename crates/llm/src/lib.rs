@@ -7,6 +7,7 @@
 //! Error text from a provider never leaves this crate: it may contain payloads, and URLs may contain keys.
 //! The message of a failure is ours, with at most the status and the provider's error code.
 
+pub mod bounds;
 mod config;
 mod failure;
 mod gateway;

@@ -3,7 +3,7 @@
 use super::bounded::{MAX_MESSAGE_BYTES, TOO_LARGE, check};
 use super::connection::Ending;
 use crate::config::ToolServer;
-use papertape_llm::wire::bounds::Shape;
+use papertape_llm::bounds::Shape;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;

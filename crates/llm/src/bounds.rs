@@ -163,6 +163,13 @@ pub(crate) fn entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -
     from.deserialize_any(List { most: MAX_ENTRIES, mark: TOO_MANY[1].0, of: PhantomData })
 }
 
+/// Like [`entries`], to tell a missing list from an empty one.
+pub(crate) fn some_entries<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    entries(from).map(Some)
+}
+
 struct List<T> {
     most: usize,
     mark: &'static str,
