@@ -1,26 +1,13 @@
 //! A solo agent's trading day as seen in the conversation: the question, the calls made since, and the tools'
 //! results.
 
+use super::language::Language;
 use super::number;
 use papertape_core::message::{Message, ModelRequest};
 use papertape_core::time::parse_date;
 use rust_decimal::Decimal;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// The language of the user's messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    English,
-    Chinese,
-}
-
-impl Language {
-    pub(super) fn of(text: &str) -> Self {
-        let chinese = text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
-        if chinese { Self::Chinese } else { Self::English }
-    }
-}
 
 /// A tool call and its result.
 #[derive(Debug)]

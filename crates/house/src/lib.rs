@@ -14,6 +14,7 @@ mod assistant;
 mod day;
 mod desk;
 mod indicators;
+mod language;
 mod market;
 mod memory;
 mod number;
@@ -23,7 +24,7 @@ mod solo;
 mod strategy;
 mod summary;
 
-use papertape_core::message::{FinishReason, ModelReply, ModelRequest, ToolCall, Usage};
+use papertape_core::message::{FinishReason, Message, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage};
 use papertape_core::ports::{BuiltInModels, ModelResponse};
 use serde_json::Value;
 use strategy::Strategy;
@@ -135,27 +136,18 @@ impl Draft {
 
 fn usage(request: &ModelRequest, reply: &ModelReply) -> Usage {
     let tokens = |characters: usize| u64::try_from(characters.div_ceil(4)).unwrap_or(u64::MAX);
-    let call = |call: &ToolCall| call.name.chars().count() + call.arguments.to_string().chars().count();
-    let message = |message: &papertape_core::message::Message| {
-        let calls = match message {
-            papertape_core::message::Message::Assistant { tool_calls, .. } => {
-                tool_calls.iter().map(call).sum()
-            }
-            _ => 0,
-        };
-        message.content().chars().count() + calls
+    let characters = |texts: &[&str]| texts.iter().map(|text| text.chars().count()).sum::<usize>();
+    let calls = |calls: &[ToolCall]| -> usize {
+        calls.iter().map(|call| characters(&[&call.name, &call.arguments.to_string()])).sum()
     };
-    let tools: usize = request
-        .tools
-        .iter()
-        .map(|tool| {
-            tool.name.chars().count()
-                + tool.description.chars().count()
-                + tool.parameters.to_string().chars().count()
-        })
-        .sum();
-    let instructions = request.instructions.as_deref().unwrap_or_default().chars().count();
-    let read = instructions + tools + request.messages.iter().map(message).sum::<usize>();
-    let written = reply.text.chars().count() + reply.tool_calls.iter().map(call).sum::<usize>();
+    let message = |message: &Message| {
+        let made = if let Message::Assistant { tool_calls, .. } = message { calls(tool_calls) } else { 0 };
+        characters(&[message.content()]) + made
+    };
+    let tool = |tool: &ToolSpec| characters(&[&tool.name, &tool.description, &tool.parameters.to_string()]);
+    let read = characters(&[request.instructions.as_deref().unwrap_or_default()])
+        + request.tools.iter().map(tool).sum::<usize>()
+        + request.messages.iter().map(message).sum::<usize>();
+    let written = characters(&[&reply.text]) + calls(&reply.tool_calls);
     Usage { input_tokens: tokens(read), cached_tokens: 0, output_tokens: tokens(written) }
 }

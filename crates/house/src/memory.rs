@@ -1,6 +1,6 @@
 //! Memories: a round's four parts and a reflection on a closed trade, both derived only from the prompt.
 
-use super::day::Language;
+use super::language::Language;
 use super::strategy::Strategy;
 use super::{Draft, number, summary};
 use papertape_core::message::{Message, ModelRequest};

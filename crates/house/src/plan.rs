@@ -2,9 +2,8 @@
 
 use super::day::{Holding, Portfolio, ToolExchange, Transcript, is_opening};
 use super::market::Market;
-use super::number;
 use super::strategy::{IndicatorValues, Reason, Signal, Strategy};
-use super::{indicators, phrases};
+use super::{indicators, number};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -166,12 +165,10 @@ impl Plan {
     }
 
     /// The order as a tool call, with its reason in words.
-    pub(super) fn call(&self, order: &Order, day: &Transcript<'_>) -> (&'static str, Value) {
+    pub(super) fn call(&self, order: &Order, reason: &str) -> (&'static str, Value) {
         let mut arguments = json!({ "symbol": order.symbol, "quantity": number::write(order.quantity) });
         self.bind(order, &mut arguments);
-        if let Some(opinion) = self.opinion(&order.symbol) {
-            arguments["reason"] = Value::String(phrases::reason(day.language, opinion));
-        }
+        arguments["reason"] = reason.into();
         (order.tool, arguments)
     }
 

@@ -20,17 +20,15 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
     let may_call = request.tool_choice != ToolChoice::None;
     let offered = |tool: &str| may_call && request.tools.iter().any(|spec| spec.name == tool);
     let portfolio = match day.portfolio() {
-        Some(Ok(portfolio)) => portfolio,
-        Some(Err(why)) => return Some(Draft::text(phrases::blind(&day, &request.model, &why))),
         None if offered("get_portfolio") => {
-            return Some(Draft {
-                text: phrases::portfolio_first(day.language),
-                calls: vec![("get_portfolio", json!({}))],
-            });
+            let text = phrases::portfolio_first(day.language);
+            return Some(Draft { text, calls: vec![("get_portfolio", json!({}))] });
         }
-        None => {
-            return Some(Draft::text(phrases::blind(&day, &request.model, phrases::no_tool(day.language))));
-        }
+        found => found.unwrap_or_else(|| Err(phrases::no_tool(day.language))),
+    };
+    let portfolio = match portfolio {
+        Ok(portfolio) => portfolio,
+        Err(why) => return Some(Draft::text(phrases::blind(&day, &request.model, &why))),
     };
     let facts = request_facts(&day, strategy, &offered);
     if !facts.is_empty() {
@@ -41,10 +39,8 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
         return Some(Draft { text: phrases::compute(day.language), calls: bars });
     }
     let plan = Plan::new(strategy, Market::read(&request.tools), &day, &portfolio);
-    Some(
-        trade(&day, &plan, &offered)
-            .unwrap_or_else(|| Draft::text(phrases::account(&day, &plan, strategy, &request.model))),
-    )
+    let summary = || Draft::text(phrases::account(&day, &plan, strategy, &request.model));
+    Some(trade(&day, &plan, &offered).unwrap_or_else(summary))
 }
 
 fn request_facts(
@@ -84,33 +80,23 @@ fn request_bars(
 
 /// The next orders, if any are left.
 fn trade(day: &Transcript<'_>, plan: &Plan, offered: &dyn Fn(&str) -> bool) -> Option<Draft> {
-    let has_opened = day.exchanges.iter().any(|exchange| is_opening(exchange.tool));
-    let sales: Vec<&Order> = plan
-        .sales
-        .iter()
-        .filter(|order| offered(order.tool) && attempts(day, order.tool, &order.symbol).is_empty())
-        .collect();
-    if !sales.is_empty() && !has_opened {
-        return Some(give(day, plan, phrases::selling(day.language), &sales));
-    }
-    let again = again(day, plan, &["sell", "cover"], offered);
-    if !again.is_empty() && !has_opened {
-        return Some(give(day, plan, phrases::smaller(day.language), &again.iter().collect::<Vec<_>>()));
-    }
-    if !has_opened {
-        let purchases = plan.purchases(day.cash_now());
-        let purchases: Vec<&Order> = purchases.iter().filter(|order| offered(order.tool)).collect();
-        if !purchases.is_empty() {
-            return Some(give(day, plan, phrases::buying(day.language, &plan.market), &purchases));
+    let is_new = |order: &Order| attempts(day, order.tool, &order.symbol).is_empty();
+    if !day.exchanges.iter().any(|exchange| is_opening(exchange.tool)) {
+        let sales = plan.sales.iter().filter(|order| offered(order.tool) && is_new(order)).cloned();
+        let smaller_sales = || retries(day, plan, &["sell", "cover"], offered);
+        let purchases = || plan.purchases(day.cash_now()).into_iter().filter(|order| offered(order.tool));
+        let next = place(day, plan, phrases::selling(day.language), sales.collect())
+            .or_else(|| place(day, plan, phrases::smaller(day.language), smaller_sales()))
+            .or_else(|| place(day, plan, phrases::buying(day.language, &plan.market), purchases().collect()));
+        if next.is_some() {
+            return next;
         }
     }
-    let again = self::again(day, plan, &["buy", "short"], offered);
-    (!again.is_empty())
-        .then(|| give(day, plan, phrases::smaller(day.language), &again.iter().collect::<Vec<_>>()))
+    place(day, plan, phrases::smaller(day.language), retries(day, plan, &["buy", "short"], offered))
 }
 
 /// Orders that were rejected for their size and have not been retried with a smaller one.
-fn again(
+fn retries(
     day: &Transcript<'_>,
     plan: &Plan,
     tools: &[&'static str],
@@ -136,8 +122,15 @@ fn attempts<'d, 'a>(day: &'d Transcript<'a>, tool: &str, symbol: &str) -> Vec<&'
         .collect()
 }
 
-fn give(day: &Transcript<'_>, plan: &Plan, lead: String, orders: &[&Order]) -> Draft {
-    let lines = orders.iter().map(|order| phrases::order(day.language, plan, order));
-    let text = std::iter::once(lead).chain(lines).collect::<Vec<_>>().join("\n");
-    Draft { text, calls: orders.iter().map(|order| plan.call(order, day)).collect() }
+/// The orders as calls, each with its reason; `None` when there are none.
+fn place(day: &Transcript<'_>, plan: &Plan, lead: String, orders: Vec<Order>) -> Option<Draft> {
+    let mut draft = Draft { text: lead, calls: Vec::new() };
+    for order in orders {
+        let reason = plan.opinion(&order.symbol).map(|opinion| phrases::reason(day.language, opinion));
+        let reason = reason.unwrap_or_default();
+        draft.text.push('\n');
+        draft.text += &phrases::order(day.language, order.tool, order.quantity, &order.symbol, &reason);
+        draft.calls.push(plan.call(&order, &reason));
+    }
+    (!draft.calls.is_empty()).then_some(draft)
 }

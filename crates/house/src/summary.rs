@@ -9,52 +9,13 @@ const PROMPT: &str = "Summarize the following trading decision in 1-2 sentences"
 /// Maximum length of a summary in characters, unless its only sentence is longer.
 const LONGEST: usize = 400;
 
-/// Words that indicate an action, in lower case.
-const ACTIONS: [&str; 20] = [
-    "bought",
-    "sold",
-    "buy",
-    "sell",
-    "short",
-    "cover",
-    "hold",
-    "stay out",
-    "trim",
-    "close",
-    "reduce",
-    "refused",
-    "买入",
-    "卖出",
-    "卖空",
-    "平仓",
-    "持有",
-    "加仓",
-    "减仓",
-    "不参与",
-];
+/// Words that indicate an action, in lower case, separated by bars.
+const ACTIONS: &str = "bought|sold|buy|sell|short|cover|hold|stay out|trim|close|reduce|refused|\
+    买入|卖出|卖空|平仓|持有|加仓|减仓|不参与";
 
-/// Words that indicate a reason, in lower case.
-const REASONS: [&str; 19] = [
-    "because",
-    "since",
-    "due to",
-    "trend",
-    "rsi",
-    "average",
-    "macd",
-    "overbought",
-    "oversold",
-    "above",
-    "below",
-    "earnings",
-    "risk",
-    "因为",
-    "由于",
-    "趋势",
-    "均线",
-    "超买",
-    "超卖",
-];
+/// Words that indicate a reason, in lower case, separated by bars.
+const REASONS: &str = "because|since|due to|trend|rsi|average|macd|overbought|oversold|above|below|earnings|risk|\
+    因为|由于|趋势|均线|超买|超卖";
 
 /// The requested summary; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
@@ -108,8 +69,8 @@ pub(super) fn summarise(text: &str) -> String {
 /// Two points for an action, one for a reason, each counted once, and one more for both; zero with neither.
 fn score(sentence: &str) -> usize {
     let lower = sentence.to_lowercase();
-    let acts = ACTIONS.iter().any(|word| lower.contains(word));
-    let reasons = REASONS.iter().any(|word| lower.contains(word));
+    let has = |words: &str| words.split('|').any(|word| lower.contains(word));
+    let (acts, reasons) = (has(ACTIONS), has(REASONS));
     usize::from(acts) * 2 + usize::from(reasons) + usize::from(acts && reasons)
 }
 

@@ -10,7 +10,7 @@ mod tokens;
 mod turn;
 
 use super::Draft;
-use super::day::Language;
+use super::language::Language;
 use super::phrases::label;
 use papertape_core::message::{Message, ModelRequest};
 use papertape_core::prompt::Templates;

@@ -6,7 +6,7 @@ use super::figures::Figures;
 use super::materials::tool_answer;
 use super::text;
 use super::view::{is_blind, view};
-use crate::day::Language;
+use crate::language::Language;
 use crate::{Draft, indicators, number, phrases};
 use papertape_core::message::{Message, ToolChoice};
 use papertape_core::time::parse_date;

@@ -5,7 +5,7 @@
 use super::figures::Figures;
 use super::view::{Rating, is_blind, view};
 use super::{RoleRequest, risk, text};
-use crate::day::Language;
+use crate::language::Language;
 use crate::strategy::Strategy;
 use crate::{Draft, number, phrases};
 use rust_decimal::Decimal;
@@ -66,52 +66,37 @@ pub(super) fn proposal(asked: &RoleRequest<'_>) -> Draft {
     let rating = stated(task.fence("Research plan"), &["**Recommendation**", "**建议**"]);
     let (price, held) = (task.price(), task.held());
     let cap = task.cap().unwrap_or(CAP);
+    let hold = |english, chinese| ("Hold", asked.say(english, chinese));
+    let trade = |action, rating: Rating| {
+        let (english, chinese) = (rating.as_str(), rating.chinese());
+        (action, asked.say(format!("the plan says {english}"), format!("计划建议{chinese}")))
+    };
     let (action, why) = match (rating, price) {
-        (None, _) => (
-            "Hold",
-            asked.say(
-                "there is no plan with a rating, so I propose no trade",
-                "没有带评级的计划，因此不提出交易",
-            ),
-        ),
-        (_, None) => ("Hold", asked.say("there is no price today", "今天没有价格")),
-        _ if task.waits() => ("Hold", asked.say("an order of it waits already", "已有订单等待成交")),
+        (None, _) => {
+            hold("there is no plan with a rating, so I propose no trade", "没有带评级的计划，因此不提出交易")
+        }
+        (_, None) => hold("there is no price today", "今天没有价格"),
+        _ if task.waits() => hold("an order of it waits already", "已有订单等待成交"),
         (Some(rating), Some(price)) => match rating.direction() {
             1 if is_full(asked, held, price, cap) => {
-                ("Hold", asked.say("what the plan wants is held already", "计划所要的仓位已经持有"))
+                hold("what the plan wants is held already", "计划所要的仓位已经持有")
             }
-            1 => (
-                "Buy",
-                asked.say(
-                    format!("the plan says {}", rating.as_str()),
-                    format!("计划建议{}", rating.chinese()),
-                ),
-            ),
-            -1 if held > Decimal::ZERO => (
-                "Sell",
-                asked.say(
-                    format!("the plan says {}", rating.as_str()),
-                    format!("计划建议{}", rating.chinese()),
-                ),
-            ),
-            -1 => ("Hold", asked.say("there is nothing of it to sell", "没有可卖的持仓")),
-            _ => ("Hold", asked.say("the plan leaves the position as it is", "计划保持现有仓位")),
+            1 => trade("Buy", rating),
+            -1 if held > Decimal::ZERO => trade("Sell", rating),
+            -1 => hold("there is nothing of it to sell", "没有可卖的持仓"),
+            _ => hold("the plan leaves the position as it is", "计划保持现有仓位"),
         },
     };
     let (stop, target) = if action == "Buy" { levels(asked, price) } else { (None, None) };
+    let percent = || number::show(share(price, stop, cap) * Decimal::ONE_HUNDRED);
     let sizing = match (action, rating) {
-        ("Buy", _) => {
-            Some(format!("{}% of portfolio", number::show(share(price, stop, cap) * Decimal::ONE_HUNDRED)))
-        }
-        ("Sell", Some(Rating::Underweight)) => Some("50% of the position".to_owned()),
-        ("Sell", _) => Some("100% of the position".to_owned()),
-        _ => None,
+        ("Buy", _) => json!(format!("{}% of portfolio", percent())),
+        ("Sell", Some(Rating::Underweight)) => json!("50% of the position"),
+        ("Sell", _) => json!("100% of the position"),
+        _ => Value::Null,
     };
-    let told = number::show(held);
-    let reasoning = asked.say(
-        format!("{held_is}, and {why}.", held_is = format_args!("I hold {told}")),
-        format!("现持有 {told}，{why}。"),
-    );
+    let held = number::show(held);
+    let reasoning = asked.say(format!("I hold {held}, and {why}."), format!("现持有 {held}，{why}。"));
     let entry = price.filter(|_| action != "Hold");
     let priced = |price: Option<Decimal>| price.map_or(Value::Null, number::write);
     answer(
@@ -123,7 +108,7 @@ pub(super) fn proposal(asked: &RoleRequest<'_>) -> Draft {
             ("stop_loss", "Stop Loss", "止损价", priced(stop)),
             ("take_profit", "Take Profit", "止盈价", priced(target)),
             ("leverage", "Leverage", "杠杆", Value::Null),
-            ("position_sizing", "Position Sizing", "仓位", sizing.map_or(Value::Null, Value::String)),
+            ("position_sizing", "Position Sizing", "仓位", sizing),
         ],
     )
 }
@@ -167,34 +152,28 @@ pub(super) fn decision(asked: &RoleRequest<'_>) -> Draft {
     let proposed = stated(task.fence("Trader proposal"), &["**Action**", "**操作建议**"]);
     let figures = risk::figures(asked);
     let wild = text::daily_move(figures).is_some_and(|share| share >= WILD);
-    let (rating, why) = match (plan, proposed) {
+    let (rating, english, chinese) = match (plan, proposed) {
         (None, _) | (_, None) => (
             Rating::Hold,
-            asked.say(
-                "a plan or a proposal is missing, so the case is untested and nothing is changed",
-                "缺少计划或提案，论证未经检验，因此不作改变",
-            ),
+            "a plan or a proposal is missing, so the case is untested and nothing is changed",
+            "缺少计划或提案，论证未经检验，因此不作改变",
         ),
-        _ if task.price().is_none() => (Rating::Hold, asked.say("there is no price today", "今天没有价格")),
+        _ if task.price().is_none() => (Rating::Hold, "there is no price today", "今天没有价格"),
         (Some(plan), Some(proposed)) if plan.direction() != proposed.direction() => (
             Rating::Hold,
-            asked.say(
-                "the Trader does not propose what the plan says for this account, so nothing is changed",
-                "Trader 未按计划为此账户提出交易，因此不作改变",
-            ),
+            "the Trader does not propose what the plan says for this account, so nothing is changed",
+            "Trader 未按计划为此账户提出交易，因此不作改变",
         ),
         (Some(Rating::Buy), _) if wild => (
             Rating::Overweight,
-            asked.say(
-                "plan and proposal agree; an ordinary day's move is large, so the smaller step is taken",
-                "计划与提案一致；日常波动很大，因此取较小的一步",
-            ),
+            "plan and proposal agree; an ordinary day's move is large, so the smaller step is taken",
+            "计划与提案一致；日常波动很大，因此取较小的一步",
         ),
-        (Some(plan), _) => (
-            plan,
-            asked.say("plan and proposal agree, and the limits allow it", "计划与提案一致，且限制允许"),
-        ),
+        (Some(plan), _) => {
+            (plan, "plan and proposal agree, and the limits allow it", "计划与提案一致，且限制允许")
+        }
     };
+    let why = asked.say(english, chinese);
     let summary = asked.say(format!("{}: {why}.", rating.as_str()), format!("{}：{why}。", rating.chinese()));
     let thesis =
         asked.say("I follow the plan where the account can carry it.", "在账户可承受的范围内遵循计划。");
@@ -207,7 +186,7 @@ pub(super) fn decision(asked: &RoleRequest<'_>) -> Draft {
             ("executive_summary", "Executive Summary", "摘要", json!(summary)),
             ("investment_thesis", "Investment Thesis", "投资逻辑", json!(thesis)),
             ("price_target", "Price Target", "目标价", Value::Null),
-            ("time_horizon", "Time Horizon", "投资期限", horizon.map_or(Value::Null, Value::String)),
+            ("time_horizon", "Time Horizon", "投资期限", json!(horizon)),
         ],
     )
 }

@@ -15,7 +15,7 @@ mod text;
 mod view;
 
 use super::Draft;
-use super::day::Language;
+use super::language::{Language, choose};
 use super::strategy::Strategy;
 use materials::RoleMaterials;
 use papertape_core::message::{Message, ModelRequest};
@@ -98,9 +98,6 @@ impl Role {
 impl RoleRequest<'_> {
     /// One of two texts, by the prompt's language.
     fn say(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
-        match self.language {
-            Language::English => english.into(),
-            Language::Chinese => chinese.into(),
-        }
+        choose(self.language, english, chinese)
     }
 }

@@ -16,24 +16,22 @@ pub(super) enum Rating {
 }
 
 impl Rating {
-    pub(super) const fn as_str(self) -> &'static str {
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Buy => "Buy",
-            Self::Overweight => "Overweight",
-            Self::Hold => "Hold",
-            Self::Underweight => "Underweight",
-            Self::Sell => "Sell",
+            Self::Buy => ("Buy", "买入"),
+            Self::Overweight => ("Overweight", "增持"),
+            Self::Hold => ("Hold", "持有"),
+            Self::Underweight => ("Underweight", "减持"),
+            Self::Sell => ("Sell", "卖出"),
         }
     }
 
+    pub(super) const fn as_str(self) -> &'static str {
+        self.names().0
+    }
+
     pub(super) const fn chinese(self) -> &'static str {
-        match self {
-            Self::Buy => "买入",
-            Self::Overweight => "增持",
-            Self::Hold => "持有",
-            Self::Underweight => "减持",
-            Self::Sell => "卖出",
-        }
+        self.names().1
     }
 
     /// 1 for more, -1 for less.
