@@ -3,7 +3,7 @@
 //! Text from a provider or an HTTP library is never passed on: only the status and the provider's error code,
 //! if it is clearly a code (letters and underscores).
 
-use crate::wire::bounds::{self, Bound};
+use crate::bounds::{self, Bound};
 use jiff::Timestamp;
 use papertape_core::message::{CallFailure, FailureKind, Usage};
 use papertape_core::ports::AttemptFailure;

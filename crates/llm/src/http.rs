@@ -1,6 +1,6 @@
 //! The only HTTP client, and bounded reading of bodies.
 
-use crate::wire::bounds::Bound;
+use crate::bounds::Bound;
 use reqwest::Response;
 use std::time::Duration;
 use tracing::dispatcher::Dispatch;

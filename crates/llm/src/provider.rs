@@ -1,9 +1,9 @@
 //! One provider: sends it a request, for a whole or a streamed response.
 
+use crate::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
 use crate::config::{ConfigError, ProviderConfig, ProviderKind};
 use crate::keys::ApiKey;
 use crate::reply::RawReply;
-use crate::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
 use crate::wire::listing::{self, ModelList};
 use crate::wire::sse::Flow;
 use crate::wire::{self, Protocol, StreamReader, WireError, WireRequest};

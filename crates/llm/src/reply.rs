@@ -3,7 +3,6 @@
 use crate::config::ProviderKind;
 use crate::failure;
 use crate::provider_state::{self, NoteParts};
-use crate::wire::Count;
 use papertape_core::message::{FailureKind, FinishReason, ModelName, ModelReply, ToolCall, Usage};
 use papertape_core::ports::{AttemptFailure, ModelResponse};
 
@@ -93,33 +92,4 @@ impl RawReply {
         let reply = ModelReply { text, reasoning, tool_calls, finish, provider };
         Ok(ModelResponse { reply, usage: self.usage })
     }
-}
-
-/// The usage, if all counts are consistent; otherwise unknown. Reasoning that is reported separately, with no
-/// total, counts as the total.
-pub(crate) fn usage(input: Count, cached: Count, output: Count) -> Option<Usage> {
-    let (input, cached, output) = (input.get().ok()?, cached.get().ok()?, output.get().ok()?);
-    let usage = Usage {
-        input_tokens: input?,
-        cached_tokens: cached.unwrap_or(0),
-        output_tokens: output.unwrap_or(0),
-    };
-    // Every request has tokens, and cached tokens are input tokens.
-    (usage.input_tokens > 0 && usage.cached_tokens <= usage.input_tokens).then_some(usage)
-}
-
-/// Adds token counts that a provider reports separately.
-pub(crate) fn sum(counts: &[Count]) -> Count {
-    let mut total = Count::Absent;
-    for count in counts {
-        total = match (total, *count) {
-            (total, Count::Absent) => total,
-            (Count::Absent, count) => count,
-            (Count::Known(one), Count::Known(other)) if one + other <= crate::wire::MAX_TOKENS => {
-                Count::Known(one + other)
-            }
-            _ => Count::Impossible,
-        };
-    }
-    total
 }

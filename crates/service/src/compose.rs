@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
+use papertape_house::HouseModels;
 use papertape_llm::Gateway;
 use papertape_market::Catalogue;
 use papertape_runtime::clock::SystemClock;
@@ -66,7 +67,7 @@ impl App {
     ) -> Result<Self> {
         let Integrations { tools, telemetry, simulation } = integrations;
         let env = |name: &str| std::env::var(name).ok();
-        let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
+        let gateway = Arc::new(Gateway::new(&config.models, &HouseModels, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
         let (overrides, of_assistant) = split_overrides(overrides);
         let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));

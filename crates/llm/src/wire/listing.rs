@@ -1,6 +1,7 @@
 //! A provider's list of models.
 
-use super::{Protocol, WireError, bounds, parse};
+use super::{Protocol, WireError, parse};
+use crate::bounds;
 use crate::config::ProviderKind;
 use serde::Deserialize;
 

@@ -1,28 +1,24 @@
 //! The providers' wire formats: three protocols, each with a request writer, a reader of whole responses and
 //! a reader of streams. Nothing here uses a socket: bytes go in, our own types come out, and whatever exceeds
 //! a bound ([`bounds`]) or cannot be read is an error.
-//!
-//! The types of each protocol ([`chat`], [`anthropic`], [`gemini`]) can be read and written, so that a server
-//! can use them too.
 
-pub mod anthropic;
-pub mod bounds;
-pub mod chat;
+pub(crate) mod anthropic;
+mod chat;
 mod effort;
-pub mod gemini;
+mod gemini;
 mod lenient;
-pub mod listing;
+pub(crate) mod listing;
 mod schema;
 pub mod sse;
 
-pub use lenient::{Count, MAX_TOKENS};
+pub use lenient::MAX_TOKENS;
 
-pub(crate) use effort::Effort;
+use effort::Effort;
 
+use crate::bounds::{self, Bound, MAX_ARGUMENT_BYTES, Trees};
 use crate::config::ProviderKind;
 use crate::failure;
 use crate::reply::RawReply;
-use bounds::{Bound, MAX_ARGUMENT_BYTES, Trees};
 use papertape_core::message::{FailureKind, Message, ModelRequest, ToolCall};
 use papertape_core::ports::AttemptFailure;
 use serde::de::DeserializeOwned;
@@ -226,10 +222,9 @@ pub fn embedding_request(
     texts: &[String],
 ) -> Result<WireRequest, Box<AttemptFailure>> {
     match kind.protocol() {
-        Protocol::ChatCompletions => WireRequest::new(
-            "embeddings".to_owned(),
-            &chat::EmbeddingRequest { model: model.into(), input: texts.into() },
-        ),
+        Protocol::ChatCompletions => {
+            WireRequest::new("embeddings".to_owned(), &chat::embedding_request(model, texts))
+        }
         Protocol::AnthropicMessages => Err(refused("the provider makes no vectors")),
         Protocol::GeminiContent => WireRequest::new(
             gemini::path(model, "batchEmbedContents")?,

@@ -1,10 +1,10 @@
 //! Responses in the protocol's format, whole and streamed.
 
 use super::types::{Block, Delta, Event as WireEvent, Response, Usage as Used};
+use crate::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_ENTRIES, MAX_TOOL_CALLS, Trees};
 use crate::provider_state::ProviderPart;
-use crate::reply::{self, RawReply, Stop};
-use crate::wire::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_ENTRIES, MAX_TOOL_CALLS, Trees};
-use crate::wire::lenient::Count;
+use crate::reply::{RawReply, Stop};
+use crate::wire::lenient::{self, Count};
 use crate::wire::sse::{Event, Flow};
 use crate::wire::{WireError, parse, reported, spelled_call, tool_call, tree};
 use papertape_core::message::Usage;
@@ -73,7 +73,7 @@ impl Answer {
 
 /// A partial streamed response.
 #[derive(Debug, Default)]
-pub struct Stream {
+pub(in crate::wire) struct Stream {
     /// Blocks by index.
     blocks: BTreeMap<i128, PartialBlock>,
     stop: Option<Stop>,
@@ -203,7 +203,7 @@ impl Stream {
 fn usage(used: &Used) -> Option<Usage> {
     let read = match used.input_tokens {
         Count::Absent => Count::Absent,
-        input => reply::sum(&[input, used.cache_creation_input_tokens, used.cache_read_input_tokens]),
+        input => Count::sum(&[input, used.cache_creation_input_tokens, used.cache_read_input_tokens]),
     };
-    reply::usage(read, used.cache_read_input_tokens, used.output_tokens)
+    lenient::usage(read, used.cache_read_input_tokens, used.output_tokens)
 }

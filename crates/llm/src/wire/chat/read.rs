@@ -1,11 +1,11 @@
 //! Responses in the protocol's format, whole and streamed.
 
 use super::types::{Reply, ReplyCall, Response, Usage as Used};
+use crate::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_TOOL_CALLS, Trees};
 use crate::config::ProviderKind;
 use crate::provider_state::ProviderPart;
-use crate::reply::{self, RawReply, Stop};
-use crate::wire::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_TOOL_CALLS, Trees};
-use crate::wire::lenient::Count;
+use crate::reply::{RawReply, Stop};
+use crate::wire::lenient::{self, Count};
 use crate::wire::sse::{Event, Flow};
 use crate::wire::{WireError, parse, reported, spelled_call, tool_call, tree};
 use papertape_core::message::Usage;
@@ -52,7 +52,7 @@ pub(in crate::wire) fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<Raw
 
 /// A partial streamed response.
 #[derive(Debug)]
-pub struct Stream {
+pub(in crate::wire) struct Stream {
     kind: ProviderKind,
     text: String,
     reasoning: String,
@@ -218,13 +218,13 @@ fn usage(used: &Used, kind: ProviderKind) -> Option<Usage> {
         (Count::Absent, reasoning) => reasoning,
         // Some of xAI's models count reasoning only in the total, not in the completion tokens.
         (Count::Known(written), Count::Known(thought)) if kind == ProviderKind::Xai => {
-            let both = reply::sum(&[used.prompt_tokens, Count::Known(written), Count::Known(thought)]);
+            let both = Count::sum(&[used.prompt_tokens, Count::Known(written), Count::Known(thought)]);
             match (used.total_tokens, both) {
                 (Count::Known(total), Count::Known(both)) if total < both => Count::Known(written),
-                _ => reply::sum(&[Count::Known(written), Count::Known(thought)]),
+                _ => Count::sum(&[Count::Known(written), Count::Known(thought)]),
             }
         }
         (output, _) => output,
     };
-    reply::usage(used.prompt_tokens, cached, output)
+    lenient::usage(used.prompt_tokens, cached, output)
 }

@@ -2,9 +2,10 @@
 
 use super::stand_in_id;
 use super::types::{ReplyPart, Response, Usage as Used};
+use crate::bounds::Trees;
 use crate::provider_state::ProviderPart;
-use crate::reply::{self, RawReply, Stop};
-use crate::wire::bounds::Trees;
+use crate::reply::{RawReply, Stop};
+use crate::wire::lenient::{self, Count};
 use crate::wire::sse::{Event, Flow};
 use crate::wire::{WireError, parse, reported, tool_call};
 use papertape_core::message::Usage;
@@ -17,7 +18,7 @@ pub(in crate::wire) fn read_whole(body: &[u8]) -> Result<RawReply, WireError> {
 
 /// A partial response. A whole response has the format of one event.
 #[derive(Debug, Default)]
-pub struct Stream {
+pub(in crate::wire) struct Stream {
     reply: RawReply,
     trees: Trees,
 }
@@ -92,9 +93,9 @@ impl Stream {
 
 /// Gemini counts thoughts and its own tools' input separately.
 fn usage(used: &Used) -> Option<Usage> {
-    reply::usage(
-        reply::sum(&[used.prompt_token_count, used.tool_use_prompt_token_count]),
+    lenient::usage(
+        Count::sum(&[used.prompt_token_count, used.tool_use_prompt_token_count]),
         used.cached_content_token_count,
-        reply::sum(&[used.candidates_token_count, used.thoughts_token_count]),
+        Count::sum(&[used.candidates_token_count, used.thoughts_token_count]),
     )
 }
