@@ -5,10 +5,6 @@
 //! `reflections.json` contains 344 reflections. 44 were written by hand, each on its own topic, with a query
 //! that paraphrases it. The other 300 were assembled from parts, and none of them answers a query.
 
-use papertape::app::App;
-use papertape::config::{Config, EmbeddingsConfig};
-use papertape::embeddings::house;
-use papertape::view::{MemoryQuery, SearchBy, TradesQuery, by_words, memory_reembed, memory_trades};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ledger::Direction;
 use papertape_core::money::{Money, Price, Quantity};
@@ -19,6 +15,10 @@ use papertape_core::record::{
 };
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Timestamp, parse_date};
+use papertape_service::app::App;
+use papertape_service::config::{Config, EmbeddingsConfig};
+use papertape_service::embeddings::house;
+use papertape_service::view::{MemoryQuery, SearchBy, TradesQuery, by_words, memory_reembed, memory_trades};
 use papertape_store::{DatabaseTarget, Store, TradeFilter};
 use serde::Deserialize;
 use serde_json::json;
@@ -61,7 +61,7 @@ async fn measure(data_dir: PathBuf) {
     let model = format!("house::{}", house::NAME).parse().expect("is a name");
     let config =
         Config { data_dir, embeddings: EmbeddingsConfig { model: Some(model) }, ..Config::default() };
-    let app = App::compose(config, store).expect("composes");
+    let app = App::compose(config, store, papertape::integrations()).expect("composes");
     let begun = Instant::now();
     let made = memory_reembed(&app, MemoryQuery::default()).await.expect("embeds");
     let seconds = begun.elapsed().as_secs_f64();

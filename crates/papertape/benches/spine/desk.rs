@@ -3,11 +3,11 @@
 //! close one desk, and 256 concurrent desks, get to their longest chain of calls.
 
 use crate::product;
-use papertape::trigger::Request;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::AgentName;
 use papertape_core::time::Date;
 use papertape_llm::house;
+use papertape_service::trigger::Request;
 use papertape_testkit::bench::server::{Roles, ServerProcess};
 use papertape_testkit::bench::{
     BenchTarget, ROUNDS, Series, Table, Timed, Unit, median_fsync, peak_memory, percentile, reset_peak,

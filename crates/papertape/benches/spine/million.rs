@@ -2,8 +2,6 @@
 //! schema or this file's format changes.
 
 use crate::million_texts::{reading, thought};
-use papertape::app::{Access, App};
-use papertape::config::Config;
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -18,6 +16,8 @@ use papertape_core::record::{
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
 use papertape_core::time::{Date, Timestamp};
 use papertape_runtime::config::{DatasetRef, SimulationConfig};
+use papertape_service::app::{Access, App};
+use papertape_service::config::Config;
 use papertape_store::{DatabaseTarget, Store};
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -63,7 +63,7 @@ pub(crate) fn data_dir(runtime: &tokio::runtime::Runtime) -> PathBuf {
     }
     println!("writing {messages} messages; the next run finds them");
     let _ = std::fs::remove_dir_all(&dir);
-    papertape::app::make_data_dir(&dir).expect("makes the directory");
+    papertape_service::app::make_data_dir(&dir).expect("makes the directory");
     let started = Instant::now();
     runtime.block_on(write(&dir));
     println!("written in {:.0} s\n", started.elapsed().as_secs_f64());
@@ -74,7 +74,11 @@ pub(crate) fn data_dir(runtime: &tokio::runtime::Runtime) -> PathBuf {
 /// Opens the application on the database.
 pub(crate) fn open(runtime: &tokio::runtime::Runtime) -> App {
     let dir = data_dir(runtime);
-    let app = runtime.block_on(App::open(Config { data_dir: dir, ..Config::default() }, Access::Own));
+    let app = runtime.block_on(App::open(
+        Config { data_dir: dir, ..Config::default() },
+        Access::Own,
+        papertape::integrations(),
+    ));
     let app = app.expect("opens");
     let counts = runtime.block_on(app.store.counts()).expect("counts");
     assert_eq!(counts.rows["reasoning_log_rows"], sessions() * OF_A_SESSION, "all messages are there");

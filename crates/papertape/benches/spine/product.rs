@@ -1,8 +1,5 @@
 //! The product composed for a measurement, and the same conversation without it.
 
-use papertape::app::{Access, App};
-use papertape::config::Config;
-use papertape::trigger::{Request, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::{AgentName, JobId};
@@ -11,6 +8,9 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::simulate::NoopObserver;
+use papertape_service::app::{Access, App};
+use papertape_service::config::Config;
+use papertape_service::trigger::{Request, trigger};
 use papertape_testkit::bench::server::{MODEL_CALLS, TOOL_CALLS, answer_to};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub(crate) async fn open(dir: &Path, url: &str, parallel_calls: usize) -> App {
         config.models.providers.insert(name.to_owned(), provider);
     }
     config.worker.parallel_calls = parallel_calls;
-    App::open(config, Access::Own).await.expect("opens")
+    App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
 }
 
 /// A simulation of these solo agents, which use one of the providers.

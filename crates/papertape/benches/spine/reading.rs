@@ -3,8 +3,8 @@
 
 use crate::million::{self, AGENTS, JOBS, OF_A_SESSION};
 use crate::{product, search};
-use papertape::app::App;
 use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_service::app::App;
 use papertape_testkit::bench::{BenchTarget, ROUNDS, Series, Table, Unit};
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ impl Served {
     pub(crate) fn start() -> Self {
         let runtime = product::runtime();
         let app: App = million::open(&runtime);
-        let path = papertape::app::database_file(&app.config.data_dir, app.config.mode);
+        let path = papertape_service::app::database_file(&app.config.data_dir, app.config.mode);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(path, flags).expect("opens");
         let stopper = CancelSource::default();
@@ -36,7 +36,7 @@ impl Served {
         let url = format!("http://{}", listener.local_addr().expect("has an address"));
         let signal = stopper.signal();
         let serving = runtime.spawn(async move {
-            papertape::api::serve(app, listener, signal).await.expect("serves");
+            papertape_api::serve(app, listener, signal).await.expect("serves");
         });
         Self { runtime, client: product::client(), url, bare, stopper, serving: Some(serving) }
     }

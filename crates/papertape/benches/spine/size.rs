@@ -21,7 +21,7 @@ pub(crate) fn run() {
         runtime.block_on(product::queue(&app, product::request("streamed", &names, START, END)));
     runtime.block_on(product::work(&app, &job));
     runtime.block_on(product::check(&app, days));
-    let path = papertape::app::database_file(dir.path(), app.config.mode);
+    let path = papertape_service::app::database_file(dir.path(), app.config.mode);
     // Closing the last handle checkpoints the log into the file.
     drop(app);
     drop(runtime);

@@ -3,10 +3,10 @@
 //! share one process and the machine's cores.
 
 use crate::product;
-use papertape::app::App;
 use papertape_core::id::JobId;
 use papertape_core::time::{Timestamp, to_micros};
 use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_service::app::App;
 use papertape_testkit::bench::server::answer_to;
 use papertape_testkit::bench::{BenchTarget, Series, Table, Unit};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -79,7 +79,7 @@ async fn measure(clients: usize) -> (Series, f64, f64) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("has an address");
     let stopper = CancelSource::default();
-    let serving = tokio::spawn(papertape::api::serve(app.clone(), listener, stopper.signal()));
+    let serving = tokio::spawn(papertape_api::serve(app.clone(), listener, stopper.signal()));
     let (start, end) = (jiff::civil::date(2012, 10, 1), jiff::civil::date(2012, 10, 3));
     let (job, _) = product::queue(&app, product::request("whole", &["watched".to_owned()], start, end)).await;
 

@@ -2,12 +2,12 @@
 
 use crate::api_stream::{Client, Server};
 use crate::api_support::{config, week};
-use papertape::access::{Scope, TokenHash, new_token};
-use papertape::app::{Access, App};
-use papertape::config::{AccessToken, Config};
-use papertape::trigger::trigger;
 use papertape_core::ports::Queue as _;
 use papertape_runtime::cancellation::CancelSource;
+use papertape_service::access::{Scope, TokenHash, new_token};
+use papertape_service::app::{Access, App};
+use papertape_service::config::{AccessToken, Config};
+use papertape_service::trigger::trigger;
 use papertape_testkit::clock::FakeClock;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
@@ -97,7 +97,7 @@ impl Guarded {
 }
 
 async fn serve(config: Config, clock: &FakeClock) -> Server {
-    let mut app = App::open(config, Access::Own).await.expect("it opens");
+    let mut app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
     app.services.clock = Arc::new(clock.clone());
     Server::start(app).await
 }
@@ -326,7 +326,7 @@ async fn limited_app(change: impl FnOnce(&mut Config)) -> (Server, App, TempDir)
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
     change(&mut config);
-    let app = App::open(config, Access::Own).await.expect("it opens");
+    let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
     (Server::start(app.clone()).await, app, dir)
 }
 
@@ -440,20 +440,20 @@ async fn other_addresses_need_tokens() {
     let mut config = config(&dir);
     let stopper = CancelSource::default();
     let everywhere = async || TcpListener::bind("0.0.0.0:0").await.expect("a port");
-    let app = App::open(config.clone(), Access::Own).await.expect("it opens");
-    let refused = papertape::api::serve(app, everywhere().await, stopper.signal()).await;
+    let app = App::open(config.clone(), Access::Own, papertape::integrations()).await.expect("it opens");
+    let refused = papertape_api::serve(app, everywhere().await, stopper.signal()).await;
     assert!(refused.expect_err("refused").to_string().contains("papertape auth token"));
     let loopback = ["127.0.0.1:80", "127.9.9.9:80", "[::1]:80", "[::ffff:127.0.0.1]:80"];
     for address in loopback {
         assert!(
-            papertape::api::ensure_safe_bind(&config, address.parse().expect("an address")).is_ok(),
+            papertape_api::ensure_safe_bind(&config, address.parse().expect("an address")).is_ok(),
             "{address}"
         );
     }
     with_tokens(&mut config);
     for address in ["0.0.0.0:80", "[::]:80", "10.0.0.1:80"] {
         assert!(
-            papertape::api::ensure_safe_bind(&config, address.parse().expect("an address")).is_ok(),
+            papertape_api::ensure_safe_bind(&config, address.parse().expect("an address")).is_ok(),
             "{address}"
         );
     }

@@ -1,8 +1,8 @@
 //! Which days count as done: a job skips, continues and replaces an agent's days only as parts of one account.
 
 use crate::account_support::{DAYS, Lab};
-use papertape::trigger::{Request as Simulation, TriggerError, trigger};
 use papertape_runtime::budget::{Budget, Limit};
+use papertape_service::trigger::{Request as Simulation, TriggerError, trigger};
 use serde_json::{Value, json};
 
 /// The jobs that ran an agent's days earlier, with the days.

@@ -2,10 +2,10 @@
 //! account, covers its range, and, if nothing but the range differs, equals that of a single run over the range.
 
 use crate::account_support::{DAYS, Lab};
-use papertape::trigger::trigger;
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_runtime::budget::{Budget, Limit};
+use papertape_service::trigger::trigger;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;

@@ -2,15 +2,14 @@
 //! two runs over the same days can produce different accounts, and days can fail.
 
 use crate::api_support::{World, config};
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::{Date, parse_date};
 use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_service::app::{Access, App};
+use papertape_service::trigger::Request as Simulation;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,8 +81,8 @@ impl Lab {
         let next_open =
             MarketProfile { fill_model: FillModel::NextOpen, ..MarketProfile::us_equity().frictionless() };
         config.markets.insert("next_open".to_owned(), next_open);
-        let app = App::open(config, Access::Own).await.expect("it opens");
-        let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+        let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
+        let world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
         Self { world, script, _server: server }
     }
 

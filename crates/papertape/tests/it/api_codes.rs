@@ -25,7 +25,7 @@ fn listed(document: &Value, list: &str) -> BTreeSet<String> {
 /// has a text in the pages, which do not compile without it.
 #[test]
 fn every_code_is_in_the_document() {
-    let document = serde_json::to_value(papertape::api::openapi()).expect("it is a document");
+    let document = serde_json::to_value(papertape_api::openapi()).expect("it is a document");
     assert_eq!(listed(&document, "order"), words::<RejectCode>());
     assert_eq!(listed(&document, "cut"), words::<CutCode>());
     assert_eq!(listed(&document, "outcome"), words::<OutcomeKind>());

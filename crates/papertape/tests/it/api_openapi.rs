@@ -5,7 +5,7 @@ use crate::api_support::World;
 /// Goal: the document changes only when somebody has reviewed the change.
 #[test]
 fn the_document_is_as_it_was_last_looked_at() {
-    let mut document = papertape::api::openapi();
+    let mut document = papertape_api::openapi();
     document.info.version = "[version]".to_owned();
     insta::assert_json_snapshot!("openapi", document);
 }
@@ -15,7 +15,7 @@ fn the_document_is_as_it_was_last_looked_at() {
 async fn the_document_is_served() {
     let world = World::empty().await;
     let served = world.good("/openapi.json").await;
-    let document = serde_json::to_value(papertape::api::openapi()).expect("JSON");
+    let document = serde_json::to_value(papertape_api::openapi()).expect("JSON");
     assert_eq!(served, document);
 }
 
@@ -23,7 +23,7 @@ async fn the_document_is_served() {
 #[test]
 fn the_guide_names_every_route() {
     let guide = include_str!("../../../../docs/api.md");
-    let document = serde_json::to_value(papertape::api::openapi()).expect("JSON");
+    let document = serde_json::to_value(papertape_api::openapi()).expect("JSON");
     for (path, methods) in document["paths"].as_object().expect("paths") {
         for method in methods.as_object().expect("methods").keys() {
             let route = format!("`{} {path}`", method.to_uppercase());

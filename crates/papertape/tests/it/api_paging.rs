@@ -27,7 +27,7 @@ async fn all(world: &World, uri: &str, list: &str, key: &str, limit: usize) -> V
 async fn pages_of_any_size_make_the_same_list() {
     let world = World::new().await;
     for _ in 0..3 {
-        papertape::trigger::trigger(&world.app, week()).await.expect("it is queued");
+        papertape_service::trigger::trigger(&world.app, week()).await.expect("it is queued");
     }
     let session = world.session().await;
     let lists = [

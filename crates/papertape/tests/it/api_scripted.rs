@@ -2,14 +2,13 @@
 //! and a session that fails.
 
 use crate::api_support::{World, config};
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::{Fees, MarketProfile};
 use papertape_core::id::AgentName;
 use papertape_core::money::Money;
 use papertape_llm::{ProviderConfig, ProviderKind};
+use papertape_service::app::{Access, App};
+use papertape_service::trigger::Request as Simulation;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 
@@ -53,8 +52,8 @@ async fn bad_days_are_told_as_they_were() {
     config
         .markets
         .insert("costly".to_owned(), MarketProfile { fees, ..MarketProfile::us_equity().frictionless() });
-    let app = App::open(config, Access::Own).await.expect("it opens");
-    let mut world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+    let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
+    let mut world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
     world.job = world
         .run(Simulation {
             agents: vec![AgentConfig::solo(AgentName::new("trader"), "lab::one".parse().expect("a model"))],

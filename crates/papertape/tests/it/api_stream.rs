@@ -2,14 +2,13 @@
 
 use crate::api_support::{World, config, week};
 use futures::StreamExt as _;
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::streams::{self, StreamReader};
-use papertape::trigger::{Request as Simulation, trigger};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::simulate::NoopObserver;
+use papertape_service::app::{Access, App};
+use papertape_service::streams::{self, StreamReader};
+use papertape_service::trigger::{Request as Simulation, trigger};
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::clock::FakeClock;
 use serde_json::Value;
@@ -98,7 +97,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stopper = CancelSource::default();
-        let serving = tokio::spawn(api::serve(app, listener, stopper.signal()));
+        let serving = tokio::spawn(papertape_api::serve(app, listener, stopper.signal()));
         Self { url, stopper, serving }
     }
 
@@ -361,7 +360,7 @@ async fn postgres_a_stream_hears_of_other_processes() {
         let store = Store::open(DatabaseTarget::Postgres(place.url.clone(), place.schema.clone()))
             .await
             .expect("opens");
-        App::compose(config(&dir), store).expect("it is composed")
+        App::compose(config(&dir), store, papertape::integrations()).expect("it is composed")
     };
     let (mut watching, working) = (open().await, open().await);
     watching.services.clock = Arc::new(FakeClock::new());
@@ -382,7 +381,7 @@ async fn other_sites_are_let_in_by_name_alone() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
     config.server.allowed_origins = vec!["https://desk.example".to_owned()];
-    let app = App::open(config, Access::Own).await.expect("it opens");
+    let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
     let server = Server::start(app).await;
     for (origin, let_in) in [("https://desk.example", true), ("https://evil.example", false)] {
         let client = reqwest::Client::new();

@@ -3,13 +3,12 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::config::Config;
-use papertape::trigger::{Request as Simulation, trigger};
 use papertape_core::id::JobId;
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::simulate::NoopObserver;
+use papertape_service::app::{Access, App};
+use papertape_service::config::Config;
+use papertape_service::trigger::{Request as Simulation, trigger};
 use papertape_store::{DatabaseTarget, Store};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -68,8 +67,8 @@ impl World {
     /// On SQLite, without a job.
     pub(crate) async fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let app = App::open(config(&dir), Access::Own).await.expect("it opens");
-        Self { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
+        let app = App::open(config(&dir), Access::Own, papertape::integrations()).await.expect("it opens");
+        Self { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir }
     }
 
     /// On PostgreSQL, with the job completed.
@@ -77,8 +76,9 @@ impl World {
         let place = papertape_testkit::postgres::place().expect("PostgreSQL");
         let dir = tempfile::tempdir().expect("a directory");
         let store = Store::open(DatabaseTarget::Postgres(place.url, place.schema)).await.expect("it opens");
-        let app = App::compose(config(&dir), store).expect("it is composed");
-        let mut world = Self { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+        let app = App::compose(config(&dir), store, papertape::integrations()).expect("it is composed");
+        let mut world =
+            Self { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
         world.job = world.run(week()).await;
         world
     }

@@ -2,7 +2,6 @@
 
 use crate::api_support::World;
 use crate::assistant_support::{Desk, Searched, actions, pages, searching, started, until};
-use papertape::config::Config;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
@@ -11,6 +10,7 @@ use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::budget::Limit;
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::simulate::NoopObserver;
+use papertape_service::config::Config;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Web search through each of the services, in its own format.
 
 use crate::assistant_support::{Desk, Searched, actions, searching};
-use papertape::config::SearchService;
+use papertape_service::config::SearchService;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 

@@ -5,15 +5,14 @@ use crate::api_support::{World, config};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::routing::any;
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::config::{Config, SearchService};
 use papertape_core::action::{ACTION_KEY, Origin};
 use papertape_core::id::JobId;
 use papertape_core::ports::{ActionLog as _, Queue as _};
 use papertape_core::record::JobRow;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_service::app::{Access, App};
+use papertape_service::config::{Config, SearchService};
 use papertape_store::Store;
 use papertape_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
@@ -117,11 +116,11 @@ impl Desk {
 
     async fn open(mut config: Config, dir: TempDir) -> Self {
         config.worker.poll_ms = 10;
-        let app = App::open(config, Access::Own).await.expect("it opens");
+        let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
         let stopper = CancelSource::default();
         let (running, signal) = (app.worker.clone(), stopper.signal());
         let worker = tokio::spawn(async move { running.serve(signal).await });
-        let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+        let world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
         Self { world, stopper, worker }
     }
 
@@ -178,7 +177,7 @@ impl Desk {
 
     /// Follows a job to its end. Returns its events' names, IDs and data.
     pub(crate) async fn told(&self, job: &str) -> Vec<(String, Option<i64>, Value)> {
-        let mut reader = papertape::streams::read(&self.world.app, job, Some(0))
+        let mut reader = papertape_service::streams::read(&self.world.app, job, Some(0))
             .await
             .expect("streams")
             .expect("has not ended");

@@ -1,14 +1,13 @@
 //! Runs next to a benchmark: any symbol or index of their dataset.
 
 use crate::api_support::{DAYS, MODELS, World, config, week};
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::trigger::{Request as Simulation, trigger};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_core::time::Date;
 use papertape_market::Catalogue;
 use papertape_runtime::budget::{Budget, Limit};
+use papertape_service::app::{Access, App};
+use papertape_service::trigger::{Request as Simulation, trigger};
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
 use serde_json::{Value, json};
@@ -232,8 +231,9 @@ async fn an_index_is_compared_with_and_not_traded() {
     let mut catalogue = Catalogue::bundled();
     catalogue.add_with_market(Arc::new(data), "us_equity").expect("a name of its own");
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::build_with(config(&dir), store, catalogue).expect("it is composed");
-    let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+    let app =
+        App::build_with(config(&dir), store, catalogue, papertape::integrations()).expect("it is composed");
+    let world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
 
     let mut body = json!({
         "start_date": "2024-03-05", "end_date": "2024-03-07", "models": ["house::momentum"], "dataset": "small",
@@ -300,8 +300,8 @@ async fn a_configured_benchmark_goes_as_far_as_the_data() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut config = config(&dir);
     config.simulation.benchmark = Some("FB".to_owned());
-    let app = App::open(config, Access::Own).await.expect("it opens");
-    let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+    let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
+    let world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
     let run = async |start: &str, end: &str, benchmark: Option<&str>| {
         let body = json!({
             "start_date": start, "end_date": end, "models": [MODELS[0]], "symbols": ["IBM"], "benchmark": benchmark,

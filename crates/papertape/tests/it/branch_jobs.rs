@@ -3,9 +3,9 @@
 use crate::crash_support::{
     Desk, agent, completed, day, export, faulty, forgetful, noting, queue, run, same, steps,
 };
-use papertape::app::App;
-use papertape::trigger::{BranchRequest, Request, TriggerError, branch};
 use papertape_core::id::JobId;
+use papertape_service::app::App;
+use papertape_service::trigger::{BranchRequest, Request, TriggerError, branch};
 use papertape_store::StepView;
 use papertape_testkit::fault::FaultPoints;
 use serde_json::Value;

@@ -1,12 +1,12 @@
 //! The configuration: where values come from, and how invalid ones are reported.
 
 use crate::cli_tool::Tool;
-use papertape::access::{Scope, TokenHash};
-use papertape::config::{AccessToken, Config, ToolServer, keys};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::DeskConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::AgentName;
+use papertape_service::access::{Scope, TokenHash};
+use papertape_service::config::{AccessToken, Config, ToolServer, keys};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

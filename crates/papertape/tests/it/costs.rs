@@ -1,8 +1,8 @@
 //! The terms that a run was traded on appear with its results, and its orders are filled again at the next open.
 
 use crate::api_support::{World, week};
-use papertape::trigger::Request as Simulation;
 use papertape_core::broker::CostModel;
+use papertape_service::trigger::Request as Simulation;
 use serde_json::{Value, json};
 
 /// Goal: a run with the market's costs reports them, next to the result of the same orders at the next open;
@@ -94,7 +94,7 @@ async fn fees_are_shown_in_parts_and_conventions_with_every_session() {
     }
     assert!(bought > 0 && sold > 0, "{bought} bought, {sold} sold");
     let mut out = Vec::new();
-    papertape::otlp::write_job(&world.app, &job_id, &mut out).await.expect("exports");
+    papertape_integrations::otlp::write_job(&world.app, &job_id, &mut out).await.expect("exports");
     let text = String::from_utf8(out).expect("text");
     for line in text.lines() {
         assert!(line.contains("papertape.conventions") && line.contains("shown open"), "{line}");

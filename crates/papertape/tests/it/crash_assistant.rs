@@ -3,8 +3,6 @@
 
 use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, run, same};
 use futures::{FutureExt as _, StreamExt as _};
-use papertape::app::App;
-use papertape::assistant::{NewMessage, decompose, execute, post_message};
 use papertape_assistant::settings::{Decompose, Execute, Limits};
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
@@ -18,6 +16,8 @@ use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::services::Services;
 use papertape_runtime::simulate::JobOutcome;
 use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_service::app::App;
+use papertape_service::assistant::{NewMessage, decompose, execute, post_message};
 use papertape_store::Store;
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::model_server::ScriptedAnswer;

@@ -2,9 +2,6 @@
 //! happened: no day is incomplete, no trade is booked or reflected on twice.
 
 use crate::crash_support::{Desk, Place, SCRIPTED, completed, export, faulty, same};
-use papertape::ai_trader::RecordedAgent;
-use papertape::app::App;
-use papertape::trigger::{ImportRequest, import, plan_import};
 use papertape_agents::config::Language;
 use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedMessage, RecordedOrder};
 use papertape_core::broker::{MarketProfile, Side};
@@ -14,6 +11,9 @@ use papertape_core::money::{Money, Quantity};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 use papertape_core::time::Date;
+use papertape_integrations::ai_trader::RecordedAgent;
+use papertape_service::app::App;
+use papertape_service::trigger::{ImportRequest, import, plan_import};
 use papertape_store::{MemoryFilter, PageRequest, TradeFilter};
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::postgres;

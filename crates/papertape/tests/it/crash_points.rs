@@ -6,11 +6,11 @@ use crate::crash_support::{
     request, same,
 };
 use futures::{StreamExt as _, TryStreamExt as _};
-use papertape::trigger::Request;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 use papertape_core::tape::StepState;
+use papertape_service::trigger::Request;
 use papertape_store::StepView;
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::model_server::Recorded;

@@ -2,8 +2,6 @@
 //! equal the database.
 
 use crate::crash_support::Place;
-use papertape::app::{Access, App};
-use papertape::config::Config;
 use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::plan::PlanId;
@@ -11,6 +9,8 @@ use papertape_core::ports::{ActionLog as _, Clock as _, Queue as _};
 use papertape_core::record::NewJob;
 use papertape_redact::Redactor;
 use papertape_runtime::clock::SystemClock;
+use papertape_service::app::{Access, App};
+use papertape_service::config::Config;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::postgres;
 use serde::{Deserialize, Serialize};
@@ -36,10 +36,13 @@ impl Home {
     async fn app(&self) -> App {
         let config = Config { data_dir: self.data.clone(), ..crate::frictionless() };
         let app = match &self.place {
-            Place::Sqlite(_) => App::open(config, Access::Own).await.expect("opens"),
+            Place::Sqlite(_) => {
+                App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
+            }
             Place::Postgres(url, schema) => {
                 let target = DatabaseTarget::Postgres(url.clone(), schema.clone());
-                App::compose(config, Store::open(target).await.expect("opens")).expect("composes")
+                App::compose(config, Store::open(target).await.expect("opens"), papertape::integrations())
+                    .expect("composes")
             }
         };
         app.with_portable_files()

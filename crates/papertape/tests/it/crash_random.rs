@@ -2,10 +2,10 @@
 
 use crate::crash_support::{Desk, completed, export, request, same};
 use futures::StreamExt as _;
-use papertape::trigger::Request;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
+use papertape_service::trigger::Request;
 
 /// Total kills, spread over several concurrent desks.
 const KILLS: usize = 100;

@@ -3,9 +3,6 @@
 
 use crate::crash_child::{CHILD, Child};
 use futures::FutureExt as _;
-use papertape::app::{Access, App};
-use papertape::config::ToolServer;
-use papertape::trigger::{QueuedJob, Request, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_agents::solo::LIST_TOOLS;
@@ -22,6 +19,9 @@ use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::services::Services;
 use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_service::app::{Access, App};
+use papertape_service::config::ToolServer;
+use papertape_service::trigger::{QueuedJob, Request, trigger};
 use papertape_store::{DatabaseTarget, PageRequest, StepView, Store};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::{FaultPoints, FaultyStore};
@@ -264,11 +264,12 @@ pub(crate) async fn open(place: &Place, server: &str, notes: &Path) -> App {
     let mut app = match place {
         Place::Sqlite(path) => {
             config.data_dir = path.parent().expect("is in a folder").to_owned();
-            App::open(config, Access::Own).await.expect("opens")
+            App::open(config, Access::Own, papertape::integrations()).await.expect("opens")
         }
         Place::Postgres(url, schema) => {
             let target = DatabaseTarget::Postgres(url.clone(), schema.clone());
-            App::compose(config, Store::open(target).await.expect("opens")).expect("composes")
+            App::compose(config, Store::open(target).await.expect("opens"), papertape::integrations())
+                .expect("composes")
         }
     };
     app.services.tools = Arc::new(Notes(notes.to_owned()));

@@ -4,8 +4,6 @@
 use crate::assistant_support;
 use crate::crash_support::{FIRST, Place, agent, completed, day, export, open, queue, run, same};
 use crate::desk_support::{desk, house, node};
-use papertape::app::App;
-use papertape::trigger::{Request, resume};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::Analyst;
 use papertape_core::id::{AgentName, JobId};
@@ -13,6 +11,8 @@ use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{DayStatus, JobStatus, UsageTotal};
 use papertape_core::tape::StepState;
 use papertape_runtime::budget::{Budget, Limit};
+use papertape_service::app::App;
+use papertape_service::trigger::{Request, resume};
 use papertape_store::{PageRequest, ResultFilter};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};

@@ -4,7 +4,6 @@ use crate::api_support::DAYS;
 use crate::crash_support::{export, same};
 use crate::desk_support::{Broken, DeskWorld, Fault, buyers, desk, node, one_day};
 use crate::replay_jobs::Nobody;
-use papertape::trigger::{BranchRequest, BudgetChange, Request as Simulation, branch, resume, trigger};
 use papertape_agents::desk::config::Analyst;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
@@ -15,6 +14,9 @@ use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::replay;
 use papertape_runtime::services::Services;
+use papertape_service::trigger::{
+    BranchRequest, BudgetChange, Request as Simulation, branch, resume, trigger,
+};
 use papertape_store::{PageRequest, StepView};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

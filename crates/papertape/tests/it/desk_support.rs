@@ -2,9 +2,6 @@
 //! a test breaks, and a clock that a test drives.
 
 use crate::api_support::{World, config};
-use papertape::api;
-use papertape::app::{Access, App};
-use papertape::trigger::{Request as Simulation, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::{Analyst, DeskConfig};
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -14,6 +11,8 @@ use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::document;
 use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_service::app::{Access, App};
+use papertape_service::trigger::{Request as Simulation, trigger};
 use papertape_store::{DatabaseTarget, PageRequest, StepView, Store};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{
@@ -98,9 +97,10 @@ impl DeskWorld {
         };
         config.models.providers.insert("lab".to_owned(), provider);
         let mut app = match target {
-            None => App::open(config, Access::Own).await.expect("it opens"),
+            None => App::open(config, Access::Own, papertape::integrations()).await.expect("it opens"),
             Some(target) => {
-                App::compose(config, Store::open(target).await.expect("it opens")).expect("it is composed")
+                App::compose(config, Store::open(target).await.expect("it opens"), papertape::integrations())
+                    .expect("it is composed")
             }
         };
         let clock = FakeClock::new();
@@ -113,7 +113,7 @@ impl DeskWorld {
             max_crashes_per_step: 0,
         };
         app.worker = Worker::new(app.services.clone(), options);
-        let world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+        let world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
         Self { world, server, clock, broken }
     }
 

@@ -3,8 +3,8 @@
 
 use crate::api_support::settled;
 use crate::desk_support::{Broken, DESK, DeskWorld, Fault, desk, one_day};
-use papertape::trigger::Request as Simulation;
 use papertape_agents::desk::config::Analyst;
+use papertape_service::trigger::Request as Simulation;
 use serde_json::Value;
 
 /// The response's data on the analysis, without values that differ between runs and without texts.

@@ -1,14 +1,14 @@
 //! Budgets stop a job where it can be resumed.
 
 use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
-use papertape::app::App;
-use papertape::trigger::{BudgetChange, Request, TriggerError, resume};
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
 use papertape_core::record::JobStatus;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::simulate::JobOutcome;
+use papertape_service::app::App;
+use papertape_service::trigger::{BudgetChange, Request, TriggerError, resume};
 
 /// One agent, three days, with few tokens reserved per answer.
 fn frugal(budget: Budget) -> Request {

@@ -1,8 +1,6 @@
 //! Calls that fail. The test controls time: nothing waits.
 
 use crate::crash_support::{Desk, agent, completed, day, export, forgetful, queue, run, same, steps};
-use papertape::app::App;
-use papertape::trigger::Request;
 use papertape_agents::config::{AgentConfig, Limits};
 use papertape_core::id::JobId;
 use papertape_core::ports::Clock as _;
@@ -10,6 +8,8 @@ use papertape_core::record::JobStatus;
 use papertape_core::tape::{OutcomeKind, StepState};
 use papertape_runtime::services::Services;
 use papertape_runtime::simulate::JobOutcome;
+use papertape_service::app::App;
+use papertape_service::trigger::Request;
 use papertape_store::{PageRequest, SessionFilter, StepView};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::model_server::{Broken, ScriptedAnswer};

@@ -5,8 +5,6 @@ use crate::crash_support::{
     Desk, LONG, agent, all_steps, completed, export, forgetful, queue, run, same, worker,
 };
 use futures::FutureExt as _;
-use papertape::app::App;
-use papertape::trigger::{Request, resume};
 use papertape_core::action::still_open;
 use papertape_core::id::JobId;
 use papertape_core::ports::{ActionLog as _, BoxFuture, Queue, RecordError};
@@ -15,6 +13,8 @@ use papertape_core::tape::{OutcomeKind, StepState};
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::services::Services;
 use papertape_runtime::simulate::NoopObserver;
+use papertape_service::app::App;
+use papertape_service::trigger::{Request, resume};
 use papertape_testkit::clock::FakeClock;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

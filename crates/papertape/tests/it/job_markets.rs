@@ -2,9 +2,6 @@
 //! leverage, stops and a liquidation.
 
 use crate::api_support::{World, config};
-use papertape::api;
-use papertape::app::App;
-use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::StartState;
 use papertape_core::id::{AgentName, ContentHash, JobId};
@@ -17,6 +14,8 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
+use papertape_service::app::App;
+use papertape_service::trigger::Request as Simulation;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::markets;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -55,8 +54,8 @@ async fn world(on_postgres: bool, server: Option<&ModelServer>) -> World {
     add(&mut catalogue, markets::a_shares(), "cn_a_share");
     add(&mut catalogue, markets::crypto(), "crypto");
     let store = Store::open(target).await.expect("it opens");
-    let app = App::build_with(config, store, catalogue).expect("it is composed");
-    World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
+    let app = App::build_with(config, store, catalogue, papertape::integrations()).expect("it is composed");
+    World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
 /// One month of the house models.
@@ -405,10 +404,16 @@ async fn the_market_named_comes_before_the_datasets_own() {
 
     let mut catalogue = Catalogue::bundled();
     catalogue.add_with_market(Arc::new(markets::crypto()), "moon").expect("a name of its own");
-    let app = App::build_with((*world.app.config).clone(), world.app.store.clone(), catalogue);
+    let app = App::build_with(
+        (*world.app.config).clone(),
+        world.app.store.clone(),
+        catalogue,
+        papertape::integrations(),
+    );
     let app = app.expect("it is composed");
-    let error =
-        papertape::trigger::trigger(&app, month("synthetic-crypto", day, day)).await.expect_err("no moon");
+    let error = papertape_service::trigger::trigger(&app, month("synthetic-crypto", day, day))
+        .await
+        .expect_err("no moon");
     let told = error.to_string();
     assert!(
         told.starts_with("market: synthetic-crypto is traded by `moon`, but there is no market"),

@@ -4,8 +4,6 @@ use crate::crash_support::{
     Desk, LONG, agent, completed, day, faulty, noting, queue, request, run, script, steps,
 };
 use futures::FutureExt as _;
-use papertape::app::App;
-use papertape::trigger::Request;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, Queue as _, RecordStore as _};
@@ -16,6 +14,8 @@ use papertape_core::tape::{
 };
 use papertape_core::time::Timestamp;
 use papertape_redact::Redactor;
+use papertape_service::app::App;
+use papertape_service::trigger::Request;
 use papertape_store::{PageRequest, SessionFilter, Store};
 use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::model_server::Recorded;

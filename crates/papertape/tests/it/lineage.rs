@@ -2,14 +2,13 @@
 //! the related data for a page: a session's head, the dataset's facts, the available models, the doctor.
 
 use crate::api_support::{World, config, settled};
-use papertape::api;
-use papertape::app::App;
-use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::AgentName;
 use papertape_core::market::Dataset;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
+use papertape_service::app::App;
+use papertape_service::trigger::Request as Simulation;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -70,8 +69,8 @@ async fn world(server: &ModelServer) -> World {
     let mut catalogue = Catalogue::bundled();
     catalogue.add(Arc::new(dataset())).expect("a name of its own");
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::build_with(config, store, catalogue).expect("it is composed");
-    let mut world = World { router: api::router(app.clone()), app, job: String::new(), _dir: dir };
+    let app = App::build_with(config, store, catalogue, papertape::integrations()).expect("it is composed");
+    let mut world = World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir };
     world.job = world
         .run(Simulation {
             start_date: Some(jiff::civil::date(2024, 3, 4)),

@@ -3,10 +3,6 @@
 
 use crate::api_support::{World, config};
 use crate::desk_support::{self, desk};
-use papertape::api;
-use papertape::app::App;
-use papertape::trigger::{BranchRequest, Request as Simulation, TriggerError, branch, trigger};
-use papertape::view::traces;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::Analyst;
 use papertape_core::id::{AgentName, JobId};
@@ -15,6 +11,9 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
+use papertape_service::app::App;
+use papertape_service::trigger::{BranchRequest, Request as Simulation, TriggerError, branch, trigger};
+use papertape_service::view::traces;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::data::SmallData;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -46,8 +45,8 @@ pub(crate) async fn world(server: &ModelServer, catalogue: Catalogue) -> World {
     };
     config.models.providers.insert("lab".to_owned(), provider);
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::build_with(config, store, catalogue).expect("it is composed");
-    World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
+    let app = App::build_with(config, store, catalogue, papertape::integrations()).expect("it is composed");
+    World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
 pub(crate) fn solo() -> AgentConfig {

@@ -88,8 +88,8 @@ mod universe;
 mod worker_processes;
 
 /// A config whose runs have no trading costs: the default of this crate's tests, except those about costs.
-fn frictionless() -> papertape::config::Config {
-    let mut config = papertape::config::Config::default();
+fn frictionless() -> papertape_service::config::Config {
+    let mut config = papertape_service::config::Config::default();
     config.simulation.costs = papertape_core::broker::CostModel::Frictionless;
     config
 }

@@ -2,20 +2,20 @@
 
 use crate::mcp_support::Watch;
 use futures::FutureExt as _;
-use papertape::app::{Access, App};
-use papertape::config::{Config, ToolServer};
-use papertape::mcp::McpTools;
-use papertape::trigger::{Request, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_agents::memory::MemoryMode;
 use papertape_core::id::AgentName;
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall, Usage};
 use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse, Queue as _};
 use papertape_core::record::JobStatus;
+use papertape_integrations::mcp::McpTools;
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::replay;
 use papertape_runtime::simulate::NoopObserver;
 use papertape_runtime::worker::{Worker, WorkerOptions};
+use papertape_service::app::{Access, App};
+use papertape_service::config::{Config, ToolServer};
+use papertape_service::trigger::{Request, trigger};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ async fn a_day_with_an_outside_tool() {
         tools: [("desk".to_owned(), server)].into(),
         ..crate::frictionless()
     };
-    let mut app = App::open(config, Access::Own).await.expect("it opens");
+    let mut app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
     app.services.models = Arc::new(Asker);
     let mut agent = AgentConfig::solo(AgentName::new("asker"), "house::momentum".parse().expect("a name"));
     agent.tools = vec!["desk".to_owned()];

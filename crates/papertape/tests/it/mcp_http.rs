@@ -1,10 +1,10 @@
 //! Tool servers at an address.
 
 use crate::mcp_support::{SERVER, Seen, Watch, call, desk};
-use papertape::config::ToolServer;
-use papertape::mcp::McpTools;
 use papertape_core::message::FailureKind;
 use papertape_core::ports::ToolClient as _;
+use papertape_integrations::mcp::McpTools;
+use papertape_service::config::ToolServer;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};

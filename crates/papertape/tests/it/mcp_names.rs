@@ -1,6 +1,6 @@
 //! Every tool name can be encoded for a model, and decoded.
 
-use papertape::mcp::names::{is_too_long, to_model, to_server};
+use papertape_integrations::mcp::names::{is_too_long, to_model, to_server};
 use proptest::prelude::*;
 
 /// Names that are valid already stay unchanged, except one that looks like an escape group.

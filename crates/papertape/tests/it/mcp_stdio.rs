@@ -1,11 +1,11 @@
 //! Tool servers that are child processes.
 
 use crate::mcp_support::{Watch, call, desk};
-use papertape::config::ToolServer;
-use papertape::mcp::McpTools;
 use papertape_agents::solo::LIST_TOOLS;
 use papertape_core::message::FailureKind;
 use papertape_core::ports::{ExternalCall, ExternalReply, ToolClient as _};
+use papertape_integrations::mcp::McpTools;
+use papertape_service::config::ToolServer;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! A real tool server in another process (Python 3), with a connection back to the test.
 
-use papertape::config::ToolServer;
-use papertape::mcp::McpTools;
 use papertape_core::ports::ExternalCall;
+use papertape_integrations::mcp::McpTools;
+use papertape_service::config::ToolServer;
 use serde_json::Value;
 use std::net::SocketAddr;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};

@@ -5,14 +5,13 @@ use crate::crash_support::{Place, completed, queue, run};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request as Http, StatusCode};
-use papertape::api;
-use papertape::app::App;
-use papertape::config::Config;
-use papertape::trigger::{BranchRequest, Request, TriggerError, branch, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_core::ports::Queue as _;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_runtime::replay;
+use papertape_service::app::App;
+use papertape_service::config::Config;
+use papertape_service::trigger::{BranchRequest, Request, TriggerError, branch, trigger};
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
@@ -42,7 +41,7 @@ async fn a_position_is_remembered(place: Place) {
     let app = open(&place, &server).await;
     let job = queue(&app, request((1, 22))).await;
     completed(&run(&app.services, &job).await.expect("claims"));
-    let router = api::router(app.clone());
+    let router = papertape_api::router(app.clone());
 
     // Every prompt from the second to the stop-out contains the thesis; only two rounds are in any of them.
     let asked: Vec<String> = server.requests().iter().map(|request| first_text(&request.body)).collect();
@@ -170,12 +169,12 @@ async fn an_archive_follows_its_trader() {
     .await;
     let dir = tempfile::tempdir().expect("a directory");
     let app = open(&Place::Sqlite(dir.path().join("papertape.db")), &server).await;
-    let router = api::router(app.clone());
+    let router = papertape_api::router(app.clone());
     let compacted = async || {
-        let query = papertape::view::MemoryQuery::default();
+        let query = papertape_service::view::MemoryQuery::default();
         let quarter = papertape_agents::memory::periods::Period::Quarter;
         for _ in 0..2 {
-            papertape::view::memory_compact(&app, query.clone(), quarter).await.expect("folds");
+            papertape_service::view::memory_compact(&app, query.clone(), quarter).await.expect("folds");
         }
         let archives = get(&router, "/memory/archives").await;
         let of = |archive: &Value| {
@@ -257,7 +256,8 @@ async fn open(place: &Place, server: &ModelServer) -> App {
         Place::Sqlite(path) => DatabaseTarget::Sqlite(path.clone()),
         Place::Postgres(url, schema) => DatabaseTarget::Postgres(url.clone(), schema.clone()),
     };
-    App::compose(with(server), Store::open(target).await.expect("opens")).expect("composes")
+    App::compose(with(server), Store::open(target).await.expect("opens"), papertape::integrations())
+        .expect("composes")
 }
 
 /// A config with the server as its provider `test`.

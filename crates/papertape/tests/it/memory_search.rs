@@ -4,14 +4,13 @@
 use crate::crash_support::{completed, queue, run};
 use crate::memory::{answer, get, items, request, send, with};
 use axum::http::StatusCode;
-use papertape::api;
-use papertape::app::App;
-use papertape::config::Config;
-use papertape::embeddings::{house, install};
-use papertape::trigger::{TriggerError, trigger};
-use papertape::view::{MemoryQuery, memory_reembed};
 use papertape_core::ports::Queue as _;
 use papertape_runtime::replay;
+use papertape_service::app::App;
+use papertape_service::config::Config;
+use papertape_service::embeddings::{house, install};
+use papertape_service::trigger::{TriggerError, trigger};
+use papertape_service::view::{MemoryQuery, memory_reembed};
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::model_server::ModelServer;
 use std::io::Write as _;
@@ -30,8 +29,12 @@ fn config(server: &ModelServer, model: Option<&str>) -> Config {
 }
 
 async fn app(path: &Path, config: Config) -> App {
-    App::compose(config, Store::open(DatabaseTarget::Sqlite(path.to_owned())).await.expect("opens"))
-        .expect("composes")
+    App::compose(
+        config,
+        Store::open(DatabaseTarget::Sqlite(path.to_owned())).await.expect("opens"),
+        papertape::integrations(),
+    )
+    .expect("composes")
 }
 
 /// Goal: see above. A job's embeddings are on its tape, so a replay calls nothing; if a model cannot be
@@ -54,7 +57,7 @@ async fn reflections_are_found_by_meaning() {
     assert!(report.faults.is_empty() && report.equal == 16, "{report:?}");
     assert_eq!(server.count(), asked, "a replay asks nobody");
 
-    let router = api::router(small.clone());
+    let router = papertape_api::router(small.clone());
     let question = "query=arriving+late";
     let found = get(&router, &format!("/memory/trades?{question}&symbol=AAPL")).await;
     assert_eq!(
@@ -89,7 +92,7 @@ async fn reflections_are_found_by_meaning() {
     server
         .set_embedder(|texts| Ok(meaning(texts).into_iter().map(|two| vec![two[0], two[1], 0.0]).collect()));
     let large = app(&path, config(&server, Some("test::large"))).await;
-    let router = api::router(large.clone());
+    let router = papertape_api::router(large.clone());
     let found = get(&router, &format!("/memory/trades?{question}&search=semantic")).await;
     assert_eq!((found["count"].as_u64(), found["without_vector"].as_u64()), (Some(0), Some(2)), "{found}");
     let made = memory_reembed(&large, MemoryQuery::default()).await.expect("embeds");
@@ -101,7 +104,7 @@ async fn reflections_are_found_by_meaning() {
 
     // No model: keywords only, and a search by embedding says what is missing.
     let none = app(&path, config(&server, None)).await;
-    let router = api::router(none.clone());
+    let router = papertape_api::router(none.clone());
     let found = get(&router, &format!("/memory/trades?{question}")).await;
     assert_eq!((found["search"].as_str(), found.get("embedding_model")), (Some("keyword"), None));
     let (status, answer) = send(&router, &format!("/memory/trades?{question}&search=both")).await;

@@ -2,11 +2,11 @@
 
 use crate::api_stream::{Client, Server};
 use crate::api_support::{World, week};
-use papertape::trigger::trigger;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::simulate::NoopObserver;
+use papertape_service::trigger::trigger;
 use std::collections::BTreeMap;
 
 /// Parses the text format, and checks that help and type precede every value.

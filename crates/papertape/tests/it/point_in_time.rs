@@ -3,12 +3,11 @@
 use crate::crash_support::{AGENTS, Desk, agent, completed, day, noting, queue, run, session};
 use crate::memory::{get, items};
 use axum::Router;
-use papertape::api;
-use papertape::app::App;
-use papertape::trigger::{Request, trigger};
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::JobId;
 use papertape_core::time::Date;
+use papertape_service::app::App;
+use papertape_service::trigger::{Request, trigger};
 use serde_json::{Value, json};
 
 const ALPHA: &str = AGENTS[0];
@@ -50,7 +49,7 @@ async fn reason(app: &App, kind: &str, of: &JobId, n: i8) -> (Value, Value) {
 async fn the_mark_is_inherited_over_any_chain_of_jobs() {
     let desk = Desk::new().await;
     let app = desk.app().await;
-    let router = api::router(app.clone());
+    let router = papertape_api::router(app.clone());
     let verified = (json!("verified"), Value::Null);
 
     let tools = done(&app, request(noting(ALPHA), Some(0), 1)).await;
@@ -136,7 +135,7 @@ async fn a_state_without_a_mark_is_judged_by_its_sessions() {
     drop(behind);
 
     let app = desk.app().await;
-    let router = api::router(app.clone());
+    let router = papertape_api::router(app.clone());
     assert_eq!(mark(&router, &tools, day(1)).await, reason(&app, "external_tools", &tools, 1).await);
     let next = done(&app, request(agent(ALPHA), None, 2)).await;
     assert_eq!(mark(&router, &next, day(2)).await, reason(&app, "continuation", &tools, 1).await);

@@ -3,9 +3,6 @@
 //! books: its knowledge of a market is in [`Rules`], and everything else is in the responses.
 
 use crate::api_support::{World, config};
-use papertape::api;
-use papertape::app::App;
-use papertape::trigger::Request as Simulation;
 use papertape_agents::config::AgentConfig;
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::{AgentName, JobId, Symbol};
@@ -15,6 +12,8 @@ use papertape_core::time::Date;
 use papertape_llm::{ProviderConfig, ProviderKind};
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
+use papertape_service::app::App;
+use papertape_service::trigger::Request as Simulation;
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::markets;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
@@ -390,8 +389,8 @@ async fn world(server: &ModelServer) -> World {
         catalogue.add_with_market(Arc::new(dataset), market).expect("a name of its own");
     }
     let store = Store::open(DatabaseTarget::Sqlite(dir.path().join("papertape.db"))).await.expect("it opens");
-    let app = App::build_with(config, store, catalogue).expect("it is composed");
-    World { router: api::router(app.clone()), app, job: String::new(), _dir: dir }
+    let app = App::build_with(config, store, catalogue, papertape::integrations()).expect("it is composed");
+    World { router: papertape_api::router(app.clone()), app, job: String::new(), _dir: dir }
 }
 
 /// A stock at 100 for three days and at 450 from the next open on.

@@ -1,18 +1,18 @@
 //! Results are computed once and cached; the cache is never stale.
 
 use crate::api_support::{DAYS, World, config, week};
-use papertape::api;
-use papertape::app::App;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::market::Dataset;
 use papertape_runtime::services::Datasets;
+use papertape_service::app::App;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The results from a process with an empty cache.
 async fn afresh(world: &World, uri: &str) -> Value {
-    let app = App::compose(config(&world._dir), world.app.store.clone()).expect("it is composed");
-    let router = api::router(app.clone());
+    let app = App::compose(config(&world._dir), world.app.store.clone(), papertape::integrations())
+        .expect("it is composed");
+    let router = papertape_api::router(app.clone());
     let other = World { app, router, job: String::new(), _dir: tempfile::tempdir().expect("a directory") };
     other.good(uri).await
 }
@@ -109,7 +109,7 @@ async fn baselines_go_and_come_with_their_data() {
     let mut app = world.app.clone();
     app.services.datasets = Arc::new(Nothing);
     let without = World {
-        router: api::router(app.clone()),
+        router: papertape_api::router(app.clone()),
         app,
         job: String::new(),
         _dir: tempfile::tempdir().expect("a directory"),

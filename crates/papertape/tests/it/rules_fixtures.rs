@@ -4,10 +4,6 @@
 
 use crate::crash_support::worker;
 use flate2::read::GzDecoder;
-use papertape::app::{Access, App};
-use papertape::config::Config;
-use papertape::trigger::{BranchRequest, Request, branch, resume, trigger};
-use papertape::view::{self, ResultsQuery};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
@@ -16,6 +12,10 @@ use papertape_core::{OLDER_RULES, RULES_VERSION};
 use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::replay;
 use papertape_runtime::simulate::{JobOutcome, NoopObserver};
+use papertape_service::app::{Access, App};
+use papertape_service::config::Config;
+use papertape_service::trigger::{BranchRequest, Request, branch, resume, trigger};
+use papertape_service::view::{self, ResultsQuery};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -70,7 +70,9 @@ fn fixtures() -> Vec<Fixture> {
 impl Fixture {
     async fn app(&self) -> App {
         let config = Config { data_dir: self.dir.path().to_owned(), ..crate::frictionless() };
-        App::open(config, Access::Own).await.expect("an older record is brought to the present schema")
+        App::open(config, Access::Own, papertape::integrations())
+            .await
+            .expect("an older record is brought to the present schema")
     }
 
     fn jobs(&self) -> impl Iterator<Item = (&String, JobId, &Value)> {

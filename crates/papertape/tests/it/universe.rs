@@ -4,8 +4,6 @@
 use crate::api_support::World;
 use crate::desk_support::{self, Fault, buyers, desk};
 use crate::listing::{answer, requests, researched, simulation, solo, world};
-use papertape::trigger::{BranchRequest, Request as Simulation, TriggerError, branch, trigger};
-use papertape::view::traces;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::Analyst;
 use papertape_core::broker::CostModel;
@@ -15,6 +13,8 @@ use papertape_core::ports::Queue as _;
 use papertape_core::time::Date;
 use papertape_market::Catalogue;
 use papertape_runtime::replay;
+use papertape_service::trigger::{BranchRequest, Request as Simulation, TriggerError, branch, trigger};
+use papertape_service::view::traces;
 use papertape_testkit::data::SmallData;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};

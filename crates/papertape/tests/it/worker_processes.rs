@@ -3,11 +3,11 @@
 
 use crate::cli_tool::{Running, Tool};
 use crate::crash_support::{Desk, Place, SCRIPTED, agent, export, forgetful, queue, same};
-use papertape::app::App;
-use papertape::trigger::Request;
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;
+use papertape_service::app::App;
+use papertape_service::trigger::Request;
 use papertape_testkit::postgres;
 use rustix::process::Signal;
 use std::process::Command;

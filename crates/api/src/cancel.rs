@@ -1,0 +1,36 @@
+//! `POST /simulate/{job_id}/cancel`
+
+use super::error::ApiError;
+use super::extract::JobPath;
+use super::job_response::{ChangedResponse, job_id};
+use super::responses::WriteErrors;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use papertape_core::record::JobStatus;
+use papertape_runtime::assistant_job;
+use papertape_service::app::App;
+
+/// Stop a job after the step that is under way; it can be resumed
+#[utoipa::path(
+    post,
+    path = "/simulate/{job_id}/cancel",
+    tag = "simulation",
+    params(("job_id" = String, Path, description = "The job")),
+    responses((status = 202, body = ChangedResponse, description = "It is cancelled, or will be at once"), WriteErrors)
+)]
+pub(super) async fn cancel(
+    State(app): State<App>,
+    JobPath(job): JobPath,
+) -> Result<(StatusCode, Json<ChangedResponse>), ApiError> {
+    let status = assistant_job::cancel(&app.services, &job_id(&job)?).await;
+    let status = status.map_err(|error| ApiError::Internal(error.into()))?;
+    let message = match status {
+        None => return Err(ApiError::NotFound(format!("there is no job {job}"))),
+        Some(JobStatus::Cancelled) => "the job is cancelled",
+        Some(JobStatus::Running | JobStatus::Queued) => "the job will stop after the step that is under way",
+        Some(status) => return Err(ApiError::Conflict(format!("job {job} is {status}"))),
+    };
+    let status = status.unwrap_or(JobStatus::Cancelled);
+    Ok((StatusCode::ACCEPTED, Json(ChangedResponse::of(&app, job, status, message))))
+}

@@ -1,0 +1,24 @@
+//! `GET /datasets/{name}`
+
+use super::error::ApiError;
+use super::extract::DatasetPath;
+use super::responses::ReadErrors;
+use axum::Json;
+use axum::extract::State;
+use papertape_service::app::App;
+use papertape_service::view::{self, DatasetResponse};
+
+/// One dataset, by its name or six or more digits of its hash
+#[utoipa::path(
+    get,
+    path = "/datasets/{name}",
+    tag = "data",
+    params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash")),
+    responses((status = 200, body = DatasetResponse, description = "The dataset"), ReadErrors)
+)]
+pub(super) async fn dataset(
+    State(app): State<App>,
+    DatasetPath(name): DatasetPath,
+) -> Result<Json<DatasetResponse>, ApiError> {
+    Ok(Json(view::dataset(&app, &name)?))
+}

@@ -1,0 +1,65 @@
+//! `DELETE /jobs/{job_id}`
+
+use super::error::ApiError;
+use super::extract::{JobPath, Query};
+use super::job_response::job_id;
+use super::responses::WriteErrors;
+use axum::Json;
+use axum::extract::State;
+use papertape_service::app::App;
+use papertape_service::deletion;
+use papertape_service::view::Deployment;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// What goes with the job.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct DeleteParams {
+    /// Delete the jobs that were built on it too: branches, jobs that continue its accounts, skip days that it did, were
+    /// given its memory or were started by it. Absent: the job stays where there are any.
+    #[serde(default)]
+    dependents: bool,
+}
+
+/// What was deleted.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct DeletedResponse {
+    /// The job.
+    job_id: String,
+    /// The jobs that are gone: this one, then those that were built on it.
+    jobs: Vec<String>,
+    /// How many texts nothing else used; they are gone too.
+    texts: u64,
+    /// Whose data it was.
+    #[serde(flatten)]
+    deployment: Deployment,
+}
+
+/// Delete a job that has stopped, with its whole record; nothing brings it back
+///
+/// All of it goes in one transaction: sessions, tape, messages, books, memory, action log, and the texts that nothing
+/// else uses. A queued or running job is refused with 409, and so is one that other jobs were built on, unless
+/// `dependents=true` deletes them too; `message` lists them.
+#[utoipa::path(
+    delete,
+    operation_id = "delete_job",
+    path = "/jobs/{job_id}",
+    tag = "simulation",
+    params(("job_id" = String, Path, description = "The job"), DeleteParams),
+    responses((status = 200, body = DeletedResponse, description = "It is gone"), WriteErrors)
+)]
+pub(super) async fn delete_job(
+    State(app): State<App>,
+    JobPath(job): JobPath,
+    Query(params): Query<DeleteParams>,
+) -> Result<Json<DeletedResponse>, ApiError> {
+    let deleted = deletion::delete(&app, &job_id(&job)?, params.dependents).await?;
+    Ok(Json(DeletedResponse {
+        job_id: job,
+        jobs: deleted.jobs.iter().map(ToString::to_string).collect(),
+        texts: deleted.texts,
+        deployment: Deployment::of(&app),
+    }))
+}

@@ -1,0 +1,56 @@
+//! `GET` and `POST /jobs/{job_id}/head`
+
+use super::error::ApiError;
+use super::extract::JobPath;
+use super::job_response::job_id;
+use super::responses::WriteErrors;
+use axum::Json;
+use axum::extract::State;
+use papertape_core::record::JobHead;
+use papertape_service::app::App;
+use papertape_service::view::{HeadResponse, head_answer};
+use papertape_store::StoreError;
+
+/// The head of a job's hash chains as the record stands now
+#[utoipa::path(
+    get,
+    path = "/jobs/{job_id}/head",
+    tag = "record",
+    params(("job_id" = String, Path, description = "The job")),
+    responses((status = 200, body = HeadResponse, description = "The head"), WriteErrors)
+)]
+pub(super) async fn head(
+    State(app): State<App>,
+    JobPath(job): JobPath,
+) -> Result<Json<HeadResponse>, ApiError> {
+    answer(&app, &job, app.store.job_head(&job_id(&job)?).await)
+}
+
+/// Store the head of a job's hash chains, so that `papertape verify` finds it by its hash
+#[utoipa::path(
+    post,
+    path = "/jobs/{job_id}/head",
+    tag = "record",
+    params(("job_id" = String, Path, description = "The job")),
+    responses((status = 200, body = HeadResponse, description = "The head, stored"), WriteErrors)
+)]
+pub(super) async fn publish(
+    State(app): State<App>,
+    JobPath(job): JobPath,
+) -> Result<Json<HeadResponse>, ApiError> {
+    answer(&app, &job, app.store.publish_job_head(&job_id(&job)?).await)
+}
+
+fn answer(
+    app: &App,
+    job: &str,
+    found: Result<Option<JobHead>, StoreError>,
+) -> Result<Json<HeadResponse>, ApiError> {
+    match found {
+        Ok(Some(head)) => Ok(Json(head_answer(app, &head))),
+        Ok(None) => Err(ApiError::NotFound(format!("there is no job {job}"))),
+        // Its chains do not hold, which is the answer to the question.
+        Err(StoreError::Inconsistent(why)) => Err(ApiError::Conflict(why)),
+        Err(error) => Err(ApiError::Internal(error.into())),
+    }
+}

@@ -1,0 +1,77 @@
+//! `GET /live/{ticker}` and `GET /sessions/{session_id}/live`
+
+use super::error::ApiError;
+use super::extract::{Query, SessionPath, TickerPath, maybe_day};
+use super::responses::ReadErrors;
+use axum::Json;
+use axum::extract::State;
+use papertape_core::time::Date;
+use papertape_service::app::App;
+use papertape_service::view::{self, LiveQuery, LiveResponse};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which analysis.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Params {
+    /// The trading day; absent: the newest analysis.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    date: Option<Date>,
+    /// Of this job.
+    job_id: Option<String>,
+    /// Of this agent.
+    model: Option<String>,
+}
+
+/// What a desk has come to about an instrument, and how it came about
+#[utoipa::path(
+    get,
+    path = "/live/{ticker}",
+    tag = "record",
+    params(("ticker" = String, Path, description = "The instrument"), Params),
+    responses(
+        (status = 200, body = LiveResponse, description = "The newest analysis that matches"),
+        (status = 409, body = super::error::ErrorBody, description = "It is still under way"),
+        ReadErrors
+    )
+)]
+pub(super) async fn live(
+    State(app): State<App>,
+    TickerPath(ticker): TickerPath,
+    Query(params): Query<Params>,
+) -> Result<Json<LiveResponse>, ApiError> {
+    let Params { date, job_id, model } = params;
+    Ok(Json(view::live(&app, LiveQuery { ticker, date, job_id, model }).await?))
+}
+
+/// Which instrument of a session.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Ticker {
+    /// The instrument; may be left out where the session has one alone.
+    pub(super) ticker: Option<String>,
+}
+
+/// What a desk has come to about an instrument in one session
+#[utoipa::path(
+    get,
+    path = "/sessions/{session_id}/live",
+    tag = "record",
+    params(("session_id" = i64, Path, description = "The session", minimum = 1), Ticker),
+    responses(
+        (status = 200, body = LiveResponse, description = "The analysis"),
+        (status = 409, body = super::error::ErrorBody, description = "It is still under way"),
+        ReadErrors
+    )
+)]
+pub(super) async fn session_live(
+    State(app): State<App>,
+    SessionPath(session): SessionPath,
+    Query(Ticker { ticker }): Query<Ticker>,
+) -> Result<Json<LiveResponse>, ApiError> {
+    Ok(Json(view::session_live(&app, session, ticker).await?))
+}

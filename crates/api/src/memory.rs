@@ -1,0 +1,272 @@
+//! `GET /memory/…` and `POST /memory/compact`: what traders remember.
+
+use super::error::ApiError;
+use super::extract::{Body, Query, maybe_day, rows};
+use super::responses::{BodyErrors, ReadErrors};
+use axum::Json;
+use axum::extract::State;
+use papertape_agents::memory::periods::Period;
+use papertape_core::broker::parse_amount;
+use papertape_core::ledger::Direction;
+use papertape_core::record::ErrorTag;
+use papertape_core::time::Date;
+use papertape_service::app::App;
+use papertape_service::view::{
+    self, ArchivesResponse, MemoryQuery, OpenPositionsResponse, ReembedResponse, RoundsResponse, SearchBy,
+    TradesQuery, TradesResponse,
+};
+use rust_decimal::Decimal;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use utoipa::{IntoParams, ToSchema};
+
+/// Whose memories.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Params {
+    /// Of this agent.
+    model: Option<String>,
+    /// Of this job.
+    job_id: Option<String>,
+    /// How many at most.
+    #[serde(default, deserialize_with = "rows")]
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+impl From<Params> for MemoryQuery {
+    fn from(params: Params) -> Self {
+        let Params { model, job_id, limit, cursor } = params;
+        Self { model, job_id, limit, cursor }
+    }
+}
+
+/// Which reflections; all conditions hold together.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct TradeParams {
+    /// With all of these words, anywhere in the reflection or its thesis; or about this, where it is
+    /// searched by meaning.
+    query: Option<String>,
+    /// How to search: `keyword`, `semantic` or `both`. Absent: `both` where a sentence model is
+    /// configured, else `keyword`.
+    #[serde(default, deserialize_with = "search")]
+    #[param(value_type = Option<String>, example = "keyword")]
+    search: Option<SearchBy>,
+    /// On this instrument.
+    symbol: Option<String>,
+    /// Long or short.
+    #[param(inline)]
+    side: Option<SideParam>,
+    /// With this tag.
+    #[serde(default, deserialize_with = "tag")]
+    #[param(value_type = Option<String>, example = "stop_too_tight")]
+    tag: Option<ErrorTag>,
+    /// With at least this result, in money.
+    #[serde(default, deserialize_with = "amount")]
+    #[param(value_type = Option<f64>)]
+    min_pnl: Option<Decimal>,
+    /// With at most this result.
+    #[serde(default, deserialize_with = "amount")]
+    #[param(value_type = Option<f64>)]
+    max_pnl: Option<Decimal>,
+    /// Closed on this day (UTC) or later.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-10-01")]
+    from: Option<Date>,
+    /// Closed on this day (UTC) or earlier.
+    #[serde(default, deserialize_with = "maybe_day")]
+    #[param(example = "2012-12-31")]
+    to: Option<Date>,
+    /// Of this agent.
+    model: Option<String>,
+    /// Of this job.
+    job_id: Option<String>,
+    /// How many at most.
+    #[serde(default, deserialize_with = "rows")]
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Long or short.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum SideParam {
+    /// Gains when the price rises.
+    Long,
+    /// Gains when the price falls.
+    Short,
+}
+
+/// What to fold.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "period": "quarter" }))]
+pub(super) struct CompactBody {
+    /// How long a period is.
+    period: PeriodBody,
+    /// Of this agent alone.
+    model: Option<String>,
+    /// Of this job alone.
+    job_id: Option<String>,
+}
+
+/// What to embed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
+pub(super) struct ReembedBody {
+    /// Of this agent alone.
+    model: Option<String>,
+    /// Of this job alone.
+    job_id: Option<String>,
+}
+
+/// How long a period is.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum PeriodBody {
+    /// Three months.
+    Quarter,
+    /// Six months.
+    HalfYear,
+}
+
+/// Rounds that traders remember, newest first
+#[utoipa::path(
+    get,
+    path = "/memory/rounds",
+    tag = "memory",
+    params(Params),
+    responses((status = 200, body = RoundsResponse, description = "A page of rounds; it may be empty"), ReadErrors)
+)]
+pub(super) async fn rounds_of(
+    State(app): State<App>,
+    Query(params): Query<Params>,
+) -> Result<Json<RoundsResponse>, ApiError> {
+    Ok(Json(view::memory_rounds(&app, params.into()).await?))
+}
+
+/// Theses at entry of positions that are open, newest first
+#[utoipa::path(
+    get,
+    path = "/memory/open-positions",
+    tag = "memory",
+    params(Params),
+    responses(
+        (status = 200, body = OpenPositionsResponse, description = "A page of contexts; it may be empty"),
+        ReadErrors
+    )
+)]
+pub(super) async fn open_positions(
+    State(app): State<App>,
+    Query(params): Query<Params>,
+) -> Result<Json<OpenPositionsResponse>, ApiError> {
+    Ok(Json(view::memory_open(&app, params.into()).await?))
+}
+
+/// Reflections on closed trades, newest exit first; best first where they are searched by meaning
+#[utoipa::path(
+    get,
+    path = "/memory/trades",
+    tag = "memory",
+    params(TradeParams),
+    responses(
+        (status = 200, body = TradesResponse, description = "A page of reflections; it may be empty"),
+        ReadErrors
+    )
+)]
+pub(super) async fn trades(
+    State(app): State<App>,
+    Query(params): Query<TradeParams>,
+) -> Result<Json<TradesResponse>, ApiError> {
+    let TradeParams { model, job_id, limit, cursor, .. } = params;
+    let query = TradesQuery {
+        of: MemoryQuery { model, job_id, limit, cursor },
+        query: params.query,
+        search: params.search,
+        symbol: params.symbol,
+        side: params.side.map(|side| match side {
+            SideParam::Long => Direction::Long,
+            SideParam::Short => Direction::Short,
+        }),
+        tag: params.tag,
+        min_pnl: params.min_pnl,
+        max_pnl: params.max_pnl,
+        from: params.from,
+        to: params.to,
+    };
+    Ok(Json(view::memory_trades(&app, query).await?))
+}
+
+/// Reflections that were folded by period
+#[utoipa::path(
+    get,
+    path = "/memory/archives",
+    tag = "memory",
+    params(Params),
+    responses((status = 200, body = ArchivesResponse, description = "A page of archives; it may be empty"), ReadErrors)
+)]
+pub(super) async fn archives(
+    State(app): State<App>,
+    Query(params): Query<Params>,
+) -> Result<Json<ArchivesResponse>, ApiError> {
+    Ok(Json(view::memory_archives(&app, params.into()).await?))
+}
+
+/// Fold old reflections into one for each instrument and period; the originals stay
+#[utoipa::path(
+    post,
+    path = "/memory/compact",
+    tag = "memory",
+    request_body = CompactBody,
+    responses((status = 200, body = ArchivesResponse, description = "What was folded"), BodyErrors)
+)]
+pub(super) async fn compact(
+    State(app): State<App>,
+    Body(body): Body<CompactBody>,
+) -> Result<Json<ArchivesResponse>, ApiError> {
+    let query = MemoryQuery { model: body.model, job_id: body.job_id, ..MemoryQuery::default() };
+    let period = match body.period {
+        PeriodBody::Quarter => Period::Quarter,
+        PeriodBody::HalfYear => Period::HalfYear,
+    };
+    Ok(Json(view::memory_compact(&app, query, period).await?))
+}
+
+/// Give every reflection a vector of the configured sentence model that has none of it
+#[utoipa::path(
+    post,
+    path = "/memory/reembed",
+    tag = "memory",
+    request_body = ReembedBody,
+    responses((status = 200, body = ReembedResponse, description = "What was embedded"), BodyErrors)
+)]
+pub(super) async fn reembed(
+    State(app): State<App>,
+    Body(body): Body<ReembedBody>,
+) -> Result<Json<ReembedResponse>, ApiError> {
+    let query = MemoryQuery { model: body.model, job_id: body.job_id, ..MemoryQuery::default() };
+    Ok(Json(view::memory_reembed(&app, query).await?))
+}
+
+fn search<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SearchBy>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
+}
+
+fn tag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ErrorTag>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
+}
+
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse_amount(&serde_json::Value::String(text)).map(Some).map_err(D::Error::custom)
+}

@@ -1,0 +1,133 @@
+//! `/plans` and `/plans/{plan_id}`
+
+use super::error::ApiError;
+use super::extract::{Body, PageParams, PlanPath, Query};
+use super::responses::{BodyErrors, ReadErrors, WriteErrors};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, WriteResult};
+use papertape_core::ports::Plans as _;
+use papertape_redact::Sanitized;
+use papertape_service::app::App;
+use papertape_service::view::{self, PlanResponse, PlansResponse, ViewError};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// A plan to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "name": "Autumn of 2012", "goal": "Find out why the cautious desk lost" }))]
+pub(super) struct PlanBody {
+    /// What it is called; not blank.
+    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
+    name: String,
+    /// What it is to reach.
+    #[serde(default)]
+    #[schema(max_length = 20_000)]
+    goal: String,
+}
+
+/// What of a plan is changed; what is absent stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "goal": "Find out what the desk was shown" }))]
+pub(super) struct PlanPatch {
+    /// What it is called; not blank.
+    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
+    name: Option<String>,
+    /// What it is to reach.
+    #[schema(max_length = 20_000)]
+    goal: Option<String>,
+}
+
+/// Plans, newest first
+#[utoipa::path(
+    get,
+    path = "/plans",
+    tag = "plans",
+    params(PageParams),
+    responses((status = 200, body = PlansResponse, description = "A page of plans; it may be empty"), ReadErrors)
+)]
+pub(super) async fn plans(
+    State(app): State<App>,
+    Query(params): Query<PageParams>,
+) -> Result<Json<PlansResponse>, ApiError> {
+    Ok(Json(view::plans(&app, params.limit, params.cursor).await?))
+}
+
+/// Make a plan, without tasks
+#[utoipa::path(
+    post,
+    operation_id = "create_plan",
+    path = "/plans",
+    tag = "plans",
+    request_body = PlanBody,
+    responses((status = 201, body = PlanResponse, description = "The plan"), BodyErrors)
+)]
+pub(super) async fn create(
+    State(app): State<App>,
+    Body(body): Body<PlanBody>,
+) -> Result<(StatusCode, Json<PlanResponse>), ApiError> {
+    let new = NewPlan { id: None, name: body.name, goal: body.goal, chat_session: None, origin: None };
+    let written = write(&app, vec![PlanWrite::Create(new)]).await?;
+    Ok((StatusCode::CREATED, Json(view::plan(&app, written.plan.0).await?)))
+}
+
+/// One plan
+#[utoipa::path(
+    get,
+    path = "/plans/{plan_id}",
+    tag = "plans",
+    params(("plan_id" = i64, Path, description = "The plan")),
+    responses((status = 200, body = PlanResponse, description = "The plan"), ReadErrors)
+)]
+pub(super) async fn plan(
+    State(app): State<App>,
+    PlanPath(plan): PlanPath,
+) -> Result<Json<PlanResponse>, ApiError> {
+    Ok(Json(view::plan(&app, plan).await?))
+}
+
+/// Change a plan's name or goal
+#[utoipa::path(
+    patch,
+    operation_id = "update_plan",
+    path = "/plans/{plan_id}",
+    tag = "plans",
+    params(("plan_id" = i64, Path, description = "The plan")),
+    request_body = PlanPatch,
+    responses((status = 200, body = PlanResponse, description = "The plan as it is now"), BodyErrors)
+)]
+pub(super) async fn update(
+    State(app): State<App>,
+    PlanPath(plan): PlanPath,
+    Body(body): Body<PlanPatch>,
+) -> Result<Json<PlanResponse>, ApiError> {
+    let changes = PlanChanges { name: body.name, goal: body.goal, status: None };
+    write(&app, vec![PlanWrite::Update { plan: PlanId(plan), changes }]).await?;
+    Ok(Json(view::plan(&app, plan).await?))
+}
+
+/// Delete a plan with its tasks; its jobs and their logs stay
+#[utoipa::path(
+    delete,
+    operation_id = "delete_plan",
+    path = "/plans/{plan_id}",
+    tag = "plans",
+    params(("plan_id" = i64, Path, description = "The plan")),
+    responses((status = 204, description = "It is gone"), WriteErrors)
+)]
+pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> Result<StatusCode, ApiError> {
+    write(&app, vec![PlanWrite::Delete { plan: PlanId(plan) }]).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Changes plans, in one transaction; says what the first change was made to.
+pub(super) async fn write(app: &App, writes: Vec<PlanWrite>) -> Result<WriteResult, ApiError> {
+    let writes = Sanitized::of(&app.services.redactor, writes);
+    let at = app.services.clock.now();
+    let written = app.store.write_plans(writes, at).await.map_err(ViewError::from)?;
+    let nothing = || ApiError::Internal(anyhow::anyhow!("nothing was written"));
+    written.first().copied().ok_or_else(nothing)
+}

@@ -1,0 +1,24 @@
+//! `GET /sessions/{session_id}`
+
+use super::error::ApiError;
+use super::extract::SessionPath;
+use super::responses::ReadErrors;
+use axum::Json;
+use axum::extract::State;
+use papertape_service::app::App;
+use papertape_service::view::{self, SessionHeadResponse};
+
+/// One session's head: who, when, what was decided and what it came to, without what was said
+#[utoipa::path(
+    get,
+    path = "/sessions/{session_id}",
+    tag = "record",
+    params(("session_id" = i64, Path, description = "The session", minimum = 1)),
+    responses((status = 200, body = SessionHeadResponse, description = "The session"), ReadErrors)
+)]
+pub(super) async fn session(
+    State(app): State<App>,
+    SessionPath(session_id): SessionPath,
+) -> Result<Json<SessionHeadResponse>, ApiError> {
+    Ok(Json(view::session_head(&app, session_id).await?))
+}

@@ -1,0 +1,24 @@
+//! `GET /sessions/{session_id}/memory`
+
+use super::error::ApiError;
+use super::extract::SessionPath;
+use super::responses::ReadErrors;
+use axum::Json;
+use axum::extract::State;
+use papertape_service::app::App;
+use papertape_service::view::{self, SessionMemoryResponse};
+
+/// What a session's trader was given of its memory, to the letter
+#[utoipa::path(
+    get,
+    path = "/sessions/{session_id}/memory",
+    tag = "memory",
+    params(("session_id" = i64, Path, description = "The session", minimum = 1)),
+    responses((status = 200, body = SessionMemoryResponse, description = "Texts and ids; it may be empty"), ReadErrors)
+)]
+pub(super) async fn session_memory(
+    State(app): State<App>,
+    SessionPath(session_id): SessionPath,
+) -> Result<Json<SessionMemoryResponse>, ApiError> {
+    Ok(Json(view::session_memory(&app, session_id).await?))
+}

@@ -1,0 +1,121 @@
+//! The API of the server that owns the record, for the few commands that write.
+
+use super::failure::{no_job, not_found, usage};
+use super::record_access;
+use anyhow::{Context as _, Result, anyhow, bail};
+use papertape_core::id::JobId;
+use papertape_service::address::Address;
+use papertape_service::config::Config;
+use reqwest::{RequestBuilder, StatusCode, Url};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long an answer may take: a job is only queued, not done.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The server.
+pub(super) struct ApiClient {
+    address: Address,
+    client: reqwest::Client,
+    /// What the command was given, to read beside the server.
+    pub(super) config: Config,
+}
+
+impl ApiClient {
+    pub(super) fn new(address: Address, config: Config) -> Result<Self> {
+        // The client wants to know a cryptography even where it is never to use one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .timeout(TIMEOUT)
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .tls_certs_only([])
+            .build()
+            .context("the HTTP client cannot be built")?;
+        Ok(Self { address, client, config })
+    }
+
+    /// Where it is.
+    pub(super) fn url(&self) -> &str {
+        &self.address.url
+    }
+
+    /// The job that is named, where `latest` is the newest one.
+    pub(super) async fn job_named(&self, job: &str) -> Result<JobId> {
+        record_access::job_named(&record_access::to_read(self.config.clone()).await?, job).await
+    }
+
+    /// What the server counts, in Prometheus' text format.
+    pub(super) async fn metrics(&self) -> Result<String> {
+        let unreachable = || format!("the server at {} does not answer", self.address.url);
+        let response = self.known(self.client.get(format!("{}/metrics", self.address.url))).send().await;
+        let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
+        let status = response.status();
+        if !status.is_success() {
+            bail!("the server at {} refused with {status}", self.address.url);
+        }
+        response.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)
+    }
+
+    /// The request with the key that lets this user's commands in, where one is needed.
+    fn known(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match self.address.key() {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    /// Sends a request; `path` is given segment by segment.
+    pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
+        self.send(self.client.post(self.address_of(path)?).json(body), path).await
+    }
+
+    /// The same, for a reader of this language.
+    pub(super) async fn post_in(&self, path: &[&str], body: &Value, language: &str) -> Result<Value> {
+        let request = self.client.post(self.address_of(path)?).json(body);
+        self.send(request.header(reqwest::header::ACCEPT_LANGUAGE, language), path).await
+    }
+
+    /// Deletes something; `path` is given segment by segment.
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<()> {
+        self.send(self.client.delete(self.address_of(path)?), path).await.map(drop)
+    }
+
+    /// The same, with a query; gives what is answered.
+    pub(super) async fn delete_with(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value> {
+        let mut url = self.address_of(path)?;
+        url.query_pairs_mut().extend_pairs(query);
+        self.send(self.client.delete(url), path).await
+    }
+
+    fn address_of(&self, path: &[&str]) -> Result<Url> {
+        let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.extend(path);
+        }
+        Ok(url)
+    }
+
+    async fn send(&self, request: RequestBuilder, path: &[&str]) -> Result<Value> {
+        let unreachable = || format!("the server at {} does not answer", self.address.url);
+        let response = self.known(request).send().await;
+        let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
+        let status = response.status();
+        if status == StatusCode::NO_CONTENT {
+            return Ok(Value::Null);
+        }
+        let answer: Value =
+            response.json().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
+        if status.is_success() {
+            return Ok(answer);
+        }
+        let message = answer["message"].as_str().unwrap_or("it gives no reason").to_owned();
+        match (status, path) {
+            (StatusCode::NOT_FOUND, ["chat" | "plans", ..]) => Err(not_found(message)),
+            (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),
+            (StatusCode::BAD_REQUEST, _) => Err(usage(message)),
+            (StatusCode::CONFLICT, _) => Err(anyhow!(message)),
+            _ => bail!("the server at {} refused with {status}: {message}", self.address.url),
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! `papertape data download`
+
+mod dataset;
+
+use super::super::failure::{FAILED, STOPPED, usage};
+use super::super::output::{bytes, count, json, note, say, seconds, table, text_of};
+use super::super::{Common, Outcome, logging, progress, signals};
+use super::import::Exchange;
+use anyhow::{Context as _, Result};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use papertape_core::time::{Date, parse_date};
+use papertape_llm::{ApiKey, find_key};
+use papertape_market::Catalogue;
+use papertape_market::download::{
+    BarInterval, DataKind, DownloadError, DownloadReport, DownloadRequest, Downloader, Event, Planned,
+    ProgressSink, SourceName, State, SymbolReport,
+};
+use papertape_redact::Redactor;
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::clock::SystemClock;
+use papertape_service::app::make_data_dir;
+use papertape_service::config::Config;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::json;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Below the help.
+const AFTER: &str = "Answers are kept in the data directory: a download that stopped goes on where it was \
+    when it is begun again.\n\nA source's terms are between it and you.";
+
+/// What to download, and what becomes of it.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(super) struct DownloadArgs {
+    /// Source
+    #[arg(value_name = "SOURCE", value_parser = source())]
+    source: SourceName,
+    /// Symbols, as the source spells them
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    symbols: Vec<String>,
+    /// First day
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    from: Date,
+    /// Last day
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    to: Date,
+    /// How long a bar lasts: 1d, or minutes and hours as 5m and 1h
+    #[arg(long, value_name = "LENGTH", default_value = "1d")]
+    interval: BarInterval,
+    /// News of these days too (alpha-vantage)
+    #[arg(long)]
+    news: bool,
+    /// Daily bars with splits and dividends (alpha-vantage, in its paid plans)
+    #[arg(long)]
+    actions: bool,
+    /// The dataset's name
+    #[arg(long, required_unless_present_any = ["no_import", "dry_run"])]
+    name: Option<String>,
+    /// The exchange's zone and hours, and the market of runs [default: crypto for binance, else us]
+    #[arg(long, value_enum)]
+    exchange: Option<Exchange>,
+    /// Let the name stand for this data from now on; what it stood for is kept, by its hash
+    #[arg(long)]
+    replace: bool,
+    /// Keep the answers, and make no dataset of them
+    #[arg(long)]
+    no_import: bool,
+    /// Say what would be asked, and ask nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn source() -> impl clap::builder::TypedValueParser<Value = SourceName> {
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(SourceName::ALL.map(SourceName::as_str)).map(|name| {
+        let found = SourceName::ALL.into_iter().find(|source| source.as_str() == name);
+        found.unwrap_or(SourceName::Yahoo)
+    })
+}
+
+/// Downloads, and makes a dataset of what there is.
+pub(super) async fn download(
+    common: &Common,
+    config: &Config,
+    catalogue: &Catalogue,
+    args: &DownloadArgs,
+) -> Outcome {
+    let orders = orders(args)?;
+    let name = args.name.as_deref().filter(|_| !args.no_import);
+    if let Some(name) = name {
+        dataset::check(name, args.interval)?;
+    }
+    let key = key(config, args.source, args.dry_run)?;
+    let root = config.data_dir.join("downloads");
+    let clock = Arc::new(SystemClock);
+    let mut downloader = Downloader::new(args.source, &config.download, key, &root, clock)?;
+    let mut plans = Vec::new();
+    for order in &orders {
+        plans.extend(downloader.plan(order).map_err(of_download)?);
+    }
+    if args.dry_run {
+        return show_plan(common, &plans);
+    }
+    make_data_dir(&config.data_dir)?;
+    let stopper = CancelSource::default();
+    let mut stopped = stopper.signal();
+    signals::listen(&stopper, || {})?;
+    let mut reports = Vec::new();
+    for order in &orders {
+        let bar = Bar::new(order.symbols().len());
+        // What is under way is dropped: what was kept is there next time.
+        let report = tokio::select! {
+            report = downloader.run(order, &bar) => Some(report.map_err(of_download)?),
+            _ = stopped.stopped() => None,
+        };
+        drop(bar);
+        let Some(report) = report else {
+            note!("stopped; the same command goes on where it was");
+            return Ok(ExitCode::from(STOPPED));
+        };
+        print_report(&report);
+        let has_ended = report.ended.is_some();
+        reports.push(report);
+        if has_ended {
+            break;
+        }
+    }
+    let made = match name {
+        Some(name) if can_be_imported(&reports) => Some(dataset::make(catalogue, args, name, &reports)?),
+        _ => None,
+    };
+    if common.json {
+        json(&json!({ "downloads": reports, "dataset": made }))?;
+    } else {
+        show(&reports)?;
+        if let Some(made) = &made {
+            say(made)?;
+        }
+    }
+    let is_lacking = name.is_some() && made.is_none();
+    Ok(exit_code(&reports, is_lacking))
+}
+
+fn orders(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
+    let bars = DataKind::Bars { span: args.interval, actions: args.actions };
+    let news = args.news.then_some(DataKind::News);
+    let order = |what| DownloadRequest::new(&args.symbols, args.from, args.to, what).map_err(usage);
+    std::iter::once(bars).chain(news).map(order).collect()
+}
+
+fn of_download(error: DownloadError) -> anyhow::Error {
+    match error {
+        DownloadError::Order(what) => usage(what),
+        other => other.into(),
+    }
+}
+
+/// A dataset is made of what there is where nothing more will come by asking again.
+fn can_be_imported(reports: &[DownloadReport]) -> bool {
+    let rows = reports.iter().flat_map(|report| &report.symbols).map(|one| one.rows).sum::<u64>();
+    let is_open =
+        |report: &DownloadReport| report.ended.is_some() || report.in_state(State::Failed).next().is_some();
+    if reports.iter().any(is_open) {
+        note!("no dataset is made before all is there; ask again, or leave out what does not come");
+        return false;
+    }
+    if rows == 0 {
+        note!("there is nothing to make a dataset of");
+    }
+    rows > 0
+}
+
+/// The source's key; the log knows it from here on, to leave it out.
+fn key(config: &Config, source: SourceName, is_dry: bool) -> Result<Option<SecretString>> {
+    let variable = config.download.api_key_env(source);
+    match find_key(source.as_str(), variable, &|name| std::env::var(name).ok()) {
+        ApiKey::NotNeeded => Ok(None),
+        ApiKey::Found { variable, value } => {
+            let redactor = Redactor::new(vec![(variable, value.expose_secret().to_owned())])
+                .context("the key cannot be kept out of the log")?;
+            logging::redact_with(&Arc::new(redactor));
+            Ok(Some(value))
+        }
+        ApiKey::Missing(_) if !source.needs_key() => Ok(None),
+        // Nothing is asked.
+        ApiKey::Missing(_) if is_dry => Ok(Some(SecretString::from("none"))),
+        ApiKey::Missing(what) => Err(usage(what)),
+    }
+}
+
+fn show_plan(common: &Common, plan: &[Planned]) -> Outcome {
+    if common.json {
+        json(&json!({ "symbols": plan }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = table(["symbol", ">kept", "~asks next"]);
+    for one in plan {
+        let ask = one.ask.clone().unwrap_or_else(|| "nothing: all is there".to_owned());
+        table.add_row([one.symbol.to_string(), count(one.kept), ask]);
+    }
+    say(text_of(&table))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(reports: &[DownloadReport]) -> Result<()> {
+    let mut table = table(["symbol", "what", "state", ">rows", ">files", "~"]);
+    for report in reports {
+        for one in &report.symbols {
+            table.add_row([
+                one.symbol.to_string(),
+                report.kind.clone(),
+                state(one.state).to_owned(),
+                count(one.rows),
+                count(one.files.len() as u64),
+                one.reason.clone().unwrap_or_default(),
+            ]);
+        }
+    }
+    say(text_of(&table))
+}
+
+/// Notes, and what is missing, to stderr.
+fn print_report(report: &DownloadReport) {
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in &report.symbols {
+        for text in &one.notes {
+            match notes.iter_mut().find(|(known, _)| known == text) {
+                Some((_, symbols)) => symbols.push(one.symbol.as_str()),
+                None => notes.push((text, vec![one.symbol.as_str()])),
+            }
+        }
+    }
+    for (text, symbols) in notes {
+        note!("{}: {text}", symbols.join(", "));
+    }
+    note!(
+        "{}: {} requests, {} answers were there already, {} new",
+        report.kind,
+        count(report.asked),
+        count(report.kept),
+        bytes(report.bytes)
+    );
+    if let Some(ended) = &report.ended {
+        let missing: Vec<&str> = report.in_state(State::Missing).map(|one| one.symbol.as_str()).collect();
+        note!("{} ended the download: {ended}", report.source.as_str());
+        note!("still missing: {}", missing.join(", "));
+        if ended.can_go_on() {
+            note!("the same command goes on where it was");
+        }
+    }
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Complete => "complete",
+        State::Unknown => "unknown",
+        State::Refused => "refused",
+        State::Failed => "failed",
+        State::Missing => "missing",
+    }
+}
+
+/// 3 where the same command can go on, 1 where something else has to be done.
+fn exit_code(reports: &[DownloadReport], is_lacking: bool) -> ExitCode {
+    let mut ended = reports.iter().filter_map(|report| report.ended.as_ref());
+    match ended.next() {
+        Some(ended) if ended.can_go_on() => ExitCode::from(STOPPED),
+        None if !is_lacking && reports.iter().all(DownloadReport::is_complete) => ExitCode::SUCCESS,
+        _ => ExitCode::from(FAILED),
+    }
+}
+
+/// A bar in a terminal; elsewhere a line a symbol.
+struct Bar {
+    bar: ProgressBar,
+    is_hidden: bool,
+}
+
+impl Bar {
+    fn new(symbols: usize) -> Self {
+        let bar = progress::add(ProgressBar::new(symbols as u64));
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:20} {pos:>4}/{len} symbols  {msg}") {
+            bar.set_style(style.progress_chars("━╸─").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Self { is_hidden: bar.is_hidden(), bar }
+    }
+}
+
+impl ProgressSink for Bar {
+    fn see(&self, event: &Event<'_>) {
+        match event {
+            Event::Begun { symbol, .. } => self.bar.set_message(symbol.to_string()),
+            Event::Page { symbol, rows, .. } => {
+                self.bar.set_message(format!("{symbol}: a page of {} rows", count(*rows)));
+            }
+            Event::Waiting { symbol, pause, why } => {
+                let pause = seconds(pause.as_secs_f64());
+                if self.is_hidden {
+                    note!("{symbol}: waits {pause}: {why}");
+                } else {
+                    self.bar.set_message(format!("{symbol}: waits {pause}: {why}"));
+                }
+            }
+            Event::Ended { report } => {
+                self.bar.inc(1);
+                if self.is_hidden {
+                    note!("{}", line(report));
+                }
+            }
+        }
+    }
+}
+
+fn line(report: &SymbolReport) -> String {
+    let rows = count(report.rows);
+    match &report.reason {
+        Some(reason) => format!("{}: {}: {reason}", report.symbol, state(report.state)),
+        None => format!("{}: {}, {rows} rows", report.symbol, state(report.state)),
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        progress::clear();
+    }
+}

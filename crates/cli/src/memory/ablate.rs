@@ -1,0 +1,136 @@
+//! `papertape memory ablate`: the same job under each setting of the memory, in one table.
+
+use super::super::failure::{STOPPED, of_trigger, of_view};
+use super::super::output::{count, json, note, percent, say, table, text_of};
+use super::super::record_access::{self, RecordAccess};
+use super::super::summary::{self, Line};
+use super::super::{Common, Outcome, execute, run::RunArgs};
+use anyhow::Result;
+use papertape_agents::memory::MemoryMode;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::record::JobStatus;
+use papertape_service::app::App;
+use papertape_service::config::Config;
+use papertape_service::trigger::trigger;
+use papertape_service::view::{self, Number, number};
+use papertape_store::{MemoryFilter, PageRequest, TradeFilter};
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// One agent under one setting.
+#[derive(Debug, Serialize)]
+struct AblationRow {
+    memory: MemoryMode,
+    model: String,
+    job_id: String,
+    total_return: Option<f64>,
+    max_drawdown: Option<f64>,
+    trades: u64,
+    cost_usd: Option<Number>,
+    /// Reflections that were written.
+    reflections: u64,
+    /// Different reflections that its sessions were given.
+    reflections_used: u64,
+}
+
+/// Runs and compares. What was done before under the same setting is not done again.
+pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Outcome {
+    let request = args.request(&config)?;
+    let mut rows = Vec::new();
+    let RecordAccess::Local(app) = record_access::to_write(config).await? else {
+        return Err(super::super::failure::usage(
+            "a server has the record: stop it, or give another --data-dir, for an ablation runs its jobs here",
+        ));
+    };
+    for mode in MemoryMode::ALL {
+        let asked = papertape_service::trigger::Request { memory: Some(mode), ..request.clone() };
+        let queued = trigger(&app, asked).await.map_err(of_trigger)?;
+        note!("memory = {mode}: job {}", queued.job);
+        if queued.skipped < queued.total_model_days {
+            execute::run_to_completion(&app, &queued.job).await?;
+            let status = view::status(&app, queued.job.as_str(), &view::StatusQuery::default())
+                .await
+                .map_err(of_view)?;
+            if status.status != JobStatus::Completed {
+                let why = status.error.map(|error| format!(": {error}")).unwrap_or_default();
+                note!("job {} {}{why}; the same command goes on with it", queued.job, status.status);
+                return Ok(ExitCode::from(STOPPED));
+            }
+        } else {
+            execute::run_to_completion(&app, &queued.job).await?;
+        }
+        for line in summary::lines(&app, &queued.job).await? {
+            rows.push(row(&app, mode, &line).await?);
+        }
+    }
+    if common.json {
+        json(&rows)?;
+    } else {
+        print(&rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn row(app: &App, mode: MemoryMode, line: &Line) -> Result<AblationRow> {
+    let (job, model) = (&line.look_at.0, &line.result.model);
+    let (reflections, reflections_used) = reflections(app, job, model).await?;
+    let metrics = &line.result.period_metrics;
+    Ok(AblationRow {
+        memory: mode,
+        model: model.clone(),
+        job_id: job.to_string(),
+        total_return: metrics.total_return,
+        max_drawdown: metrics.max_drawdown,
+        trades: line.trades,
+        cost_usd: line.cost.map(number),
+        reflections,
+        reflections_used,
+    })
+}
+
+/// How many reflections were written, and how many different ones were given to a session.
+async fn reflections(app: &App, job: &JobId, model: &str) -> Result<(u64, u64)> {
+    let of = MemoryFilter { job: Some(job.clone()), agent: Some(AgentName::new(model)) };
+    let filter = TradeFilter { of, ..TradeFilter::default() };
+    let (mut written, mut page) = (0, PageRequest::first(500));
+    loop {
+        let found = app.store.memory_trades(&filter, &page).await?;
+        written += found.items.len() as u64;
+        match found.next {
+            Some(cursor) => page = PageRequest::after(500, &cursor),
+            None => break,
+        }
+    }
+    let used = app.store.lessons_given(job, &AgentName::new(model)).await?;
+    Ok((written, used.len() as u64))
+}
+
+fn print(rows: &[AblationRow]) -> Result<()> {
+    let mut shown = table([
+        "agent",
+        "memory",
+        ">return",
+        ">max drawdown",
+        ">trades",
+        ">cost",
+        ">reflections",
+        ">used",
+        "job",
+    ]);
+    let mut sorted: Vec<&AblationRow> = rows.iter().collect();
+    sorted.sort_by(|a, b| (&a.model, a.memory).cmp(&(&b.model, b.memory)));
+    for row in sorted {
+        shown.add_row([
+            row.model.clone(),
+            row.memory.to_string(),
+            percent(row.total_return),
+            percent(row.max_drawdown),
+            count(row.trades),
+            row.cost_usd.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}")),
+            count(row.reflections),
+            count(row.reflections_used),
+            row.job_id.clone(),
+        ]);
+    }
+    say(text_of(&shown))
+}

@@ -1,0 +1,151 @@
+//! `papertape profile chain`
+
+use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
+use super::super::output::{json, note, say};
+use super::super::record_access::RecordAccess;
+use super::super::run::style;
+use super::super::{Common, Outcome, execute, record_access, signals};
+use super::files::Dump;
+use super::show::look;
+use super::waterfall::waterfall;
+use anyhow::{Context as _, Result};
+use clap::Args;
+use papertape_agents::config::AgentConfig;
+use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::message::ModelName;
+use papertape_core::ports::Queue as _;
+use papertape_core::record::JobStatus;
+use papertape_core::time::{Date, parse_date};
+use papertape_runtime::cancellation::CancelSource;
+use papertape_runtime::profile::trace::{Status, Trace};
+use papertape_service::app::App;
+use papertape_service::config::Config;
+use papertape_service::trigger::{Request, trigger};
+use papertape_service::view;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What to time.
+#[derive(Debug, Args)]
+pub(super) struct ChainArgs {
+    /// The instrument
+    #[arg(long, value_name = "SYMBOL")]
+    ticker: String,
+    /// The trading day
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    date: Date,
+    /// The model's provider, of the configuration or `house`
+    #[arg(long, value_name = "NAME", default_value = "house")]
+    provider: String,
+    /// The model, for quick and for deep thinking
+    #[arg(long, value_name = "NAME", default_value = "momentum")]
+    model: String,
+    /// Seconds after which one attempt at a call is cancelled
+    #[arg(long, value_name = "SECS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// How often a call that failed is made again
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
+    max_retries: u32,
+    /// How analyses are to read: standard, compact or detailed
+    #[arg(long, value_name = "STYLE", default_value = "standard", value_parser = style)]
+    analysis_prompt_style: PromptStyle,
+    /// The analysts, separated by commas: market, social, news, fundamentals [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = str::parse::<Analyst>)]
+    selected_analysts: Vec<Analyst>,
+    /// Seconds after which the whole run ends, with an error
+    #[arg(long, value_name = "SECS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    overall_timeout: u64,
+    /// The directory to write the trace to
+    #[arg(long, value_name = "DIR", default_value = super::DUMP_DIR)]
+    dump_dir: PathBuf,
+    /// Put the steps of a run that broke off into the trace as raw_events
+    #[arg(long)]
+    dump_raw_on_failure: bool,
+}
+
+/// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; 3: somebody stopped it. The
+/// trace is written all the same.
+pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> Outcome {
+    let app = match record_access::to_write(config).await? {
+        RecordAccess::Local(app) => app,
+        RecordAccess::Remote(server) => {
+            return Err(anyhow::anyhow!(
+                "the server at {} has the record: a profile needs one of its own, so that nothing else runs \
+                 beside it; give another --data-dir",
+                server.url()
+            ));
+        }
+    };
+    let dump = Dump::new(args.dump_dir.clone())?;
+    let queued = trigger(&app, args.request()?).await.map_err(of_trigger)?;
+    for warning in &queued.warnings {
+        note!("note: {warning}");
+    }
+    run(&app, &queued.job).await?;
+    let mut traces: Vec<Trace> = Vec::new();
+    let read = view::traces(&app, &queued.job, args.dump_raw_on_failure, |trace| {
+        traces.push(trace);
+        Ok(())
+    });
+    read.await.map_err(of_view)?;
+    let row = app.store.get_job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
+    let mut trace = traces.pop().with_context(|| {
+        let why = row.error.as_deref().unwrap_or("the run was stopped before it began");
+        format!("job {} has no trace: {why}", queued.job)
+    })?;
+    let path = dump.write(&mut trace)?;
+    if common.json {
+        json(&trace)?
+    } else {
+        say(waterfall(&trace, look()))?
+    }
+    note!("written to {path}");
+    Ok(match (trace.status, row.status) {
+        (Status::Ok, _) => ExitCode::SUCCESS,
+        (Status::Error, JobStatus::Queued | JobStatus::Running | JobStatus::Cancelled) => {
+            let job = &queued.job;
+            note!(
+                "job {job} stopped; go on with:\n  papertape resume {job} && papertape profile export {job}"
+            );
+            ExitCode::from(STOPPED)
+        }
+        (Status::Error, _) => ExitCode::from(FAILED),
+    })
+}
+
+/// Runs the job to its end, here or wherever it was claimed.
+async fn run(app: &App, job: &JobId) -> Result<()> {
+    let stopper = CancelSource::default();
+    let id = job.clone();
+    signals::listen(&stopper, move || {
+        note!("job {id} stops after the step under way; once more stops it at once");
+    })?;
+    execute::quietly(app, job, &stopper).await
+}
+
+impl ChainArgs {
+    fn request(&self) -> Result<Request> {
+        let model = ModelName { provider: self.provider.clone(), model: self.model.clone() };
+        let mut agent = AgentConfig::desk(AgentName::new(format!("profile {model}")), model);
+        agent.limits.call_timeout_secs = self.timeout;
+        agent.limits.max_attempts = self.max_retries.saturating_add(1);
+        agent.limits.session_timeout_secs = self.overall_timeout;
+        let mut desk =
+            DeskConfig { analysis_prompt_style: self.analysis_prompt_style, ..DeskConfig::default() };
+        if !self.selected_analysts.is_empty() {
+            desk.selected_analysts = self.selected_analysts.iter().copied().collect();
+        }
+        agent.desk = Some(desk);
+        agent.validate().map_err(usage)?;
+        Ok(Request {
+            start_date: Some(self.date),
+            end_date: Some(self.date),
+            agents: vec![agent],
+            symbols: vec![self.ticker.clone()],
+            summaries: Some(false),
+            profile: true,
+            ..Request::default()
+        })
+    }
+}

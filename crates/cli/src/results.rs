@@ -1,0 +1,191 @@
+//! `papertape results`
+
+use super::failure::of_view;
+use super::output::{json, money, note, percent, say, table, text_of, two, width, wrap};
+use super::record_access::job_named;
+use super::{Common, Outcome, record_access, summary};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use papertape_core::time::{Date, parse_date};
+use papertape_service::config::Config;
+use papertape_service::view::{self, DayResult, ReasoningLevel, ResultsQuery, ResultsResponse};
+use std::process::ExitCode;
+
+/// Which results.
+#[derive(Debug, Args)]
+pub(super) struct ResultsArgs {
+    /// Of this job, or of `latest` [default: of each agent the newest completed one]
+    job: Option<String>,
+    /// Of one day
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, conflicts_with_all = ["start", "end"])]
+    date: Option<Date>,
+    /// First day of a range
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    start: Option<Date>,
+    /// Last day of a range, included
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    end: Option<Date>,
+    /// Of this agent alone
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Compare with this symbol or index of the run's dataset [default: the run's own benchmark]
+    #[arg(long, value_name = "SYMBOL", conflicts_with = "date")]
+    benchmark: Option<String>,
+    /// With how much of what was said: none, summary, or full (in JSON alone)
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::None, hide_possible_values = true)]
+    reasoning: Level,
+}
+
+/// How much of what was said.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    /// Nothing
+    None,
+    /// The sessions' summaries
+    Summary,
+    /// Every message (in JSON alone)
+    Full,
+}
+
+/// Prints them.
+pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
+    let app = record_access::to_read(config).await?;
+    let job = match &args.job {
+        Some(job) => Some(job_named(&app, job).await?),
+        None => None,
+    };
+    let query = ResultsQuery {
+        date: args.date,
+        start_date: args.start,
+        end_date: args.end,
+        model: args.agent,
+        job_id: job.as_ref().map(ToString::to_string),
+        benchmark: args.benchmark,
+        reasoning: match args.reasoning {
+            Level::None => ReasoningLevel::None,
+            Level::Summary => ReasoningLevel::Summary,
+            Level::Full => ReasoningLevel::Full,
+        },
+    };
+    let answer = view::results(&app, query).await.map_err(of_view)?;
+    if common.json {
+        json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match answer {
+        ResultsResponse::Day(day) => {
+            for result in &day.results {
+                print_day(result)?;
+            }
+        }
+        ResultsResponse::Range(range) => {
+            let said: Vec<_> =
+                range.results.iter().map(|one| (one.model.clone(), one.reasoning.clone())).collect();
+            summary::print(&summary::beside(&app, range.results).await?)?;
+            for (model, days) in said {
+                for day in days.into_iter().flatten() {
+                    let books = &day.books.text;
+                    let text = day.session_summary.unwrap_or_else(|| "no summary".to_owned());
+                    say(format_args!("\n{} {model}: {books}\n{}", day.date, wrap(&text, width(), "  ")))?;
+                }
+            }
+        }
+    }
+    if matches!(args.reasoning, Level::Full) {
+        note!("every message: papertape reasoning, or --json");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_day(result: &DayResult) -> Result<()> {
+    let before = if result.done_before.is_empty() { "" } else { "done before, by " };
+    let head = format!("{} on {}, {before}job {}", result.model, result.date, result.job_id);
+    say(wrap(&head, width(), ""))?;
+    if let Some(quality) = result.quality.as_ref().filter(|quality| quality.state != "ok") {
+        let reason = quality.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        say(wrap(&format!("{}{reason}", quality.state), width(), "  "))?;
+    }
+    say(format_args!("  books: {}", result.books.text))?;
+    let metrics = &result.daily_metrics;
+    if let Some(end) = &result.final_position {
+        let gain = metrics
+            .return_pct
+            .map_or_else(String::new, |pct| format!(", {} on the day", percent(Some(pct.to_f64() / 100.0))));
+        say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
+    }
+    if let Some(reason) = &result.provenance.point_in_time_reason {
+        print_line(format_args!("point in time unverified: {}", reason.sentence()))?;
+    }
+    if let Some(end) = &result.insolvent {
+        print_line(format_args!(
+            "INSOLVENT since {}: lost {}, {} below zero; trading has stopped",
+            end.since,
+            money(end.loss),
+            money(end.owed)
+        ))?;
+    }
+    for (name, why) in result.provenance.data_quality.iter().flat_map(|known| &known.sources_missing) {
+        print_line(format_args!("{name}: {why}"))?;
+    }
+    let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
+    for trade in &result.trades {
+        rows.add_row([
+            format!("  {}", trade.action_type),
+            trade.symbol.clone(),
+            trade.quantity.to_string(),
+            money(trade.price),
+            money(trade.fee),
+            two(trade.realised_pnl),
+            money(trade.cash_after),
+        ]);
+    }
+    if result.trades.is_empty() {
+        say("  no trades")?;
+    } else {
+        say(text_of(&rows))?;
+    }
+    for charged in &result.financing {
+        let nights = charged.nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
+        print_line(format_args!(
+            "financing {}{nights}: {} held at {} each",
+            charged.symbol, charged.quantity, charged.price
+        ))?;
+    }
+    for waits in &result.pending_orders {
+        let at = waits.fills_at.as_deref().map_or("its price", |at| match at {
+            "next_open" => "the next open",
+            other => other,
+        });
+        print_line(format_args!(
+            "pending {} {} {}: waits for {at}",
+            waits.side, waits.quantity, waits.symbol
+        ))?;
+    }
+    for refused in &result.rejections {
+        let why = refused.message.as_deref().or(refused.code.as_deref()).unwrap_or("no reason");
+        print_line(format_args!(
+            "{} {} {} {}: {why}",
+            refused.status, refused.side, refused.quantity, refused.symbol
+        ))?;
+    }
+    for action in &result.corporate_actions {
+        let symbol = action.symbol.as_deref().unwrap_or("-");
+        print_line(format_args!("{} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
+    }
+    if let Some(said) = result.reasoning.as_ref().and_then(summary_of) {
+        say(wrap(&said, width(), "  "))?;
+    }
+    say("")
+}
+
+/// A line of a day, broken where it is too long.
+fn print_line(text: std::fmt::Arguments<'_>) -> Result<()> {
+    say(wrap(&text.to_string(), width(), "  "))
+}
+
+fn summary_of(said: &view::DayReasoning) -> Option<String> {
+    match said {
+        view::DayReasoning::Summary(text) => Some(text.clone()),
+        view::DayReasoning::Full(_) => None,
+    }
+}

@@ -1,0 +1,216 @@
+//! Exports sessions to a receiver as they end, in the background, for as long as the server runs.
+//!
+//! A session is sent until the receiver accepts it or rejects it permanently; meanwhile the backlog waits in
+//! the database, where it is safe. Only then is the session marked as sent: a server that dies in between
+//! sends it again, with the same IDs.
+
+use super::collect::spans_of;
+use super::progress::{Progress, file};
+use super::send::{ExportResult, Receiver};
+use super::span::Span;
+use anyhow::Result;
+use futures::future::select;
+use papertape_core::ports::RecordError;
+use papertape_core::record::SessionId;
+use papertape_runtime::cancellation::CancelToken;
+use papertape_service::app::App;
+use papertape_store::StoreError;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// Sessions per batch.
+const AT_A_TIME: u32 = 500;
+/// Spans per request, unless one session has more.
+const MAX_SPANS: usize = 2_000;
+/// The first pause after a failure; it doubles with each further one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The maximum pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Starts the export if a receiver is configured. It ends with the signal, after the current request.
+///
+/// # Errors
+/// A receiver that cannot be used: its address, a header's variable, TLS.
+pub fn start(app: &App, shutdown: CancelToken) -> Result<Option<JoinHandle<()>>> {
+    let config = &app.config.otlp;
+    let Some(url) = config.url()? else { return Ok(None) };
+    let headers = config.header_map(&|name| std::env::var(name).ok())?;
+    let exporter = Exporter {
+        receiver: Receiver::new(url, headers, app.config.mode.as_str())?,
+        file: file(&app.config.data_dir, app.config.mode),
+        every: Duration::from_secs(config.every_secs.max(1)),
+        failures: 0,
+        app: app.clone(),
+    };
+    Ok(Some(tokio::spawn(exporter.run(shutdown))))
+}
+
+struct Exporter {
+    app: App,
+    receiver: Receiver,
+    file: PathBuf,
+    every: Duration,
+    /// Consecutive failures.
+    failures: u32,
+}
+
+/// Why the export pauses.
+struct RetryLater {
+    pause: Option<Duration>,
+    why: String,
+}
+
+impl Exporter {
+    async fn run(mut self, mut shutdown: CancelToken) {
+        while shutdown.reason().is_none() {
+            let pause = match self.round(&shutdown).await {
+                Ok(()) => {
+                    if self.failures > 0 {
+                        tracing::info!(failures = self.failures, "spans are taken again");
+                    }
+                    self.failures = 0;
+                    self.every
+                }
+                Err(RetryLater { pause, why }) => self.failed(pause, &why),
+            };
+            let pausing = self.app.services.clock.sleep(pause);
+            let stopped = pin!(shutdown.stopped());
+            drop(select(stopped, pausing).await);
+        }
+    }
+
+    /// How long to wait. The first of consecutive failures is logged, the others are counted.
+    fn failed(&mut self, asked: Option<Duration>, why: &str) -> Duration {
+        let doubled = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16));
+        let pause = asked.unwrap_or(doubled.min(LONGEST_PAUSE));
+        self.failures = self.failures.saturating_add(1);
+        self.app.metrics.otlp_retries.one_more();
+        let pause_secs = pause.as_secs_f64();
+        if self.failures == 1 {
+            tracing::warn!(why, pause_secs, "spans are not taken; they are sent again");
+        } else {
+            tracing::debug!(why, pause_secs, failures = self.failures, "spans are not taken");
+        }
+        pause
+    }
+
+    /// Exports all sessions that have ended and were not sent yet.
+    async fn round(&self, shutdown: &CancelToken) -> Result<(), RetryLater> {
+        let mut progress = self.progress().await?;
+        loop {
+            let further = self.app.store.sessions_after(SessionId(progress.through), AT_A_TIME).await;
+            let further = further.map_err(failed)?;
+            progress.take_up(&further);
+            self.export_new(&mut progress, shutdown).await?;
+            self.save(&progress)?;
+            if further.len() < AT_A_TIME as usize || shutdown.reason().is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The stored progress; the very first round starts with the sessions that are open now.
+    async fn progress(&self) -> Result<Progress, RetryLater> {
+        let found = self.app.store.newest_and_open_sessions().await.map_err(failed)?;
+        let newest = found.as_ref().map_or(0, |(newest, _)| newest.0);
+        match Progress::load(&self.file) {
+            Some(progress) if progress.through <= newest => Ok(progress),
+            // The database is not the one that this progress belongs to.
+            Some(_) => Ok(Progress::default()),
+            None => {
+                let begun = found.map(|(newest, open)| Progress::from_now(newest, &open));
+                let begun = begun.unwrap_or_default();
+                self.save(&begun)?;
+                Ok(begun)
+            }
+        }
+    }
+
+    async fn export_new(&self, progress: &mut Progress, shutdown: &CancelToken) -> Result<(), RetryLater> {
+        let ended = self.app.store.ended_of(progress.waiting()).await.map_err(failed)?;
+        let mut gathered: (Vec<SessionId>, Vec<Span>) = Default::default();
+        for session in ended {
+            if shutdown.reason().is_some() {
+                break;
+            }
+            let spans = match spans_of(&self.app, session).await {
+                Ok(spans) => spans,
+                // The database may be available again in a moment.
+                Err(error) if is_passing(&error) => return Err(failed(error)),
+                Err(error) => {
+                    // Invalid data stays invalid, however often it is read.
+                    tracing::error!(%session, error = format!("{error:#}"), "a session gives no spans");
+                    Vec::new()
+                }
+            };
+            if !gathered.1.is_empty() && gathered.1.len() + spans.len() > MAX_SPANS {
+                self.deliver(&mut gathered, progress).await?;
+            }
+            gathered.0.push(session);
+            gathered.1.extend(spans);
+        }
+        self.deliver(&mut gathered, progress).await
+    }
+
+    /// Sends the collected spans, then marks their sessions as sent.
+    async fn deliver(
+        &self,
+        (sessions, spans): &mut (Vec<SessionId>, Vec<Span>),
+        progress: &mut Progress,
+    ) -> Result<(), RetryLater> {
+        for part in spans.chunks(MAX_SPANS) {
+            let metrics = &self.app.metrics;
+            match self.receiver.send(part, self.app.services.clock.now()).await {
+                ExportResult::Accepted { refused, complaint } => {
+                    let refused = refused.min(part.len() as u64);
+                    metrics.otlp_spans_sent.add(part.len() as u64 - refused);
+                    metrics.otlp_spans_refused.add(refused);
+                    if refused > 0 {
+                        tracing::warn!(refused, complaint, "the receiver has not taken all spans");
+                    }
+                }
+                ExportResult::Rejected { status, why } => {
+                    metrics.otlp_spans_refused.add(part.len() as u64);
+                    metrics.otlp_refused(status);
+                    tracing::warn!(
+                        status,
+                        why,
+                        spans = part.len(),
+                        sessions = sessions.len(),
+                        "the receiver refuses spans for good; `papertape export otlp JOB` writes them again"
+                    );
+                }
+                ExportResult::Retry { pause, why } => {
+                    // Sessions that were already accepted need not be sent again.
+                    self.save(progress)?;
+                    return Err(RetryLater { pause, why });
+                }
+            }
+        }
+        spans.clear();
+        for session in sessions.drain(..) {
+            progress.mark_exported(session);
+        }
+        self.save(progress)
+    }
+
+    fn save(&self, progress: &Progress) -> Result<(), RetryLater> {
+        progress.save(&self.file).map_err(failed)
+    }
+}
+
+/// Whether the database itself fails, as opposed to its content.
+fn is_passing(error: &anyhow::Error) -> bool {
+    let inconsistent = |error: &StoreError| matches!(error, StoreError::Inconsistent { .. });
+    match (error.downcast_ref::<StoreError>(), error.downcast_ref::<RecordError>()) {
+        (Some(error), _) => !inconsistent(error),
+        (_, Some(error)) => !matches!(error, RecordError::Inconsistent(_)),
+        (None, None) => false,
+    }
+}
+
+fn failed(error: impl Into<anyhow::Error>) -> RetryLater {
+    RetryLater { pause: None, why: format!("{:#}", error.into()) }
+}
