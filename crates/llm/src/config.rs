@@ -53,63 +53,44 @@ impl ProviderKind {
         Self::Ollama,
     ];
 
+    /// The spelling in the config, the default base URL, and the variable that usually holds the key.
+    const fn defaults(self) -> (&'static str, Option<&'static str>, Option<&'static str>) {
+        let (name, base_url, variable) = match self {
+            Self::Openai => ("openai", "https://api.openai.com/v1/", "OPENAI_API_KEY"),
+            Self::Anthropic => ("anthropic", "https://api.anthropic.com/v1/", "ANTHROPIC_API_KEY"),
+            Self::Gemini => ("gemini", "https://generativelanguage.googleapis.com/v1beta/", "GEMINI_API_KEY"),
+            Self::Deepseek => ("deepseek", "https://api.deepseek.com/v1/", "DEEPSEEK_API_KEY"),
+            Self::Groq => ("groq", "https://api.groq.com/openai/v1/", "GROQ_API_KEY"),
+            Self::Xai => ("xai", "https://api.x.ai/v1/", "XAI_API_KEY"),
+            Self::Openrouter => ("openrouter", "https://openrouter.ai/api/v1/", "OPENROUTER_API_KEY"),
+            Self::Mistral => ("mistral", "https://api.mistral.ai/v1/", "MISTRAL_API_KEY"),
+            Self::Together => ("together", "https://api.together.xyz/v1/", "TOGETHER_API_KEY"),
+            Self::Moonshot => ("moonshot", "https://api.moonshot.ai/v1/", "MOONSHOT_API_KEY"),
+            Self::Qwen => {
+                ("qwen", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/", "DASHSCOPE_API_KEY")
+            }
+            Self::Ollama => return ("ollama", Some("http://127.0.0.1:11434/v1/"), None),
+            Self::OpenaiCompatible => return ("openai_compatible", None, None),
+        };
+        (name, Some(base_url), Some(variable))
+    }
+
     /// The spelling in the config.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Deepseek => "deepseek",
-            Self::Groq => "groq",
-            Self::Xai => "xai",
-            Self::Openrouter => "openrouter",
-            Self::Mistral => "mistral",
-            Self::Together => "together",
-            Self::Moonshot => "moonshot",
-            Self::Qwen => "qwen",
-            Self::Ollama => "ollama",
-            Self::OpenaiCompatible => "openai_compatible",
-        }
+        self.defaults().0
     }
 
     /// The default base URL.
     #[must_use]
     pub const fn default_base_url(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Openai => "https://api.openai.com/v1/",
-            Self::Anthropic => "https://api.anthropic.com/v1/",
-            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta/",
-            Self::Deepseek => "https://api.deepseek.com/v1/",
-            Self::Groq => "https://api.groq.com/openai/v1/",
-            Self::Xai => "https://api.x.ai/v1/",
-            Self::Openrouter => "https://openrouter.ai/api/v1/",
-            Self::Mistral => "https://api.mistral.ai/v1/",
-            Self::Together => "https://api.together.xyz/v1/",
-            Self::Moonshot => "https://api.moonshot.ai/v1/",
-            Self::Qwen => "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/",
-            Self::Ollama => "http://127.0.0.1:11434/v1/",
-            Self::OpenaiCompatible => return None,
-        })
+        self.defaults().1
     }
 
     /// The environment variable that usually holds the key; `None` when no key is needed.
     #[must_use]
     pub const fn default_api_key_env(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Openai => "OPENAI_API_KEY",
-            Self::Anthropic => "ANTHROPIC_API_KEY",
-            Self::Gemini => "GEMINI_API_KEY",
-            Self::Deepseek => "DEEPSEEK_API_KEY",
-            Self::Groq => "GROQ_API_KEY",
-            Self::Xai => "XAI_API_KEY",
-            Self::Openrouter => "OPENROUTER_API_KEY",
-            Self::Mistral => "MISTRAL_API_KEY",
-            Self::Together => "TOGETHER_API_KEY",
-            Self::Moonshot => "MOONSHOT_API_KEY",
-            Self::Qwen => "DASHSCOPE_API_KEY",
-            Self::Ollama | Self::OpenaiCompatible => return None,
-        })
+        self.defaults().2
     }
 
     /// The standard provider of this name.

@@ -3,7 +3,7 @@
 //! Text from a provider or an HTTP library is never passed on: only the status and the provider's error code,
 //! if it is clearly a code (letters and underscores).
 
-use crate::wire::bounds::{self, Bound};
+use crate::bounds::{self, Bound};
 use jiff::Timestamp;
 use papertape_core::message::{CallFailure, FailureKind, Usage};
 use papertape_core::ports::AttemptFailure;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::error::Error as StdError;
 use std::time::Duration;
 
-const LONGEST_CODE: usize = 48;
+const MAX_CODE_CHARS: usize = 48;
 
 /// A failure without a requested delay and without usage.
 pub(crate) fn plain(kind: FailureKind, message: impl Into<String>) -> AttemptFailure {
@@ -26,7 +26,7 @@ pub(crate) fn used(kind: FailureKind, message: impl Into<String>, usage: Option<
 }
 
 /// The stream ended before its end mark.
-pub(crate) fn cut() -> AttemptFailure {
+pub(crate) fn truncated() -> AttemptFailure {
     plain(FailureKind::BadAnswer, "the answer broke off before its end")
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn from_transport(error: &reqwest::Error) -> AttemptFailure {
         };
     }
     if error.is_body() || error.is_decode() {
-        return cut();
+        return truncated();
     }
     if error.is_builder() {
         return plain(FailureKind::BadRequest, "the request cannot be put to this provider");
@@ -98,7 +98,7 @@ pub(crate) fn from_status(status: u16, headers: &HeaderMap, body: &[u8]) -> Atte
 }
 
 /// An error response whose body was not read to its end.
-pub(crate) fn endless(status: u16, headers: &HeaderMap) -> AttemptFailure {
+pub(crate) fn unread_error(status: u16, headers: &HeaderMap) -> AttemptFailure {
     let message =
         format!("the provider answered {status}, and its answer is not read: it has {}", Bound::ErrorBody);
     AttemptFailure { retry_after: retry_after(headers), ..plain(FailureKind::BadAnswer, message) }
@@ -192,7 +192,7 @@ const TOO_LONG: [&str; 8] = [
 fn code(error: &Value) -> Option<String> {
     let plainly = |text: &&str| {
         !text.is_empty()
-            && text.len() <= LONGEST_CODE
+            && text.len() <= MAX_CODE_CHARS
             && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
     };
     ["code", "status", "type"]

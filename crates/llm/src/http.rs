@@ -1,6 +1,6 @@
 //! The only HTTP client, and bounded reading of bodies.
 
-use crate::wire::bounds::Bound;
+use crate::bounds::Bound;
 use reqwest::Response;
 use std::time::Duration;
 use tracing::dispatcher::Dispatch;
@@ -59,19 +59,19 @@ pub enum Unread {
     Failed(reqwest::Error),
 }
 
-/// Reads a whole body of at most `most` bytes. The size in its headers reserves no memory.
+/// Reads a whole body of at most `max` bytes. The size in its headers reserves no memory.
 ///
 /// # Errors
 /// A body over the limit, reported as `bound`, or one that broke off.
-pub async fn body(mut response: Response, most: usize, bound: Bound) -> Result<Vec<u8>, Unread> {
+pub async fn body(mut response: Response, max: usize, bound: Bound) -> Result<Vec<u8>, Unread> {
     let mut body = Vec::new();
-    if response.content_length().is_some_and(|claimed| claimed > most as u64) {
+    if response.content_length().is_some_and(|claimed| claimed > max as u64) {
         return Err(Unread::Exceeded(bound));
     }
     while let Some(bytes) =
         response.chunk().with_subscriber(Dispatch::none()).await.map_err(Unread::Failed)?
     {
-        if body.len() + bytes.len() > most {
+        if body.len() + bytes.len() > max {
             return Err(Unread::Exceeded(bound));
         }
         body.extend_from_slice(&bytes);

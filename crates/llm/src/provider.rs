@@ -1,13 +1,14 @@
 //! One provider: sends it a request, for a whole or a streamed response.
 
+use crate::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
 use crate::config::{ConfigError, ProviderConfig, ProviderKind};
+use crate::failure;
+use crate::http::{self, Unread};
 use crate::keys::ApiKey;
 use crate::reply::RawReply;
-use crate::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_ERROR_BYTES};
 use crate::wire::listing::{self, ModelList};
 use crate::wire::sse::Flow;
-use crate::wire::{self, Protocol, StreamReader, WireError, WireRequest};
-use crate::{failure, http};
+use crate::wire::{self, Protocol, StreamReader, WireRequest};
 use papertape_core::message::{FailureKind, ModelRequest};
 use papertape_core::ports::{AttemptFailure, DeltaSink, ModelResponse};
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -74,13 +75,13 @@ impl Provider {
             self.streamed(response, delta).await?
         } else {
             let body = whole(response).await?;
-            let reply = wire::read_whole(self.kind, &body).map_err(WireError::into_failure)?;
+            let reply = wire::read_whole(self.kind, &body)?;
             if let Some(delta) = delta.filter(|_| !reply.text.is_empty()) {
                 delta(&reply.text);
             }
             reply
         };
-        reply.into_answer(self.kind, &request.model)
+        reply.into_response(self.kind, &request.model)
     }
 
     /// The texts' embeddings, in the order of the texts. One attempt.
@@ -94,36 +95,37 @@ impl Provider {
         for texts in texts.chunks(EMBEDDINGS_AT_ONCE) {
             let request = wire::embedding_request(self.kind, model, texts)?;
             let body = whole(self.send(client, request).await?).await?;
-            let read = wire::read_embeddings(self.kind, &body, texts.len());
-            vectors.extend(read.map_err(WireError::into_failure)?);
+            vectors.extend(wire::read_embeddings(self.kind, &body, texts.len())?);
         }
         Ok(vectors)
     }
 
     /// The models that the provider lists. One attempt.
     pub(crate) async fn models(&self, client: &Client) -> Result<ModelList, Box<AttemptFailure>> {
-        let (path, query) = listing::place(self.kind);
-        let body = whole(self.answered(client.get(self.url_of(path, query))).await?).await?;
-        listing::read(&body).map_err(WireError::into_failure)
+        let (path, query) = listing::endpoint(self.kind);
+        let body = whole(self.send_checked(client.get(self.url_of(path, query))).await?).await?;
+        Ok(listing::read(&body)?)
     }
 
     /// Sends a request and returns a successful response, its body unread.
     async fn send(&self, client: &Client, request: WireRequest) -> Result<Response, Box<AttemptFailure>> {
         let url = self.url_of(&request.path, request.query);
-        self.answered(client.post(url).header(CONTENT_TYPE, "application/json").body(request.body)).await
+        self.send_checked(client.post(url).header(CONTENT_TYPE, "application/json").body(request.body)).await
     }
 
-    async fn answered(&self, request: RequestBuilder) -> Result<Response, Box<AttemptFailure>> {
-        let sent = self.authorized(request)?.send().with_subscriber(silence()).await;
+    async fn send_checked(&self, request: RequestBuilder) -> Result<Response, Box<AttemptFailure>> {
+        // The client's own log events contain URLs. No new subscriber: each one makes every callsite query all
+        // subscribers again.
+        let sent = self.authorized(request)?.send().with_subscriber(Dispatch::none()).await;
         let response = sent.map_err(|error| Box::new(failure::from_transport(&error)))?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
             return Err(Box::new(match http::body(response, MAX_ERROR_BYTES, Bound::ErrorBody).await {
                 Ok(body) => failure::from_status(status.as_u16(), &headers, &body),
-                Err(http::Unread::Exceeded(_)) => failure::endless(status.as_u16(), &headers),
+                Err(Unread::Exceeded(_)) => failure::unread_error(status.as_u16(), &headers),
                 // The status is known even if the body broke off.
-                Err(http::Unread::Failed(_)) => failure::from_status(status.as_u16(), &headers, b""),
+                Err(Unread::Failed(_)) => failure::from_status(status.as_u16(), &headers, b""),
             }));
         }
         let is_encoded = |encoding: &HeaderValue| encoding.as_bytes() != b"identity";
@@ -152,8 +154,8 @@ impl Provider {
             Protocol::AnthropicMessages => (HeaderName::from_static("x-api-key"), key.to_owned()),
             Protocol::GeminiContent => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
         };
-        let mut value =
-            HeaderValue::from_str(&value).map_err(|_| wire::refused("the key cannot be sent in a header"))?;
+        let mut value = HeaderValue::from_str(&value)
+            .map_err(|_| wire::bad_request("the key cannot be sent in a header"))?;
         value.set_sensitive(true);
         Ok(post.header(name, value))
     }
@@ -170,17 +172,15 @@ impl Provider {
             }
         };
         // The sink is called with logging enabled: its events are not the client's.
-        while let Some(bytes) = response
-            .chunk()
-            .with_subscriber(silence())
-            .await
-            .map_err(|error| Box::new(failure::from_transport(&error)))?
-        {
-            if reader.push(&bytes, &mut sink).map_err(WireError::into_failure)? == Flow::Done {
+        loop {
+            let next = response.chunk().with_subscriber(Dispatch::none()).await;
+            let next = next.map_err(|error| Box::new(failure::from_transport(&error)))?;
+            let Some(bytes) = next else { break };
+            if reader.push(&bytes, &mut sink)? == Flow::Done {
                 break;
             }
         }
-        reader.finish().map_err(WireError::into_failure)
+        Ok(reader.finish()?)
     }
 
     fn url_of(&self, path: &str, query: Option<(&str, &str)>) -> Url {
@@ -202,14 +202,8 @@ fn is_json(response: &Response) -> bool {
 async fn whole(response: Response) -> Result<Vec<u8>, Box<AttemptFailure>> {
     http::body(response, MAX_BODY_BYTES, Bound::Body).await.map_err(|unread| {
         Box::new(match unread {
-            http::Unread::Exceeded(bound) => failure::exceeded(bound),
-            http::Unread::Failed(error) => failure::from_transport(&error),
+            Unread::Exceeded(bound) => failure::exceeded(bound),
+            Unread::Failed(error) => failure::from_transport(&error),
         })
     })
-}
-
-/// A dispatcher that drops the client's own log events, which contain URLs.
-fn silence() -> Dispatch {
-    // Not a new subscriber: each one makes every callsite query all subscribers again.
-    Dispatch::none()
 }

@@ -3,7 +3,6 @@
 use crate::config::ProviderKind;
 use crate::failure;
 use crate::provider_state::{self, NoteParts};
-use crate::wire::Count;
 use papertape_core::message::{FailureKind, FinishReason, ModelName, ModelReply, ToolCall, Usage};
 use papertape_core::ports::{AttemptFailure, ModelResponse};
 
@@ -67,7 +66,7 @@ impl RawReply {
     ///
     /// # Errors
     /// [`FailureKind::EmptyAnswer`], with its usage.
-    pub fn into_answer(
+    pub fn into_response(
         self,
         kind: ProviderKind,
         model: &ModelName,
@@ -88,38 +87,9 @@ impl RawReply {
         }
         let reasoning = self.reasoning.filter(|reasoning| !reasoning.trim().is_empty());
         let has_calls = !self.tool_calls.is_empty();
-        let provider = provider_state::of_answer(self.note, (reasoning.as_deref(), has_calls), kind, model);
+        let provider = provider_state::of_response(self.note, (reasoning.as_deref(), has_calls), kind, model);
         let (text, tool_calls) = (self.text, self.tool_calls);
         let reply = ModelReply { text, reasoning, tool_calls, finish, provider };
         Ok(ModelResponse { reply, usage: self.usage })
     }
-}
-
-/// The usage, if all counts are consistent; otherwise unknown. Reasoning that is reported separately, with no
-/// total, counts as the total.
-pub(crate) fn usage(input: Count, cached: Count, output: Count) -> Option<Usage> {
-    let (input, cached, output) = (input.get().ok()?, cached.get().ok()?, output.get().ok()?);
-    let usage = Usage {
-        input_tokens: input?,
-        cached_tokens: cached.unwrap_or(0),
-        output_tokens: output.unwrap_or(0),
-    };
-    // Every request has tokens, and cached tokens are input tokens.
-    (usage.input_tokens > 0 && usage.cached_tokens <= usage.input_tokens).then_some(usage)
-}
-
-/// Adds token counts that a provider reports separately.
-pub(crate) fn sum(counts: &[Count]) -> Count {
-    let mut total = Count::Absent;
-    for count in counts {
-        total = match (total, *count) {
-            (total, Count::Absent) => total,
-            (Count::Absent, count) => count,
-            (Count::Known(one), Count::Known(other)) if one + other <= crate::wire::MAX_TOKENS => {
-                Count::Known(one + other)
-            }
-            _ => Count::Impossible,
-        };
-    }
-    total
 }

@@ -2,7 +2,7 @@
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
-use papertape_llm::wire::bounds::{Bound, MAX_DEPTH, MAX_ERROR_BYTES, Shape};
+use papertape_llm::bounds::{Bound, MAX_DEPTH, MAX_ERROR_BYTES, Shape};
 use papertape_llm::{Unread, read_body};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Client, Response, StatusCode};

@@ -2,7 +2,7 @@
 
 use super::bounded::{MAX_MESSAGE_BYTES, TOO_LARGE, check};
 use super::connection::Ending;
-use papertape_llm::wire::bounds::Shape;
+use papertape_llm::bounds::Shape;
 use papertape_service::config::ToolServer;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};

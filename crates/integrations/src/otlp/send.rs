@@ -3,8 +3,8 @@
 use super::span::{Span, request};
 use anyhow::{Result, anyhow};
 use papertape_core::time::{Timestamp, retry_after};
+use papertape_llm::bounds::{Bound, MAX_ERROR_BYTES};
 use papertape_llm::read_body;
-use papertape_llm::wire::bounds::{Bound, MAX_ERROR_BYTES};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, StatusCode, Url};
 use serde_json::Value;

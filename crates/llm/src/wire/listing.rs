@@ -1,6 +1,7 @@
 //! A provider's list of models.
 
-use super::{Protocol, WireError, bounds, parse};
+use super::{Protocol, WireError, parse};
+use crate::bounds;
 use crate::config::ProviderKind;
 use serde::Deserialize;
 
@@ -14,7 +15,7 @@ pub struct ModelList {
 }
 
 /// The path of the list below the base URL, with the query parameter for a long page.
-pub(crate) const fn place(kind: ProviderKind) -> (&'static str, Option<(&'static str, &'static str)>) {
+pub(crate) const fn endpoint(kind: ProviderKind) -> (&'static str, Option<(&'static str, &'static str)>) {
     let page = match kind.protocol() {
         Protocol::ChatCompletions => None,
         Protocol::AnthropicMessages => Some(("limit", "1000")),

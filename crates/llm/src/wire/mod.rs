@@ -1,34 +1,32 @@
 //! The providers' wire formats: three protocols, each with a request writer, a reader of whole responses and
 //! a reader of streams. Nothing here uses a socket: bytes go in, our own types come out, and whatever exceeds
 //! a bound ([`bounds`]) or cannot be read is an error.
-//!
-//! The types of each protocol ([`chat`], [`anthropic`], [`gemini`]) can be read and written, so that a server
-//! can use them too.
 
-pub mod anthropic;
-pub mod bounds;
-pub mod chat;
+pub(crate) mod anthropic;
+mod chat;
 mod effort;
-pub mod gemini;
+mod gemini;
 mod lenient;
-pub mod listing;
+pub(crate) mod listing;
 mod schema;
 pub mod sse;
 
-pub use lenient::{Count, MAX_TOKENS};
+pub use lenient::MAX_TOKENS;
 
-pub(crate) use effort::Effort;
+use effort::Effort;
 
+use crate::bounds::{self, Bound, MAX_ARGUMENT_BYTES, Trees};
 use crate::config::ProviderKind;
 use crate::failure;
 use crate::reply::RawReply;
-use bounds::{Bound, MAX_ARGUMENT_BYTES, Trees};
 use papertape_core::message::{FailureKind, Message, ModelRequest, ToolCall};
 use papertape_core::ports::AttemptFailure;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use sse::{Flow, Splitter};
+use sse::{Event, Flow, Splitter};
+use std::borrow::Cow;
+use std::fmt;
 
 /// The protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,17 +46,7 @@ impl ProviderKind {
         match self {
             Self::Anthropic => Protocol::AnthropicMessages,
             Self::Gemini => Protocol::GeminiContent,
-            Self::Openai
-            | Self::Deepseek
-            | Self::Groq
-            | Self::Xai
-            | Self::Openrouter
-            | Self::Mistral
-            | Self::Together
-            | Self::Moonshot
-            | Self::Qwen
-            | Self::Ollama
-            | Self::OpenaiCompatible => Protocol::ChatCompletions,
+            _ => Protocol::ChatCompletions,
         }
     }
 }
@@ -82,15 +70,13 @@ impl From<Bound> for WireError {
     }
 }
 
-impl WireError {
-    /// Converts it to a failure.
-    #[must_use]
-    pub fn into_failure(self) -> Box<AttemptFailure> {
-        match self {
-            Self::Unreadable => Box::new(failure::not_readable()),
-            Self::Exceeded(bound) => Box::new(failure::exceeded(bound)),
-            Self::CutShort => Box::new(failure::cut()),
-            Self::Reported(failure) => failure,
+impl From<WireError> for Box<AttemptFailure> {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Unreadable => Self::new(failure::not_readable()),
+            WireError::Exceeded(bound) => Self::new(failure::exceeded(bound)),
+            WireError::CutShort => Self::new(failure::truncated()),
+            WireError::Reported(failure) => failure,
         }
     }
 }
@@ -108,7 +94,8 @@ pub struct WireRequest {
 
 impl WireRequest {
     fn new(path: String, body: &impl serde::Serialize) -> Result<Self, Box<AttemptFailure>> {
-        let body = serde_json::to_vec(body).map_err(|_| refused("the request cannot be written as JSON"))?;
+        let body =
+            serde_json::to_vec(body).map_err(|_| bad_request("the request cannot be written as JSON"))?;
         Ok(Self { path, query: None, body })
     }
 }
@@ -122,7 +109,8 @@ pub fn request(
     request: &ModelRequest,
     stream: bool,
 ) -> Result<WireRequest, Box<AttemptFailure>> {
-    let effort = request.sampling.reasoning_effort.as_deref().map(str::parse).transpose().map_err(refused)?;
+    let effort =
+        request.sampling.reasoning_effort.as_deref().map(str::parse).transpose().map_err(bad_request)?;
     match kind.protocol() {
         Protocol::ChatCompletions => {
             WireRequest::new("chat/completions".to_owned(), &chat::write(request, kind, effort, stream))
@@ -158,25 +146,25 @@ pub fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<RawReply, WireError
 #[derive(Debug)]
 pub struct StreamReader {
     splitter: Splitter,
-    decoder: Decoder,
+    decoder: Box<dyn Decoder>,
     is_done: bool,
 }
 
-#[derive(Debug)]
-enum Decoder {
-    Chat(Box<chat::Stream>),
-    Anthropic(Box<anthropic::Stream>),
-    Gemini(Box<gemini::Stream>),
+/// A protocol's part of reading a stream.
+trait Decoder: fmt::Debug + Send {
+    fn take(&mut self, event: Event<'_>, delta: &mut dyn FnMut(&str)) -> Result<Flow, WireError>;
+
+    fn finish(self: Box<Self>) -> Result<RawReply, WireError>;
 }
 
 impl StreamReader {
     /// A reader for responses of a provider of this kind.
     #[must_use]
     pub fn new(kind: ProviderKind) -> Self {
-        let decoder = match kind.protocol() {
-            Protocol::ChatCompletions => Decoder::Chat(Box::new(chat::Stream::new(kind))),
-            Protocol::AnthropicMessages => Decoder::Anthropic(Box::default()),
-            Protocol::GeminiContent => Decoder::Gemini(Box::default()),
+        let decoder: Box<dyn Decoder> = match kind.protocol() {
+            Protocol::ChatCompletions => Box::new(chat::Stream::new(kind)),
+            Protocol::AnthropicMessages => Box::new(anthropic::Stream::default()),
+            Protocol::GeminiContent => Box::new(gemini::Stream::default()),
         };
         Self { splitter: Splitter::default(), decoder, is_done: false }
     }
@@ -191,11 +179,7 @@ impl StreamReader {
             return Ok(Flow::Done);
         }
         let decoder = &mut self.decoder;
-        let flow = self.splitter.push(bytes, &mut |event| match decoder {
-            Decoder::Chat(stream) => stream.take(event, delta),
-            Decoder::Anthropic(stream) => stream.take(event, delta),
-            Decoder::Gemini(stream) => stream.take(event, delta),
-        })?;
+        let flow = self.splitter.push(bytes, &mut |event| decoder.take(event, delta))?;
         self.is_done = flow == Flow::Done;
         Ok(flow)
     }
@@ -205,14 +189,7 @@ impl StreamReader {
     /// # Errors
     /// [`WireError::CutShort`] when the end mark is missing.
     pub fn finish(self) -> Result<RawReply, WireError> {
-        if !self.is_done {
-            return Err(WireError::CutShort);
-        }
-        match self.decoder {
-            Decoder::Chat(stream) => stream.finish(),
-            Decoder::Anthropic(stream) => stream.finish(),
-            Decoder::Gemini(stream) => stream.finish(),
-        }
+        if self.is_done { self.decoder.finish() } else { Err(WireError::CutShort) }
     }
 }
 
@@ -226,11 +203,10 @@ pub fn embedding_request(
     texts: &[String],
 ) -> Result<WireRequest, Box<AttemptFailure>> {
     match kind.protocol() {
-        Protocol::ChatCompletions => WireRequest::new(
-            "embeddings".to_owned(),
-            &chat::EmbeddingRequest { model: model.into(), input: texts.into() },
-        ),
-        Protocol::AnthropicMessages => Err(refused("the provider makes no vectors")),
+        Protocol::ChatCompletions => {
+            WireRequest::new("embeddings".to_owned(), &chat::embedding_request(model, texts))
+        }
+        Protocol::AnthropicMessages => Err(bad_request("the provider makes no vectors")),
         Protocol::GeminiContent => WireRequest::new(
             gemini::path(model, "batchEmbedContents")?,
             &gemini::embedding_request(model, texts),
@@ -260,7 +236,7 @@ pub fn read_embeddings(kind: ProviderKind, body: &[u8], count: usize) -> Result<
 }
 
 /// A failure for a request that is rejected before it is sent.
-pub(crate) fn refused(message: impl Into<String>) -> Box<AttemptFailure> {
+pub(crate) fn bad_request(message: impl Into<String>) -> Box<AttemptFailure> {
     Box::new(failure::plain(FailureKind::BadRequest, message))
 }
 
@@ -296,12 +272,18 @@ fn tool_call(
     arguments: Option<&RawValue>,
     trees: &mut Trees,
 ) -> Result<ToolCall, WireError> {
-    let json = arguments.map_or("", RawValue::get);
-    if json.starts_with('"') {
-        let text: String = serde_json::from_str(json).map_err(|_| WireError::Unreadable)?;
-        return spelled_call((id, at), name, &text, trees);
+    let arguments = arguments.map(unquoted).transpose()?.unwrap_or_default();
+    spelled_call((id, at), name, &arguments, trees)
+}
+
+/// The text in a JSON string; other JSON as it is.
+fn unquoted(json: &RawValue) -> Result<Cow<'_, str>, WireError> {
+    match json.get() {
+        json if json.starts_with('"') => {
+            serde_json::from_str(json).map(Cow::Owned).map_err(|_| WireError::Unreadable)
+        }
+        json => Ok(Cow::Borrowed(json)),
     }
-    spelled_call((id, at), name, json, trees)
 }
 
 /// A tool call whose arguments came as a string.
@@ -343,8 +325,7 @@ fn read_arguments(text: &str, trees: &mut Trees) -> Result<Value, WireError> {
 
 /// Arguments in a form that can be sent. Providers reject a conversation with arguments that are not an
 /// object, even if the model itself wrote them. The model sees its own text again, wrapped.
-fn sendable(arguments: &Value) -> std::borrow::Cow<'_, Value> {
-    use std::borrow::Cow;
+fn sendable(arguments: &Value) -> Cow<'_, Value> {
     match arguments {
         Value::Object(_) => Cow::Borrowed(arguments),
         Value::Null => Cow::Owned(Value::Object(Map::new())),

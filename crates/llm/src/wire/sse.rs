@@ -1,7 +1,7 @@
 //! Splits a stream into its events, following the HTML standard's "Server-sent events", within bounds.
 
 use super::WireError;
-use super::bounds::{Bound, MAX_BODY_BYTES, MAX_EVENT_BYTES, MAX_EVENTS};
+use crate::bounds::{Bound, MAX_BODY_BYTES, MAX_EVENT_BYTES, MAX_EVENTS};
 
 /// One event.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use futures::FutureExt as _;
 use papertape_assistant::web::{Hit, WebSearch};
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::BoxFuture;
-use papertape_llm::wire::bounds::{Bound, MAX_BODY_BYTES, MAX_DEPTH, Shape};
+use papertape_llm::bounds::{Bound, MAX_BODY_BYTES, MAX_DEPTH, Shape};
 use papertape_llm::{ApiKey, Unread, find_key, read_body};
 use papertape_redact::Redactor;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};

@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(parse("some-model"), ("", None));
         assert!(of("claude-opus-4-5").effort && !of("claude-opus-4-5").adaptive);
         assert!(of("claude-sonnet-5").thinks && of("claude-sonnet-4-6").adaptive);
-        for (model, most) in [
+        for (model, max_tokens) in [
             ("claude-opus-4-1", 32_000),
             ("claude-opus-4-8", 128_000),
             ("claude-sonnet-4-5", 64_000),
@@ -77,7 +77,7 @@ mod tests {
             ("claude-3-haiku-20240307", 4_096),
             ("some-model", 64_000),
         ] {
-            assert_eq!(of(model).max_tokens, most, "{model}");
+            assert_eq!(of(model).max_tokens, max_tokens, "{model}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Responses in the protocol's format, whole and streamed.
 
-use super::types::{Block, Delta, Event as WireEvent, Response, Usage as Used};
+use super::types::{Block, Delta, Event as WireEvent, Response, Usage as WireUsage};
+use crate::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_ENTRIES, MAX_TOOL_CALLS, Trees};
 use crate::provider_state::ProviderPart;
-use crate::reply::{self, RawReply, Stop};
-use crate::wire::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_ENTRIES, MAX_TOOL_CALLS, Trees};
-use crate::wire::lenient::Count;
+use crate::reply::{RawReply, Stop};
+use crate::wire::lenient::{self, Count};
 use crate::wire::sse::{Event, Flow};
-use crate::wire::{WireError, parse, reported, spelled_call, tool_call, tree};
+use crate::wire::{Decoder, WireError, parse, reported, spelled_call, tool_call, tree};
 use papertape_core::message::Usage;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -16,13 +16,13 @@ pub(in crate::wire) fn read_whole(body: &[u8]) -> Result<RawReply, WireError> {
     if let Some(error) = &response.error {
         return Err(reported(error));
     }
-    let mut answer = Answer::default();
+    let mut builder = ReplyBuilder::default();
     for block in response.content.ok_or(WireError::Unreadable)? {
-        answer.add(read_block(&block)?, &block)?;
+        builder.add(read_block(&block)?, &block)?;
     }
-    answer.reply.stop = response.stop_reason.as_deref().map(Stop::read);
-    answer.reply.usage = response.usage.as_ref().and_then(usage);
-    Ok(answer.reply)
+    builder.reply.stop = response.stop_reason.as_deref().map(Stop::read);
+    builder.reply.usage = response.usage.as_ref().and_then(usage);
+    Ok(builder.reply)
 }
 
 fn read_block(block: &RawValue) -> Result<Block, WireError> {
@@ -31,12 +31,12 @@ fn read_block(block: &RawValue) -> Result<Block, WireError> {
 
 /// A response assembled block by block.
 #[derive(Debug, Default)]
-struct Answer {
+struct ReplyBuilder {
     reply: RawReply,
     trees: Trees,
 }
 
-impl Answer {
+impl ReplyBuilder {
     /// Adds a complete block.
     fn add(&mut self, block: Block, raw: &RawValue) -> Result<(), WireError> {
         match block.kind.as_str() {
@@ -73,11 +73,11 @@ impl Answer {
 
 /// A partial streamed response.
 #[derive(Debug, Default)]
-pub struct Stream {
+pub(in crate::wire) struct Stream {
     /// Blocks by index.
     blocks: BTreeMap<i128, PartialBlock>,
     stop: Option<Stop>,
-    used: Option<Used>,
+    used: Option<WireUsage>,
 }
 
 #[derive(Debug)]
@@ -89,38 +89,11 @@ struct PartialBlock {
 }
 
 impl Stream {
-    pub(in crate::wire) fn take(
-        &mut self,
-        event: Event<'_>,
-        delta: &mut dyn FnMut(&str),
-    ) -> Result<Flow, WireError> {
-        if event.data.trim().is_empty() {
-            return Ok(Flow::Continue);
-        }
-        let read: WireEvent = parse(event.data.as_bytes())?;
-        match read.kind.as_deref().unwrap_or(event.name) {
-            "message_start" => self.use_more(read.message.and_then(|message| message.usage)),
-            "content_block_start" => self.start(read.index, read.content_block, delta)?,
-            "content_block_delta" => self.add(read.index, read.delta.unwrap_or_default(), delta)?,
-            "message_delta" => {
-                self.use_more(read.usage);
-                if let Some(reason) = read.delta.and_then(|delta| delta.stop_reason) {
-                    self.stop = Some(Stop::read(&reason));
-                }
-            }
-            "message_stop" => return Ok(Flow::Done),
-            "error" => return Err(read.error.map_or(WireError::Unreadable, |error| reported(&error))),
-            // `ping`, `content_block_stop`, and future event types.
-            _ => {}
-        }
-        Ok(Flow::Continue)
-    }
-
     /// Counts are cumulative: a later event includes the earlier ones.
-    fn use_more(&mut self, used: Option<Used>) {
+    fn use_more(&mut self, used: Option<WireUsage>) {
         let Some(used) = used else { return };
         let so_far = self.used.unwrap_or_default();
-        self.used = Some(Used {
+        self.used = Some(WireUsage {
             input_tokens: so_far.input_tokens.or_greater(used.input_tokens),
             cache_creation_input_tokens: so_far
                 .cache_creation_input_tokens
@@ -139,8 +112,8 @@ impl Stream {
         let raw = raw.ok_or(WireError::Unreadable)?;
         let block = read_block(&raw)?;
         let index = index.unwrap_or_else(|| self.blocks.last_key_value().map_or(0, |(last, _)| last + 1));
-        let most = i128::try_from(MAX_TOOL_CALLS).unwrap_or(i128::MAX);
-        if block.kind == "tool_use" && !(0..most).contains(&index) {
+        let max = i128::try_from(MAX_TOOL_CALLS).unwrap_or(i128::MAX);
+        if block.kind == "tool_use" && !(0..max).contains(&index) {
             return Err(Bound::ToolCallIndex.into());
         }
         if let Some(text) = block.text.as_deref().filter(|text| !text.is_empty()) {
@@ -180,30 +153,55 @@ impl Stream {
         }
         Ok(())
     }
+}
 
-    pub(in crate::wire) fn finish(self) -> Result<RawReply, WireError> {
-        let mut answer = Answer::default();
+impl Decoder for Stream {
+    fn take(&mut self, event: Event<'_>, delta: &mut dyn FnMut(&str)) -> Result<Flow, WireError> {
+        if event.data.trim().is_empty() {
+            return Ok(Flow::Continue);
+        }
+        let read: WireEvent = parse(event.data.as_bytes())?;
+        match read.kind.as_deref().unwrap_or(event.name) {
+            "message_start" => self.use_more(read.message.and_then(|message| message.usage)),
+            "content_block_start" => self.start(read.index, read.content_block, delta)?,
+            "content_block_delta" => self.add(read.index, read.delta.unwrap_or_default(), delta)?,
+            "message_delta" => {
+                self.use_more(read.usage);
+                if let Some(reason) = read.delta.and_then(|delta| delta.stop_reason) {
+                    self.stop = Some(Stop::read(&reason));
+                }
+            }
+            "message_stop" => return Ok(Flow::Done),
+            "error" => return Err(read.error.map_or(WireError::Unreadable, |error| reported(&error))),
+            // `ping`, `content_block_stop`, and future event types.
+            _ => {}
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn finish(self: Box<Self>) -> Result<RawReply, WireError> {
+        let mut builder = ReplyBuilder::default();
         for partial in self.blocks.into_values() {
             let PartialBlock { block, raw, input } = partial;
             if block.kind == "tool_use" && !input.is_empty() {
-                let place = (block.id, answer.reply.tool_calls.len());
-                let call = spelled_call(place, block.name, &input, &mut answer.trees)?;
-                answer.reply.tool_calls.push(call);
+                let place = (block.id, builder.reply.tool_calls.len());
+                let call = spelled_call(place, block.name, &input, &mut builder.trees)?;
+                builder.reply.tool_calls.push(call);
             } else {
-                answer.add(block, &raw)?;
+                builder.add(block, &raw)?;
             }
         }
-        answer.reply.stop = self.stop;
-        answer.reply.usage = self.used.as_ref().and_then(usage);
-        Ok(answer.reply)
+        builder.reply.stop = self.stop;
+        builder.reply.usage = self.used.as_ref().and_then(usage);
+        Ok(builder.reply)
     }
 }
 
 /// Anthropic counts cache reads and cache writes separately.
-fn usage(used: &Used) -> Option<Usage> {
+fn usage(used: &WireUsage) -> Option<Usage> {
     let read = match used.input_tokens {
         Count::Absent => Count::Absent,
-        input => reply::sum(&[input, used.cache_creation_input_tokens, used.cache_read_input_tokens]),
+        input => Count::sum(&[input, used.cache_creation_input_tokens, used.cache_read_input_tokens]),
     };
-    reply::usage(read, used.cache_read_input_tokens, used.output_tokens)
+    lenient::usage(read, used.cache_read_input_tokens, used.output_tokens)
 }

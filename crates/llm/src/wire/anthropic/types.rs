@@ -1,6 +1,6 @@
 //! The messages of the protocol.
 
-use crate::wire::bounds;
+use crate::bounds;
 use crate::wire::lenient::{self, Count};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,222 +8,166 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The body of a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default)]
-pub struct Request<'a> {
-    pub model: Cow<'a, str>,
-    pub stream: bool,
+#[derive(Debug, Serialize)]
+pub(in crate::wire) struct Request<'a> {
+    pub(super) model: &'a str,
+    pub(super) stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub system: Option<Content<'a>>,
+    pub(super) system: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<Tool<'a>>,
+    pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_choice: Option<ToolChoice<'a>>,
-    pub messages: Vec<Message<'a>>,
+    pub(super) tool_choice: Option<Value>,
+    pub(super) messages: Vec<Message<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Thinking<'a>>,
+    pub(super) thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "OutputConfig::is_empty")]
+    pub(super) output_config: OutputConfig,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_config: Option<OutputConfig<'a>>,
+    pub(super) temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_p: Option<f64>,
+    pub(super) top_p: Option<f64>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub stop_sequences: Cow<'a, [String]>,
-    pub max_tokens: u32,
+    pub(super) stop_sequences: &'a [String],
+    pub(super) max_tokens: u32,
 }
 
 /// A tool offered to the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct Tool<'a> {
-    pub name: Cow<'a, str>,
-    #[serde(default)]
-    pub description: Cow<'a, str>,
-    #[serde(default)]
-    pub input_schema: Cow<'a, Value>,
-}
-
-/// Whether the model may or must call tools.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct ToolChoice<'a> {
-    #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<Cow<'a, str>>,
+#[derive(Debug, Serialize)]
+pub(super) struct Tool<'a> {
+    pub(super) name: &'a str,
+    pub(super) description: &'a str,
+    pub(super) input_schema: &'a Value,
 }
 
 /// How the model thinks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default)]
-pub struct Thinking<'a> {
+#[derive(Debug, Serialize)]
+pub(super) struct Thinking {
     #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
+    pub(super) kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget_tokens: Option<u32>,
+    pub(super) budget_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub display: Option<Cow<'a, str>>,
+    pub(super) display: Option<&'static str>,
 }
 
-/// The response format, and the effort level.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default)]
-pub struct OutputConfig<'a> {
+/// The effort level, and the response format.
+#[derive(Debug, Serialize)]
+pub(super) struct OutputConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub effort: Option<Cow<'a, str>>,
+    pub(super) effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format<'a>>,
+    pub(super) format: Option<Value>,
 }
 
-/// The response format.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct Format<'a> {
-    #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-    #[serde(default)]
-    pub schema: Value,
+impl OutputConfig {
+    fn is_empty(&self) -> bool {
+        self.effort.is_none() && self.format.is_none()
+    }
 }
 
 /// A message in a request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct Message<'a> {
-    pub role: Cow<'a, str>,
-    pub content: Content<'a>,
+#[derive(Debug, Serialize)]
+pub(super) struct Message<'a> {
+    pub(super) role: &'static str,
+    pub(super) content: Content<'a>,
 }
 
 /// A message's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Content<'a> {
-    /// A text.
-    Text(Cow<'a, str>),
-    /// Blocks.
+pub(super) enum Content<'a> {
+    Text(&'a str),
     Blocks(Vec<RequestBlock<'a>>),
 }
 
 /// A block of a message in a request: a known one, or any other unchanged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum RequestBlock<'a> {
+pub(super) enum RequestBlock<'a> {
     Known(KnownBlock<'a>),
     Other(Value),
 }
 
 /// The blocks that are interpreted here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum KnownBlock<'a> {
-    Text { text: Cow<'a, str> },
+pub(super) enum KnownBlock<'a> {
+    Text { text: &'a str },
     Thinking { thinking: String, signature: String },
-    ToolUse { id: Cow<'a, str>, name: Cow<'a, str>, input: Cow<'a, Value> },
-    ToolResult { tool_use_id: Cow<'a, str>, content: Cow<'a, Value> },
+    ToolUse { id: &'a str, name: &'a str, input: Cow<'a, Value> },
+    ToolResult { tool_use_id: &'a str, content: &'a str },
 }
 
 /// A whole response, or the frame of a streamed one.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Response {
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    #[serde(rename = "type", deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+pub(super) struct Response {
     /// `None`: this is not a message. Each is a [`Block`].
-    #[serde(deserialize_with = "blocks", skip_serializing_if = "Option::is_none")]
-    pub content: Option<Vec<Box<RawValue>>>,
+    #[serde(deserialize_with = "bounds::some_entries")]
+    pub(super) content: Option<Vec<Box<RawValue>>>,
     #[serde(deserialize_with = "lenient::text")]
-    pub stop_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<Box<RawValue>>,
-}
-
-fn blocks<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Box<RawValue>>>, D::Error> {
-    bounds::entries(from).map(Some)
+    pub(super) stop_reason: Option<String>,
+    pub(super) usage: Option<Usage>,
+    pub(super) error: Option<Box<RawValue>>,
 }
 
 /// A block of a response.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Block {
+pub(super) struct Block {
     #[serde(rename = "type")]
-    pub kind: String,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub signature: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<Box<RawValue>>,
+    pub(super) kind: String,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) text: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) thinking: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) signature: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) id: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) name: Option<String>,
+    pub(super) input: Option<Box<RawValue>>,
 }
 
 /// Token usage of a response.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Usage {
-    pub input_tokens: Count,
-    pub cache_creation_input_tokens: Count,
-    pub cache_read_input_tokens: Count,
-    pub output_tokens: Count,
+pub(super) struct Usage {
+    pub(super) input_tokens: Count,
+    pub(super) cache_creation_input_tokens: Count,
+    pub(super) cache_read_input_tokens: Count,
+    pub(super) output_tokens: Count,
 }
 
 /// An event of a streamed response.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Event {
-    #[serde(rename = "type", deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub index: Option<i128>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Response>,
+pub(super) struct Event {
+    #[serde(rename = "type", deserialize_with = "lenient::text")]
+    pub(super) kind: Option<String>,
+    pub(super) index: Option<i128>,
+    pub(super) message: Option<Response>,
     /// A [`Block`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content_block: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Delta>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<Box<RawValue>>,
+    pub(super) content_block: Option<Box<RawValue>>,
+    pub(super) delta: Option<Delta>,
+    pub(super) usage: Option<Usage>,
+    pub(super) error: Option<Box<RawValue>>,
 }
 
 /// What an event adds to a block or to the message.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Delta {
-    #[serde(rename = "type", deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub signature: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub partial_json: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<String>,
+pub(super) struct Delta {
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) text: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) thinking: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) signature: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) partial_json: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) stop_reason: Option<String>,
 }

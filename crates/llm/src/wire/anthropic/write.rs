@@ -1,16 +1,13 @@
 //! Our request in the protocol's format.
 
 use super::models::{self, Capabilities};
-use super::types::{
-    Content, Format, KnownBlock, Message, OutputConfig, Request, RequestBlock, Thinking, Tool, ToolChoice,
-};
+use super::types::{Content, KnownBlock, Message, OutputConfig, Request, RequestBlock, Thinking, Tool};
 use crate::provider_state::{self, NoteParts, ProviderPart};
 use crate::wire::schema::{Strictness, strict};
-use crate::wire::{Effort, refused, sendable, turns};
-use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice as Choice};
+use crate::wire::{Effort, bad_request, sendable, turns};
+use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice, ToolSpec};
 use papertape_core::ports::AttemptFailure;
-use serde_json::Value;
-use std::borrow::Cow;
+use serde_json::{Value, json};
 
 /// Anthropic's own search has this name; it would return data from after the day.
 const OWN_TOOL: &str = "web_search";
@@ -23,47 +20,41 @@ pub(in crate::wire) fn write(
     stream: bool,
 ) -> Result<Request<'_>, Box<AttemptFailure>> {
     if request.tools.iter().any(|tool| tool.name == OWN_TOOL) {
-        return Err(refused(format!(
+        return Err(bad_request(format!(
             "a tool cannot be called `{OWN_TOOL}`: the provider has its own of that name"
         )));
     }
     let sampling = &request.sampling;
     let capabilities = models::of(&request.model.model);
-    let (thinking, level) = effort.map_or((None, None), |effort| thinking(effort, capabilities));
-    let format = request.response_schema.as_ref().map(|schema| Format {
-        kind: "json_schema".into(),
-        schema: strict(&schema.schema, Strictness::Closed),
-    });
+    let (thinking, effort) = effort.map_or((None, None), |effort| thinking(effort, capabilities));
+    let format = request.response_schema.as_ref().map(
+        |response| json!({ "type": "json_schema", "schema": strict(&response.schema, Strictness::Closed) }),
+    );
     Ok(Request {
-        model: request.model.model.as_str().into(),
+        model: &request.model.model,
         stream,
-        system: request.instructions.as_deref().map(|text| Content::Text(text.into())),
-        tools: request
-            .tools
-            .iter()
-            .map(|tool| Tool {
-                name: tool.name.as_str().into(),
-                description: tool.description.as_str().into(),
-                input_schema: Cow::Borrowed(&tool.parameters),
-            })
-            .collect(),
+        system: request.instructions.as_deref(),
+        tools: request.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(request),
         messages: turns(&request.messages).map(|turn| message(turn, request)).collect(),
         thinking,
-        output_config: (level.is_some() || format.is_some())
-            .then(|| OutputConfig { effort: level.map(Cow::Borrowed), format }),
+        output_config: OutputConfig { effort, format },
         temperature: sampling.temperature,
         top_p: sampling.top_p,
-        stop_sequences: Cow::Borrowed(&sampling.stop),
+        stop_sequences: &sampling.stop,
         // The field is required; the default is the model's maximum.
         max_tokens: sampling.max_tokens.unwrap_or(capabilities.max_tokens),
     })
 }
 
+fn tool(ToolSpec { name, description, parameters }: &ToolSpec) -> Tool<'_> {
+    Tool { name, description, input_schema: parameters }
+}
+
 /// How to control the model's thinking, and its effort level.
-fn thinking(effort: Effort, can: Capabilities) -> (Option<Thinking<'static>>, Option<&'static str>) {
+fn thinking(effort: Effort, can: Capabilities) -> (Option<Thinking>, Option<&'static str>) {
     if effort == Effort::None {
-        let off = Thinking { kind: "disabled".into(), ..Thinking::default() };
+        let off = Thinking { kind: "disabled", budget_tokens: None, display: None };
         return (can.thinks.then_some(off), None);
     }
     let budget = if let Effort::Budget(tokens) = effort { Some(tokens) } else { None };
@@ -77,11 +68,11 @@ fn thinking(effort: Effort, can: Capabilities) -> (Option<Thinking<'static>>, Op
         Effort::High | Effort::Xhigh | Effort::Max => Some("high"),
     };
     let thinking = if can.adaptive {
-        let display = Some("summarized".into());
-        Some(Thinking { kind: "adaptive".into(), budget_tokens: budget, display })
+        let display = Some("summarized");
+        Some(Thinking { kind: "adaptive", budget_tokens: budget, display })
     } else if !can.effort || budget.is_some() {
         effort.budget(LOW_BUDGET).map(|tokens| Thinking {
-            kind: "enabled".into(),
+            kind: "enabled",
             budget_tokens: Some(tokens),
             display: None,
         })
@@ -91,29 +82,27 @@ fn thinking(effort: Effort, can: Capabilities) -> (Option<Thinking<'static>>, Op
     (thinking, level)
 }
 
-fn tool_choice(request: &ModelRequest) -> Option<ToolChoice<'static>> {
+fn tool_choice(request: &ModelRequest) -> Option<Value> {
     let kind = match request.tool_choice {
-        Choice::Auto => return None,
-        Choice::None => "none",
-        Choice::Required => "any",
+        ToolChoice::Auto => return None,
+        ToolChoice::None => "none",
+        ToolChoice::Required => "any",
     };
-    (!request.tools.is_empty()).then(|| ToolChoice { kind: kind.into(), name: None })
+    (!request.tools.is_empty()).then(|| json!({ "type": kind }))
 }
 
 fn message<'a>(turn: &'a [Turn], request: &ModelRequest) -> Message<'a> {
-    let user = |content| Message { role: "user".into(), content };
+    let user = |content| Message { role: "user", content };
     match turn {
-        [Turn::User { content }] => user(Content::Text(content.into())),
-        [Turn::Assistant { content, tool_calls, provider }] => Message {
-            role: "assistant".into(),
-            content: assistant(content, tool_calls, provider.as_ref(), request),
-        },
+        [Turn::User { content }] => user(Content::Text(content)),
+        [Turn::Assistant { content, tool_calls, provider }] => {
+            Message { role: "assistant", content: assistant(content, tool_calls, provider.as_ref(), request) }
+        }
         answers => {
             let blocks = answers.iter().filter_map(|answer| match answer {
-                Turn::Tool { call_id, content, .. } => Some(RequestBlock::Known(KnownBlock::ToolResult {
-                    tool_use_id: call_id.into(),
-                    content: Cow::Owned(Value::String(content.clone())),
-                })),
+                Turn::Tool { call_id, content, .. } => {
+                    Some(RequestBlock::Known(KnownBlock::ToolResult { tool_use_id: call_id, content }))
+                }
                 Turn::User { .. } | Turn::Assistant { .. } => None,
             });
             user(Content::Blocks(blocks.collect()))
@@ -129,17 +118,17 @@ fn assistant<'a>(
 ) -> Content<'a> {
     let (mut blocks, after) = thinking_blocks(provider_state::to_send(note, &request.model));
     if blocks.is_empty() && after.is_empty() && tool_calls.is_empty() {
-        return Content::Text(content.into());
+        return Content::Text(content);
     }
     // The position of blocks other than thinking is not recorded; the provider accepts them before the text.
     blocks.extend(after);
     if !content.is_empty() || tool_calls.is_empty() {
-        blocks.push(RequestBlock::Known(KnownBlock::Text { text: content.into() }));
+        blocks.push(RequestBlock::Known(KnownBlock::Text { text: content }));
     }
     blocks.extend(tool_calls.iter().map(|call| {
         RequestBlock::Known(KnownBlock::ToolUse {
-            id: call.id.as_str().into(),
-            name: call.name.as_str().into(),
+            id: &call.id,
+            name: &call.name,
             input: sendable(&call.arguments),
         })
     }));

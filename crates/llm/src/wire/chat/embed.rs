@@ -1,40 +1,33 @@
 //! Embeddings.
 
-use crate::wire::bounds;
+use crate::bounds;
 use crate::wire::{WireError, parse, reported};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
+use serde_json::{Value, json};
 
-/// The body of a request.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct EmbeddingRequest<'a> {
-    /// The texts.
-    pub input: Cow<'a, [String]>,
-    /// The model.
-    pub model: Cow<'a, str>,
-}
-
-/// A response.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct EmbeddingResponse {
+struct Response {
     #[serde(deserialize_with = "bounds::entries")]
     data: Vec<Embedding>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Box<RawValue>>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 struct Embedding {
     embedding: Vec<f32>,
     index: usize,
 }
 
+pub(in crate::wire) fn embedding_request(model: &str, texts: &[String]) -> Value {
+    json!({ "input": texts, "model": model })
+}
+
 /// The embeddings in the order of their texts; fewer if indices have gaps.
 pub(in crate::wire) fn read_embeddings(body: &[u8]) -> Result<Vec<Vec<f32>>, WireError> {
-    let mut response: EmbeddingResponse = parse(body)?;
+    let mut response: Response = parse(body)?;
     if let Some(error) = response.error.filter(|_| response.data.is_empty()) {
         return Err(reported(&error));
     }

@@ -1,13 +1,13 @@
 //! Responses in the protocol's format, whole and streamed.
 
-use super::types::{Reply, ReplyCall, Response, Usage as Used};
+use super::types::{Reply, ReplyCall, Response, Usage as WireUsage};
+use crate::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_TOOL_CALLS, Trees};
 use crate::config::ProviderKind;
 use crate::provider_state::ProviderPart;
-use crate::reply::{self, RawReply, Stop};
-use crate::wire::bounds::{Bound, MAX_ARGUMENT_BYTES, MAX_TOOL_CALLS, Trees};
-use crate::wire::lenient::Count;
+use crate::reply::{RawReply, Stop};
+use crate::wire::lenient::{self, Count};
 use crate::wire::sse::{Event, Flow};
-use crate::wire::{WireError, parse, reported, spelled_call, tool_call, tree};
+use crate::wire::{Decoder, WireError, parse, reported, spelled_call, tool_call, tree, unquoted};
 use papertape_core::message::Usage;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,41 +28,38 @@ pub(in crate::wire) fn read_whole(kind: ProviderKind, body: &[u8]) -> Result<Raw
     };
     let message = choice.message.unwrap_or_default();
     let mut trees = Trees::default();
-    let mut answer = RawReply { usage, ..RawReply::default() };
+    let mut reply = RawReply { usage, ..RawReply::default() };
     for detail in &message.reasoning_details {
-        answer.note.parts.push(ProviderPart::Custom(tree(detail, &mut trees)?));
+        reply.note.parts.push(ProviderPart::Custom(tree(detail, &mut trees)?));
     }
     for (at, call) in message.tool_calls.into_iter().enumerate() {
         let function = call.function.unwrap_or_default();
         let arguments = function.arguments.as_deref();
-        answer.tool_calls.push(tool_call((call.id, at), function.name, arguments, &mut trees)?);
+        reply.tool_calls.push(tool_call((call.id, at), function.name, arguments, &mut trees)?);
     }
     let refused = message.refusal.is_some_and(|refusal| !refusal.is_empty());
-    answer.reasoning = message.reasoning.or(message.reasoning_content).or(message.content.thinking);
-    answer.text = message.content.text.unwrap_or_default();
-    answer.stop = choice.finish_reason.as_deref().map(Stop::read);
-    if refused && answer.text.is_empty() {
-        answer.stop = Some(Stop::Filter);
+    reply.reasoning = message.reasoning.or(message.reasoning_content).or(message.content.thinking);
+    reply.text = message.content.text.unwrap_or_default();
+    reply.stop = choice.finish_reason.as_deref().map(Stop::read);
+    if refused && reply.text.is_empty() {
+        reply.stop = Some(Stop::Filter);
     }
     match response.error {
-        Some(error) if answer.text.is_empty() && answer.tool_calls.is_empty() => Err(reported(&error)),
-        _ => Ok(answer),
+        Some(error) if reply.text.is_empty() && reply.tool_calls.is_empty() => Err(reported(&error)),
+        _ => Ok(reply),
     }
 }
 
 /// A partial streamed response.
 #[derive(Debug)]
-pub struct Stream {
+pub(in crate::wire) struct Stream {
     kind: ProviderKind,
-    text: String,
-    reasoning: String,
+    reply: RawReply,
     /// Calls by index.
     calls: BTreeMap<usize, PartialCall>,
     details: Vec<Value>,
     trees: Trees,
-    stop: Option<Stop>,
     refused: bool,
-    usage: Option<Usage>,
 }
 
 #[derive(Debug, Default)]
@@ -76,55 +73,22 @@ impl Stream {
     pub(in crate::wire) fn new(kind: ProviderKind) -> Self {
         Self {
             kind,
-            text: String::new(),
-            reasoning: String::new(),
+            reply: RawReply::default(),
             calls: BTreeMap::new(),
             details: Vec::new(),
             trees: Trees::default(),
-            stop: None,
             refused: false,
-            usage: None,
         }
-    }
-
-    pub(in crate::wire) fn take(
-        &mut self,
-        event: Event<'_>,
-        delta: &mut dyn FnMut(&str),
-    ) -> Result<Flow, WireError> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            return Ok(Flow::Done);
-        }
-        if data.is_empty() {
-            return Ok(Flow::Continue);
-        }
-        let response: Response = parse(data.as_bytes())?;
-        if let Some(error) = &response.error {
-            return Err(reported(error));
-        }
-        // Some send cumulative usage with every event; the last one counts, even an implausible one.
-        let used = response.usage.or(response.x_groq.and_then(|groq| groq.usage));
-        if let Some(used) = used.filter(|used| !used.is_empty()) {
-            self.usage = usage(&used, self.kind);
-        }
-        if let Some(choice) = response.choices.into_iter().flatten().next() {
-            if let Some(reason) = &choice.finish_reason {
-                self.stop = Some(Stop::read(reason));
-            }
-            if let Some(piece) = choice.delta.or(choice.message) {
-                self.add(piece, delta)?;
-            }
-        }
-        Ok(Flow::Continue)
     }
 
     fn add(&mut self, piece: Reply, delta: &mut dyn FnMut(&str)) -> Result<(), WireError> {
         let reasoning = piece.content.thinking.or(piece.reasoning_content).or(piece.reasoning);
-        self.reasoning.push_str(reasoning.as_deref().unwrap_or_default());
+        if let Some(reasoning) = reasoning.filter(|reasoning| !reasoning.is_empty()) {
+            self.reply.reasoning.get_or_insert_default().push_str(&reasoning);
+        }
         if let Some(text) = piece.content.text.filter(|text| !text.is_empty()) {
             delta(&text);
-            self.text.push_str(&text);
+            self.reply.text.push_str(&text);
         }
         self.refused |= piece.refusal.is_some_and(|refusal| !refusal.is_empty());
         for detail in &piece.reasoning_details {
@@ -150,12 +114,7 @@ impl Stream {
         call.id = call.id.take().filter(|id| !id.is_empty()).or(piece.id);
         call.name = call.name.take().filter(|name| !name.is_empty()).or(function.name);
         if let Some(arguments) = function.arguments {
-            let json = arguments.get();
-            let text = if json.starts_with('"') {
-                serde_json::from_str(json).map_err(|_| WireError::Unreadable)?
-            } else {
-                json.to_owned()
-            };
+            let text = unquoted(&arguments)?;
             if call.arguments.len() + text.len() > MAX_ARGUMENT_BYTES {
                 return Err(Bound::Arguments.into());
             }
@@ -195,36 +154,64 @@ impl Stream {
             }
         }
     }
+}
 
-    pub(in crate::wire) fn finish(mut self) -> Result<RawReply, WireError> {
-        let mut answer = RawReply { usage: self.usage, stop: self.stop, ..RawReply::default() };
-        if self.refused && self.text.is_empty() {
-            answer.stop = Some(Stop::Filter);
+impl Decoder for Stream {
+    fn take(&mut self, event: Event<'_>, delta: &mut dyn FnMut(&str)) -> Result<Flow, WireError> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            return Ok(Flow::Done);
+        }
+        if data.is_empty() {
+            return Ok(Flow::Continue);
+        }
+        let response: Response = parse(data.as_bytes())?;
+        if let Some(error) = &response.error {
+            return Err(reported(error));
+        }
+        // Some send cumulative usage with every event; the last one counts, even an implausible one.
+        let used = response.usage.or(response.x_groq.and_then(|groq| groq.usage));
+        if let Some(used) = used.filter(|used| !used.is_empty()) {
+            self.reply.usage = usage(&used, self.kind);
+        }
+        if let Some(choice) = response.choices.into_iter().flatten().next() {
+            if let Some(reason) = &choice.finish_reason {
+                self.reply.stop = Some(Stop::read(reason));
+            }
+            if let Some(piece) = choice.delta.or(choice.message) {
+                self.add(piece, delta)?;
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<RawReply, WireError> {
+        let mut reply = self.reply;
+        if self.refused && reply.text.is_empty() {
+            reply.stop = Some(Stop::Filter);
         }
         for (at, call) in self.calls.into_values().enumerate() {
-            answer.tool_calls.push(spelled_call((call.id, at), call.name, &call.arguments, &mut self.trees)?);
+            reply.tool_calls.push(spelled_call((call.id, at), call.name, &call.arguments, &mut self.trees)?);
         }
-        answer.note.parts = self.details.into_iter().map(ProviderPart::Custom).collect();
-        answer.reasoning = Some(self.reasoning).filter(|reasoning| !reasoning.is_empty());
-        answer.text = self.text;
-        Ok(answer)
+        reply.note.parts = self.details.into_iter().map(ProviderPart::Custom).collect();
+        Ok(reply)
     }
 }
 
-fn usage(used: &Used, kind: ProviderKind) -> Option<Usage> {
+fn usage(used: &WireUsage, kind: ProviderKind) -> Option<Usage> {
     let cached = used.prompt_tokens_details.unwrap_or_default().cached_tokens;
     let reasoning = used.completion_tokens_details.unwrap_or_default().reasoning_tokens;
     let output = match (used.completion_tokens, reasoning) {
         (Count::Absent, reasoning) => reasoning,
         // Some of xAI's models count reasoning only in the total, not in the completion tokens.
         (Count::Known(written), Count::Known(thought)) if kind == ProviderKind::Xai => {
-            let both = reply::sum(&[used.prompt_tokens, Count::Known(written), Count::Known(thought)]);
+            let both = Count::sum(&[used.prompt_tokens, Count::Known(written), Count::Known(thought)]);
             match (used.total_tokens, both) {
                 (Count::Known(total), Count::Known(both)) if total < both => Count::Known(written),
-                _ => reply::sum(&[Count::Known(written), Count::Known(thought)]),
+                _ => Count::sum(&[Count::Known(written), Count::Known(thought)]),
             }
         }
         (output, _) => output,
     };
-    reply::usage(used.prompt_tokens, cached, output)
+    lenient::usage(used.prompt_tokens, cached, output)
 }

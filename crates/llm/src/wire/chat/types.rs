@@ -1,330 +1,176 @@
 //! The messages of the protocol.
 
-use crate::wire::bounds;
+use crate::bounds;
 use crate::wire::lenient::{self, Count};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::fmt;
 
 /// The body of a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default)]
-pub struct Request<'a> {
-    pub model: Cow<'a, str>,
-    pub stream: bool,
+#[derive(Debug, Default, Serialize)]
+pub(in crate::wire) struct Request<'a> {
+    pub(super) model: &'a str,
+    pub(super) stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_effort: Option<Cow<'a, str>>,
+    pub(super) reasoning_effort: Option<&'a str>,
+    /// `DeepSeek`'s switch for thinking.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Thinking<'a>>,
+    pub(super) thinking: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Vec<Tool<'a>>>,
+    pub(super) tools: Option<Vec<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_choice: Option<Cow<'a, Value>>,
-    pub messages: Vec<Message<'a>>,
+    pub(super) tool_choice: Option<&'a str>,
+    pub(super) messages: Vec<Message<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_format: Option<ResponseFormat<'a>>,
+    pub(super) response_format: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream_options: Option<StreamOptions>,
+    pub(super) stream_options: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
+    pub(super) temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_p: Option<f64>,
+    pub(super) top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u32>,
+    pub(super) max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_completion_tokens: Option<u32>,
+    pub(super) max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub random_seed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Cow<'a, [String]>>,
-}
-
-/// `DeepSeek`'s switch for thinking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thinking<'a> {
-    /// `enabled` or `disabled`.
-    #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-}
-
-/// What a stream contains besides the response.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StreamOptions {
-    /// A last event with the usage.
-    pub include_usage: bool,
+    pub(super) random_seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(super) stop: &'a [String],
 }
 
 /// A tool offered to the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct Tool<'a> {
+#[derive(Debug, Serialize)]
+pub(super) struct Tool<'a> {
     #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-    pub function: ToolFunction<'a>,
+    pub(super) kind: &'a str,
+    pub(super) function: ToolFunction<'a>,
 }
 
-/// The function behind a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct ToolFunction<'a> {
-    pub name: Cow<'a, str>,
-    #[serde(default)]
-    pub description: Cow<'a, str>,
-    #[serde(default)]
-    pub parameters: Cow<'a, Value>,
-    #[serde(default)]
-    pub strict: bool,
-}
-
-/// The response format.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct ResponseFormat<'a> {
-    #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub json_schema: Option<JsonSchema<'a>>,
-}
-
-/// The schema of a response.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct JsonSchema<'a> {
-    pub name: Cow<'a, str>,
-    #[serde(default)]
-    pub strict: bool,
-    #[serde(default)]
-    pub schema: Value,
+#[derive(Debug, Serialize)]
+pub(super) struct ToolFunction<'a> {
+    pub(super) name: &'a str,
+    pub(super) description: &'a str,
+    pub(super) parameters: &'a Value,
+    pub(super) strict: bool,
 }
 
 /// A message in a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default)]
-pub struct Message<'a> {
-    pub role: Cow<'a, str>,
-    pub content: Option<Content<'a>>,
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Message<'a> {
+    pub(super) role: &'a str,
+    pub(super) content: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_content: Option<String>,
+    pub(super) reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reasoning_details: Vec<Value>,
+    pub(super) reasoning_details: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<Call<'a>>,
+    pub(super) tool_calls: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_call_id: Option<Cow<'a, str>>,
-}
-
-/// A message's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Content<'a> {
-    /// A text.
-    Text(Cow<'a, str>),
-    /// Parts, of which only texts are supported.
-    Parts(Vec<ContentPart<'a>>),
-}
-
-/// A part of a message's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct ContentPart<'a> {
-    #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<Cow<'a, str>>,
-}
-
-/// A tool call of an earlier message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct Call<'a> {
-    #[serde(rename = "type")]
-    pub kind: Cow<'a, str>,
-    pub id: Cow<'a, str>,
-    pub function: CallFunction<'a>,
-}
-
-/// The called function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallFunction<'a> {
-    /// The tool's name.
-    pub name: Cow<'a, str>,
-    /// The arguments' JSON as a string.
-    pub arguments: String,
+    pub(super) tool_call_id: Option<&'a str>,
 }
 
 /// A whole response, or one event of a streamed one.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Response {
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub object: Option<String>,
-    #[serde(skip_serializing_if = "is_absent")]
-    pub created: CreatedAt,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+pub(super) struct Response {
     /// `None`: this is not a chat completion.
-    #[serde(deserialize_with = "choices", skip_serializing_if = "Option::is_none")]
-    pub choices: Option<Vec<Choice>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    #[serde(deserialize_with = "bounds::some_entries")]
+    pub(super) choices: Option<Vec<Choice>>,
+    pub(super) usage: Option<Usage>,
     /// Where Groq puts the usage of a stream.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x_groq: Option<Groq>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<Box<RawValue>>,
+    pub(super) x_groq: Option<Groq>,
+    pub(super) error: Option<Box<RawValue>>,
 }
 
-/// Seconds since the Unix epoch; written, never read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CreatedAt(pub Option<i64>);
-
-const fn is_absent(at: &CreatedAt) -> bool {
-    at.0.is_none()
-}
-
-impl Serialize for CreatedAt {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(to)
-    }
-}
-
-impl<'de> Deserialize<'de> for CreatedAt {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(from).map(|_| Self(None))
-    }
-}
-
-fn choices<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Choice>>, D::Error> {
-    bounds::entries(from).map(Some)
-}
-
-/// Groq's extension of an event.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Groq {
-    /// The response's usage.
-    pub usage: Option<Usage>,
+pub(super) struct Groq {
+    pub(super) usage: Option<Usage>,
 }
 
 /// One of possibly several choices.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Choice {
-    pub index: Count,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Reply>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<Reply>,
+pub(super) struct Choice {
+    pub(super) message: Option<Reply>,
+    pub(super) delta: Option<Reply>,
     #[serde(deserialize_with = "lenient::text")]
-    pub finish_reason: Option<String>,
+    pub(super) finish_reason: Option<String>,
 }
 
 /// A model's message, or a chunk of it.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Reply {
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    pub content: ReplyContent,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub reasoning_content: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<String>,
-    #[serde(deserialize_with = "bounds::entries", skip_serializing_if = "Vec::is_empty")]
-    pub reasoning_details: Vec<Box<RawValue>>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub refusal: Option<String>,
-    #[serde(deserialize_with = "bounds::tool_calls", skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ReplyCall>,
+pub(super) struct Reply {
+    pub(super) content: ReplyContent,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) reasoning_content: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) reasoning: Option<String>,
+    #[serde(deserialize_with = "bounds::entries")]
+    pub(super) reasoning_details: Vec<Box<RawValue>>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) refusal: Option<String>,
+    #[serde(deserialize_with = "bounds::tool_calls")]
+    pub(super) tool_calls: Vec<ReplyCall>,
 }
 
 /// A tool call, or a chunk of one.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ReplyCall {
+pub(super) struct ReplyCall {
     /// Its index in the response; streams only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub index: Option<i128>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    #[serde(rename = "type", deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub function: Option<ReplyFunction>,
+    pub(super) index: Option<i128>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) id: Option<String>,
+    pub(super) function: Option<ReplyFunction>,
 }
 
 /// The called function.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ReplyFunction {
-    /// The tool's name.
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+pub(super) struct ReplyFunction {
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) name: Option<String>,
     /// A string that should contain an object; some servers send the object itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Box<RawValue>>,
+    pub(super) arguments: Option<Box<RawValue>>,
 }
 
 /// Token usage of a response.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Usage {
-    pub prompt_tokens: Count,
-    pub completion_tokens: Count,
-    pub total_tokens: Count,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens_details: Option<Tokens>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub completion_tokens_details: Option<Tokens>,
+pub(super) struct Usage {
+    pub(super) prompt_tokens: Count,
+    pub(super) completion_tokens: Count,
+    pub(super) total_tokens: Count,
+    pub(super) prompt_tokens_details: Option<Tokens>,
+    pub(super) completion_tokens_details: Option<Tokens>,
 }
 
 impl Usage {
-    /// Whether every count is absent.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        [self.prompt_tokens, self.completion_tokens, self.total_tokens]
-            .iter()
-            .all(|count| *count == Count::Absent)
+    pub(super) fn is_empty(&self) -> bool {
+        [self.prompt_tokens, self.completion_tokens, self.total_tokens] == [Count::Absent; 3]
     }
 }
 
 /// A breakdown of the tokens.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Tokens {
-    pub cached_tokens: Count,
-    pub reasoning_tokens: Count,
+pub(super) struct Tokens {
+    pub(super) cached_tokens: Count,
+    pub(super) reasoning_tokens: Count,
 }
 
 /// The text of a response, and the thinking that Mistral puts in the same field.
 #[derive(Debug, Default)]
-pub struct ReplyContent {
-    /// Text.
-    pub text: Option<String>,
-    /// Thinking.
-    pub thinking: Option<String>,
-}
-
-impl Serialize for ReplyContent {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(to)
-    }
+pub(super) struct ReplyContent {
+    pub(super) text: Option<String>,
+    pub(super) thinking: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for ReplyContent {
@@ -340,17 +186,7 @@ struct AnyContent;
 struct Chunk {
     #[serde(deserialize_with = "lenient::text")]
     text: Option<String>,
-    thinking: Option<ThinkingChunk>,
-}
-
-/// A text, or parts of one.
-struct ThinkingChunk(String);
-
-impl<'de> Deserialize<'de> for ThinkingChunk {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let content = from.deserialize_any(AnyContent)?;
-        Ok(Self(content.text.unwrap_or_default()))
-    }
+    thinking: Option<ReplyContent>,
 }
 
 impl<'de> Visitor<'de> for AnyContent {
@@ -375,8 +211,8 @@ impl<'de> Visitor<'de> for AnyContent {
             if let Some(text) = chunk.text {
                 content.text.get_or_insert_default().push_str(&text);
             }
-            if let Some(ThinkingChunk(thinking)) = chunk.thinking {
-                content.thinking.get_or_insert_default().push_str(&thinking);
+            if let Some(thinking) = chunk.thinking {
+                content.thinking.get_or_insert_default().push_str(&thinking.text.unwrap_or_default());
             }
         }
         Ok(content)

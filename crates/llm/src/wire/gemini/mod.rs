@@ -5,15 +5,8 @@ mod read;
 mod types;
 mod write;
 
-pub use embed::{EmbeddingRequest, EmbeddingResponse};
-pub use read::Stream;
-pub use types::{
-    Candidate, Content, FunctionCall, FunctionDeclaration, FunctionResponse, GenerationConfig, Part,
-    PromptFeedback, ReplyCall, ReplyContent, ReplyPart, Request, Response, ThinkingConfig, Tool, Usage,
-};
-
 pub(super) use embed::{embedding_request, read_embeddings};
-pub(super) use read::read_whole;
+pub(super) use read::{Stream, read_whole};
 pub(super) use write::{path, write};
 
 /// The ID of a call that came without one: derived from the call's name, and not sent back.

@@ -1,41 +1,29 @@
 //! Responses in the protocol's format, whole and streamed.
 
 use super::stand_in_id;
-use super::types::{ReplyPart, Response, Usage as Used};
+use super::types::{ReplyPart, Response, Usage as WireUsage};
+use crate::bounds::Trees;
 use crate::provider_state::ProviderPart;
-use crate::reply::{self, RawReply, Stop};
-use crate::wire::bounds::Trees;
+use crate::reply::{RawReply, Stop};
+use crate::wire::lenient::{self, Count};
 use crate::wire::sse::{Event, Flow};
-use crate::wire::{WireError, parse, reported, tool_call};
+use crate::wire::{Decoder, WireError, parse, reported, tool_call};
 use papertape_core::message::Usage;
 
 pub(in crate::wire) fn read_whole(body: &[u8]) -> Result<RawReply, WireError> {
-    let mut answer = Stream::default();
-    answer.add(parse(body)?, &mut |_| {})?;
-    answer.finish()
+    let mut stream = Stream::default();
+    stream.add(parse(body)?, &mut |_| {})?;
+    Ok(stream.reply)
 }
 
 /// A partial response. A whole response has the format of one event.
 #[derive(Debug, Default)]
-pub struct Stream {
+pub(in crate::wire) struct Stream {
     reply: RawReply,
     trees: Trees,
 }
 
 impl Stream {
-    pub(in crate::wire) fn take(
-        &mut self,
-        event: Event<'_>,
-        delta: &mut dyn FnMut(&str),
-    ) -> Result<Flow, WireError> {
-        if event.data.trim().is_empty() {
-            return Ok(Flow::Continue);
-        }
-        self.add(parse(event.data.as_bytes())?, delta)?;
-        // A finish reason is the only end mark.
-        Ok(if self.reply.stop.is_some() { Flow::Done } else { Flow::Continue })
-    }
-
     fn add(&mut self, response: Response, delta: &mut dyn FnMut(&str)) -> Result<(), WireError> {
         if let Some(error) = &response.error {
             return Err(reported(error));
@@ -84,17 +72,28 @@ impl Stream {
         }
         Ok(())
     }
+}
 
-    pub(in crate::wire) fn finish(self) -> Result<RawReply, WireError> {
+impl Decoder for Stream {
+    fn take(&mut self, event: Event<'_>, delta: &mut dyn FnMut(&str)) -> Result<Flow, WireError> {
+        if event.data.trim().is_empty() {
+            return Ok(Flow::Continue);
+        }
+        self.add(parse(event.data.as_bytes())?, delta)?;
+        // A finish reason is the only end mark.
+        Ok(if self.reply.stop.is_some() { Flow::Done } else { Flow::Continue })
+    }
+
+    fn finish(self: Box<Self>) -> Result<RawReply, WireError> {
         Ok(self.reply)
     }
 }
 
 /// Gemini counts thoughts and its own tools' input separately.
-fn usage(used: &Used) -> Option<Usage> {
-    reply::usage(
-        reply::sum(&[used.prompt_token_count, used.tool_use_prompt_token_count]),
+fn usage(used: &WireUsage) -> Option<Usage> {
+    lenient::usage(
+        Count::sum(&[used.prompt_token_count, used.tool_use_prompt_token_count]),
         used.cached_content_token_count,
-        reply::sum(&[used.candidates_token_count, used.thoughts_token_count]),
+        Count::sum(&[used.candidates_token_count, used.thoughts_token_count]),
     )
 }

@@ -1,6 +1,6 @@
 //! The messages of the protocol.
 
-use crate::wire::bounds;
+use crate::bounds;
 use crate::wire::lenient::{self, Count};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,221 +8,168 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The body of a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default, rename_all = "camelCase")]
-pub struct Request<'a> {
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::wire) struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_instruction: Option<Content<'a>>,
+    pub(super) system_instruction: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<Tool<'a>>,
+    pub(super) tools: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_config: Option<Value>,
-    pub contents: Vec<Content<'a>>,
+    pub(super) tool_config: Option<Value>,
+    pub(super) contents: Vec<Content<'a>>,
     #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
-    pub generation_config: GenerationConfig<'a>,
+    pub(super) generation_config: GenerationConfig<'a>,
 }
 
 /// Sampling parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default, rename_all = "camelCase")]
-pub struct GenerationConfig<'a> {
+#[derive(Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking_config: Option<ThinkingConfig<'a>>,
+    pub(super) thinking_config: Option<ThinkingConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_mime_type: Option<Cow<'a, str>>,
+    pub(super) response_mime_type: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_json_schema: Option<Cow<'a, Value>>,
+    pub(super) response_json_schema: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
+    pub(super) temperature: Option<f64>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub stop_sequences: Cow<'a, [String]>,
+    pub(super) stop_sequences: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output_tokens: Option<u32>,
+    pub(super) max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_p: Option<f64>,
+    pub(super) top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
+    pub(super) seed: Option<u64>,
 }
 
 impl GenerationConfig<'_> {
-    /// Whether every field is absent.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 /// How the model thinks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default, rename_all = "camelCase")]
-pub struct ThinkingConfig<'a> {
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub include_thoughts: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking_budget: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking_level: Option<Cow<'a, str>>,
-}
-
-/// The tools offered to the model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Tool<'a> {
-    /// Their function declarations.
-    pub function_declarations: Vec<FunctionDeclaration<'a>>,
-}
-
-/// A function offered to the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FunctionDeclaration<'a> {
-    pub name: Cow<'a, str>,
-    #[serde(default)]
-    pub description: Cow<'a, str>,
-    #[serde(default)]
-    pub parameters_json_schema: Cow<'a, Value>,
+pub(super) struct ThinkingConfig {
+    pub(super) include_thoughts: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) thinking_budget: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) thinking_level: Option<&'static str>,
 }
 
 /// A message in a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default)]
-pub struct Content<'a> {
+#[derive(Debug, Serialize)]
+pub(super) struct Content<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<Cow<'a, str>>,
-    pub parts: Vec<Part<'a>>,
+    pub(super) role: Option<&'a str>,
+    pub(super) parts: Vec<Part<'a>>,
 }
 
 /// A part of a message in a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-#[serde(default, rename_all = "camelCase")]
-pub struct Part<'a> {
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Part<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<Cow<'a, str>>,
+    pub(super) text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub function_call: Option<FunctionCall<'a>>,
+    pub(super) function_call: Option<FunctionCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub function_response: Option<FunctionResponse<'a>>,
+    pub(super) function_response: Option<FunctionResponse<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thought_signature: Option<String>,
+    pub(super) thought_signature: Option<String>,
 }
 
 /// A function call of an earlier message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct FunctionCall<'a> {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<Cow<'a, str>>,
-    pub name: Cow<'a, str>,
-    #[serde(default)]
-    pub args: Cow<'a, Value>,
+#[derive(Debug, Serialize)]
+pub(super) struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<&'a str>,
+    pub(super) name: &'a str,
+    pub(super) args: Cow<'a, Value>,
 }
 
 /// The result of a function call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
-pub struct FunctionResponse<'a> {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<Cow<'a, str>>,
-    pub name: Cow<'a, str>,
-    #[serde(default)]
-    pub response: Value,
+#[derive(Debug, Serialize)]
+pub(super) struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<&'a str>,
+    pub(super) name: &'a str,
+    pub(super) response: Value,
 }
 
 /// A whole response, or one event of a streamed one.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Response {
+pub(super) struct Response {
     /// `None`: there is no response.
-    #[serde(deserialize_with = "candidates", skip_serializing_if = "Option::is_none")]
-    pub candidates: Option<Vec<Candidate>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_feedback: Option<PromptFeedback>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage_metadata: Option<Usage>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub model_version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<Box<RawValue>>,
-}
-
-fn candidates<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<Candidate>>, D::Error> {
-    bounds::entries(from).map(Some)
+    #[serde(deserialize_with = "bounds::some_entries")]
+    pub(super) candidates: Option<Vec<Candidate>>,
+    pub(super) prompt_feedback: Option<PromptFeedback>,
+    pub(super) usage_metadata: Option<Usage>,
+    pub(super) error: Option<Box<RawValue>>,
 }
 
 /// Why there is no response.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct PromptFeedback {
+pub(super) struct PromptFeedback {
     /// The filter that blocked the prompt.
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub block_reason: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) block_reason: Option<String>,
 }
 
 /// One of possibly several candidates.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Candidate {
-    pub content: Option<ReplyContent>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub finish_reason: Option<String>,
+pub(super) struct Candidate {
+    pub(super) content: Option<ReplyContent>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) finish_reason: Option<String>,
 }
 
 /// A model's message.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ReplyContent {
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
+pub(super) struct ReplyContent {
     #[serde(deserialize_with = "bounds::entries")]
-    pub parts: Vec<ReplyPart>,
+    pub(super) parts: Vec<ReplyPart>,
 }
 
 /// A part of a model's message.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct ReplyPart {
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "std::ops::Not::not")]
-    pub thought: bool,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub thought_signature: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub function_call: Option<ReplyCall>,
+pub(super) struct ReplyPart {
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) text: Option<String>,
+    #[serde(deserialize_with = "lenient::flag")]
+    pub(super) thought: bool,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) thought_signature: Option<String>,
+    pub(super) function_call: Option<ReplyCall>,
 }
 
 /// A function call requested by the model.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ReplyCall {
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub args: Option<Box<RawValue>>,
+pub(super) struct ReplyCall {
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) id: Option<String>,
+    #[serde(deserialize_with = "lenient::text")]
+    pub(super) name: Option<String>,
+    pub(super) args: Option<Box<RawValue>>,
 }
 
 /// Token usage of a response.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the protocol's")]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Usage {
-    pub prompt_token_count: Count,
-    pub tool_use_prompt_token_count: Count,
-    pub cached_content_token_count: Count,
-    pub candidates_token_count: Count,
-    pub thoughts_token_count: Count,
-    pub total_token_count: Count,
+pub(super) struct Usage {
+    pub(super) prompt_token_count: Count,
+    pub(super) tool_use_prompt_token_count: Count,
+    pub(super) cached_content_token_count: Count,
+    pub(super) candidates_token_count: Count,
+    pub(super) thoughts_token_count: Count,
 }

@@ -2,15 +2,13 @@
 
 use super::own_id;
 use super::types::{
-    Content, FunctionCall, FunctionDeclaration, FunctionResponse, GenerationConfig, Part, Request,
-    ThinkingConfig, Tool,
+    Content, FunctionCall, FunctionResponse, GenerationConfig, Part, Request, ThinkingConfig,
 };
 use crate::provider_state::{self, ProviderPart as NotePart};
-use crate::wire::{Effort, refused, sendable, turns};
-use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice};
+use crate::wire::{Effort, bad_request, sendable, turns};
+use papertape_core::message::{Message as Turn, ModelRequest, ProviderNote, ToolCall, ToolChoice, ToolSpec};
 use papertape_core::ports::AttemptFailure;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Gemini's own tools have these names; they would return data from after the day.
@@ -23,7 +21,7 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 /// The path of a model's method. A name that would change the path is an error.
 pub(in crate::wire) fn path(model: &str, method: &str) -> Result<String, Box<AttemptFailure>> {
     if model.split('/').any(|part| matches!(part, "" | "." | "..")) || model.contains('\\') {
-        return Err(refused(format!("`{model}` is not the name of a model")));
+        return Err(bad_request(format!("`{model}` is not the name of a model")));
     }
     Ok(format!("models/{model}:{method}"))
 }
@@ -34,12 +32,12 @@ pub(in crate::wire) fn write(
 ) -> Result<Request<'_>, Box<AttemptFailure>> {
     if let Some(tool) = request.tools.iter().find(|tool| OWN_TOOLS.contains(&tool.name.as_str())) {
         let name = &tool.name;
-        return Err(refused(format!(
+        return Err(bad_request(format!(
             "a tool cannot be called `{name}`: the provider has its own of that name"
         )));
     }
     let calls: BTreeSet<&str> = request.messages.iter().flat_map(call_ids).collect();
-    let sampling = &request.sampling;
+    let (sampling, schema) = (&request.sampling, request.response_schema.as_ref().map(|it| &it.schema));
     Ok(Request {
         system_instruction: request
             .instructions
@@ -48,19 +46,16 @@ pub(in crate::wire) fn write(
         tools: if request.tools.is_empty() {
             Vec::new()
         } else {
-            vec![Tool { function_declarations: request.tools.iter().map(declaration).collect() }]
+            vec![json!({ "functionDeclarations": request.tools.iter().map(declaration).collect::<Value>() })]
         },
         tool_config: tool_config(request),
         contents: turns(&request.messages).map(|turn| content(turn, request, &calls)).collect(),
         generation_config: GenerationConfig {
             thinking_config: effort.map(|effort| thinking(effort, &request.model.model)),
-            response_mime_type: request.response_schema.as_ref().map(|_| "application/json".into()),
-            response_json_schema: request
-                .response_schema
-                .as_ref()
-                .map(|schema| Cow::Borrowed(&schema.schema)),
+            response_mime_type: schema.map(|_| "application/json"),
+            response_json_schema: schema,
             temperature: sampling.temperature,
-            stop_sequences: Cow::Borrowed(&sampling.stop),
+            stop_sequences: &sampling.stop,
             max_output_tokens: sampling.max_tokens,
             top_p: sampling.top_p,
             seed: sampling.seed,
@@ -69,7 +64,7 @@ pub(in crate::wire) fn write(
 }
 
 /// Thoughts are requested only together with an effort level: models that do not think reject the field.
-fn thinking(effort: Effort, model: &str) -> ThinkingConfig<'static> {
+fn thinking(effort: Effort, model: &str) -> ThinkingConfig {
     let by_level = ["gemini-3", "gemma-4"].iter().any(|name| model.contains(name));
     let level = match effort {
         Effort::None | Effort::Budget(_) => None,
@@ -81,16 +76,12 @@ fn thinking(effort: Effort, model: &str) -> ThinkingConfig<'static> {
     ThinkingConfig {
         include_thoughts: true,
         thinking_budget: effort.budget(LOW_BUDGET).filter(|_| !by_level),
-        thinking_level: level.filter(|_| by_level).map(Cow::Borrowed),
+        thinking_level: level.filter(|_| by_level),
     }
 }
 
-fn declaration(tool: &papertape_core::message::ToolSpec) -> FunctionDeclaration<'_> {
-    FunctionDeclaration {
-        name: tool.name.as_str().into(),
-        description: tool.description.as_str().into(),
-        parameters_json_schema: Cow::Borrowed(&tool.parameters),
-    }
+fn declaration(tool: &ToolSpec) -> Value {
+    json!({ "name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters })
 }
 
 fn tool_config(request: &ModelRequest) -> Option<Value> {
@@ -111,7 +102,7 @@ fn call_ids(message: &Turn) -> impl Iterator<Item = &str> {
 }
 
 fn text_part(text: &str) -> Part<'_> {
-    Part { text: Some(text.into()), ..Part::default() }
+    Part { text: Some(text), ..Part::default() }
 }
 
 fn content<'a>(turn: &'a [Turn], request: &ModelRequest, calls: &BTreeSet<&str>) -> Content<'a> {
@@ -122,14 +113,14 @@ fn content<'a>(turn: &'a [Turn], request: &ModelRequest, calls: &BTreeSet<&str>)
         }
         answers => ("user", answers.iter().filter_map(|answer| answer_part(answer, calls)).collect()),
     };
-    Content { role: Some(role.into()), parts }
+    Content { role: Some(role), parts }
 }
 
 fn answer_part<'a>(answer: &'a Turn, calls: &BTreeSet<&str>) -> Option<Part<'a>> {
     let Turn::Tool { call_id, name, content } = answer else { return None };
     let function_response = Some(FunctionResponse {
-        id: own_id(call_id).filter(|id| calls.contains(id)).map(Cow::Borrowed),
-        name: name.as_str().into(),
+        id: own_id(call_id).filter(|id| calls.contains(id)),
+        name,
         response: json!({ "name": name, "content": content }),
     });
     Some(Part { function_response, ..Part::default() })
@@ -161,8 +152,8 @@ fn assistant<'a>(
         let placeholder = || (needs_one && at == 0).then(|| NO_SIGNATURE.to_owned());
         parts.push(Part {
             function_call: Some(FunctionCall {
-                id: own_id(&call.id).map(Cow::Borrowed),
-                name: call.name.as_str().into(),
+                id: own_id(&call.id),
+                name: &call.name,
                 args: sendable(&call.arguments),
             }),
             thought_signature: signatures.into_iter().next().or_else(|| pending.take()).or_else(placeholder),

@@ -1,0 +1,78 @@
+//! A parsed task: lines of facts, and fences with the texts of others.
+
+use crate::number;
+use papertape_core::fence::{self, Parts};
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+/// A task.
+#[derive(Debug)]
+pub(super) struct RoleMaterials<'a> {
+    /// Its own lines: those outside every fence.
+    lines: Vec<&'a str>,
+    /// Fenced texts by their source.
+    fences: Vec<(&'a str, String)>,
+}
+
+impl<'a> RoleMaterials<'a> {
+    pub(super) fn read(text: &'a str) -> Self {
+        let Parts { own, fenced } = fence::parts(text);
+        Self { lines: own, fences: fenced }
+    }
+
+    /// The text after `label:` on one of the task's own lines; the first such line counts.
+    fn line(&self, label: &str) -> Option<&'a str> {
+        self.lines.iter().find_map(|line| line.strip_prefix(label)?.strip_prefix(':')).map(str::trim)
+    }
+
+    pub(super) fn symbol(&self) -> &'a str {
+        self.line("Symbol").unwrap_or("?")
+    }
+
+    pub(super) fn date(&self) -> &'a str {
+        self.line("Date").unwrap_or("?")
+    }
+
+    fn json(&self, label: &str) -> Value {
+        self.line(label).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Today's price; `None` when there is none.
+    pub(super) fn price(&self) -> Option<Decimal> {
+        number::read(&self.json("Prices")["price"]).filter(|price| *price > Decimal::ZERO)
+    }
+
+    /// The average true range.
+    pub(super) fn atr(&self) -> Option<Decimal> {
+        number::read(&self.json("Prices")["atr_14"]).filter(|atr| *atr > Decimal::ZERO)
+    }
+
+    /// A number of the account: `cash`, `equity`.
+    pub(super) fn account(&self, key: &str) -> Option<Decimal> {
+        number::read(&self.json("Account")[key])
+    }
+
+    /// The quantity held, negative for a short position.
+    pub(super) fn held(&self) -> Decimal {
+        let account = self.json("Account");
+        let positions = account["positions"].as_array();
+        let own = positions.into_iter().flatten().find(|position| position["symbol"] == self.symbol());
+        own.and_then(|position| number::read(&position["quantity"])).unwrap_or_default()
+    }
+
+    /// Whether the symbol has a pending order.
+    pub(super) fn waits(&self) -> bool {
+        let orders = self.json("Open orders");
+        orders.as_array().into_iter().flatten().any(|order| order["symbol"] == self.symbol())
+    }
+
+    /// Maximum value of the symbol's position, as a fraction of equity.
+    pub(super) fn cap(&self) -> Option<Decimal> {
+        number::read(&self.json("Risk limits")["symbol_cap"]).filter(|cap| *cap > Decimal::ZERO)
+    }
+
+    /// The text of the role whose fence's source begins with this prefix.
+    pub(super) fn fence(&self, source: &str) -> Option<&str> {
+        self.fences.iter().find(|(name, _)| name.starts_with(source)).map(|(_, text)| text.as_str())
+    }
+}
