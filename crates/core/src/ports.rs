@@ -73,6 +73,24 @@ pub trait ModelClient: Send + Sync {
     fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal>;
 }
 
+/// Models that come with the program, named `house::NAME`. Their responses depend on the request alone.
+pub trait BuiltInModels: Send + Sync {
+    /// Checks that there is a model of this name (without `house::`).
+    ///
+    /// # Errors
+    /// A sentence that lists the existing ones.
+    fn check(&self, name: &str) -> Result<(), String>;
+
+    /// The version of their rules, part of a step's digest.
+    fn version(&self) -> u32;
+
+    /// The model's response.
+    ///
+    /// # Errors
+    /// An unknown model, as for [`Self::check`].
+    fn respond(&self, request: &ModelRequest) -> Result<ModelResponse, String>;
+}
+
 /// A call to an external tool.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ExternalCall {

@@ -6,16 +6,19 @@ use crate::keys::{self, ApiKey};
 use crate::prices::Prices;
 use crate::provider::Provider;
 use crate::wire::listing::ModelList;
-use crate::{failure, house, http};
+use crate::{failure, http};
 use papertape_core::message::{FailureKind, ModelName, ModelRequest, Usage};
-use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse};
+use papertape_core::ports::{
+    AttemptFailure, BoxFuture, BuiltInModels, DeltaSink, ModelClient, ModelResponse,
+};
 use rust_decimal::Decimal;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The configured providers and the house models.
+/// The configured providers and the built-in models.
 pub struct Gateway {
+    built_in: &'static dyn BuiltInModels,
     providers: BTreeMap<String, Provider>,
     prices: Prices,
     client: reqwest::Client,
@@ -23,12 +26,16 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Sets up the providers. `env` is queried for keys and for the files that hold them; a missing key is an
+    /// Sets up the providers, with `built_in` as the house models. `env` is queried for keys and for the files that hold them; a missing key is an
     /// error only when its provider is checked or called.
     ///
     /// # Errors
     /// An invalid config, an unreadable price file, or no HTTP client.
-    pub fn new(config: &ModelsConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub fn new(
+        config: &ModelsConfig,
+        built_in: &'static dyn BuiltInModels,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
         let mut providers = BTreeMap::new();
         for (name, (kind, provider)) in config.resolved()? {
             let variable = provider.api_key_env.as_deref().or(kind.default_api_key_env());
@@ -37,7 +44,7 @@ impl Gateway {
         }
         let prices = Prices::load(config.prices.as_deref())?;
         let Http { client, has_roots } = http::build().map_err(|fault| ConfigError::Http { fault })?;
-        Ok(Self { providers, prices, client, has_roots })
+        Ok(Self { built_in, providers, prices, client, has_roots })
     }
 
     /// The keys in use with the names of their variables, for the redactor.
@@ -108,12 +115,12 @@ impl Gateway {
         delta: Option<DeltaSink<'_>>,
     ) -> Result<ModelResponse, AttemptFailure> {
         if request.model.is_house() {
-            let answer =
-                house::answer(request).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
+            let response =
+                self.built_in.respond(request).map_err(|why| failure::plain(FailureKind::BadRequest, why))?;
             if let Some(delta) = delta {
-                delta(&answer.reply.text);
+                delta(&response.reply.text);
             }
-            return Ok(answer);
+            return Ok(response);
         }
         let provider =
             self.provider(&request.model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;
@@ -132,7 +139,7 @@ impl ModelClient for Gateway {
 
     fn check(&self, model: &ModelName) -> Result<(), String> {
         if model.is_house() {
-            return house::check(&model.model);
+            return self.built_in.check(&model.model);
         }
         let provider = self.provider(model)?;
         if let ApiKey::Missing(why) = &provider.key {
@@ -149,7 +156,7 @@ impl ModelClient for Gateway {
     }
 
     fn house_version(&self, model: &ModelName) -> Option<u32> {
-        model.is_house().then_some(house::VERSION)
+        model.is_house().then(|| self.built_in.version())
     }
 
     fn cost(&self, model: &ModelName, usage: &Usage) -> Option<Decimal> {

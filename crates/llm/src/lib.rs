@@ -1,17 +1,15 @@
-//! Model providers and the house models behind core's port [`ModelClient`].
+//! Model providers behind core's port [`ModelClient`].
 //!
-//! This is the only crate that knows the providers' protocols. It must not know the tape, the record or the
-//! market: it turns one request into one response or failure. The caller retries and records each attempt;
-//! [`backoff()`] gives the delay before a retry.
+//! This is the only crate that knows the providers' protocols. It must never know the tape, the record, the
+//! market or the rules of the house models: it turns one request into one response or failure. The caller
+//! retries and records each attempt.
 //!
 //! Error text from a provider never leaves this crate: it may contain payloads, and URLs may contain keys.
 //! The message of a failure is ours, with at most the status and the provider's error code.
 
-mod backoff;
 mod config;
 mod failure;
 mod gateway;
-pub mod house;
 mod http;
 mod keys;
 mod prices;
@@ -20,7 +18,6 @@ mod provider_state;
 mod reply;
 pub mod wire;
 
-pub use backoff::backoff;
 pub use config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
 pub use gateway::Gateway;
 pub use http::{Unread, body as read_body};

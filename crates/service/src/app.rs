@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
+use papertape_house::HouseModels;
 use papertape_llm::Gateway;
 use papertape_market::Catalogue;
 use papertape_runtime::clock::SystemClock;
@@ -107,7 +108,7 @@ impl App {
     /// As [`Self::compose`].
     pub fn build_with(config: Config, store: Store, catalogue: Catalogue) -> Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
-        let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
+        let gateway = Arc::new(Gateway::new(&config.models, &HouseModels, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
         let (overrides, of_assistant) = assistant::split_overrides(overrides);
         let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));

@@ -65,7 +65,7 @@ mod tests {
         change(&mut config);
         let find =
             |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let gateway = Gateway::new(&config.models, &find).expect("is built");
+        let gateway = Gateway::new(&config.models, &papertape_house::HouseModels, &find).expect("is built");
         redactor(&config, &gateway, &find).map_err(|error| format!("{error:#}"))
     }
 

@@ -1,6 +1,6 @@
 //! Providers, keys, and the messages of `check`.
 
-use crate::support::KEY;
+use crate::support::{BuiltIn, KEY};
 use papertape_core::message::ModelName;
 use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, ProviderConfig, ProviderKind};
 use std::io::Write as _;
@@ -10,7 +10,7 @@ fn parse(toml: &str) -> Result<ModelsConfig, String> {
 }
 
 fn check(config: &ModelsConfig, env: &dyn Fn(&str) -> Option<String>, model: &str) -> Result<(), String> {
-    let gateway = Gateway::new(config, env).map_err(|error| error.to_string())?;
+    let gateway = Gateway::new(config, &BuiltIn, env).map_err(|error| error.to_string())?;
     match gateway.check(&model.parse::<ModelName>()?) {
         // This depends on the machine, and is reported only when everything else is right.
         Err(why) if why.contains("no root certificates") => Ok(()),
@@ -64,12 +64,8 @@ fn unknown_names_are_answered_with_the_known_ones() {
     let config = ModelsConfig::default();
     let why = check(&config, &|_| None, "opnai::gpt-5").unwrap_err();
     assert!(why.contains("`opnai`") && why.contains("house, anthropic") && why.contains("openai"), "{why}");
-    let why = check(&config, &|_| None, "house::genius").unwrap_err();
-    assert_eq!(
-        why,
-        "there is no house model `house::genius`; there are house::buy_and_hold, house::contrarian, house::momentum"
-    );
-    assert_eq!(check(&config, &|_| None, "house::momentum"), Ok(()));
+    assert_eq!(check(&config, &|_| None, "house::genius").unwrap_err(), "there is no `genius`");
+    assert_eq!(check(&config, &|_| None, "house::known"), Ok(()));
 }
 
 /// A key may be in a file; a missing file is named by its variable, never by its path.
@@ -97,7 +93,7 @@ fn keys_in_files() {
 fn providers_that_make_no_sense_are_refused() {
     let with = |name: &str, provider: ProviderConfig| {
         let config = ModelsConfig { providers: [(name.to_owned(), provider)].into(), prices: None };
-        Gateway::new(&config, &|_| None).map(|_| ()).map_err(|error| error.to_string())
+        Gateway::new(&config, &BuiltIn, &|_| None).map(|_| ()).map_err(|error| error.to_string())
     };
     let compatible = |url: Option<&str>| ProviderConfig {
         kind: Some(ProviderKind::OpenaiCompatible),
@@ -119,7 +115,7 @@ fn providers_that_make_no_sense_are_refused() {
 /// A call without a key fails with the message of `check`, and sends nothing.
 #[tokio::test]
 async fn a_call_without_a_key_is_unauthorised() {
-    let gateway = Gateway::new(&ModelsConfig::default(), &|_| None).unwrap();
+    let gateway = Gateway::new(&ModelsConfig::default(), &BuiltIn, &|_| None).unwrap();
     let mut request = crate::support::request("Hello");
     request.model = "openai::gpt-5".parse().unwrap();
     let failure = gateway.call(&request, None).await.unwrap_err().failure;
@@ -128,11 +124,8 @@ async fn a_call_without_a_key_is_unauthorised() {
 }
 
 #[test]
-fn only_house_models_have_a_version_of_ours() {
-    let gateway = Gateway::new(&ModelsConfig::default(), &|_| None).unwrap();
-    assert_eq!(
-        gateway.house_version(&"house::momentum".parse().unwrap()),
-        Some(papertape_llm::house::VERSION)
-    );
+fn only_built_in_models_have_a_version_of_ours() {
+    let gateway = Gateway::new(&ModelsConfig::default(), &BuiltIn, &|_| None).unwrap();
+    assert_eq!(gateway.house_version(&"house::known".parse().unwrap()), Some(7));
     assert_eq!(gateway.house_version(&"openai::gpt-5".parse().unwrap()), None);
 }

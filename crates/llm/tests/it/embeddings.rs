@@ -12,8 +12,10 @@ fn gateway(server: &ModelServer, key: Option<&'static str>) -> Gateway {
         ..ProviderConfig::default()
     };
     let config = ModelsConfig { providers: [("lab".to_owned(), provider)].into(), prices: None };
-    Gateway::new(&config, &|name| (name == "LAB_KEY").then(|| "sk-lab-0123456789".to_owned()))
-        .expect("the config makes sense")
+    Gateway::new(&config, &crate::support::BuiltIn, &|name| {
+        (name == "LAB_KEY").then(|| "sk-lab-0123456789".to_owned())
+    })
+    .expect("the config makes sense")
 }
 
 fn model(name: &str) -> ModelName {

@@ -1,5 +1,6 @@
 //! The cost of calls.
 
+use crate::support::BuiltIn;
 use papertape_core::message::{ModelName, Usage};
 use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, Prices, ProviderConfig, ProviderKind};
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ fn name(text: &str) -> ModelName {
 }
 
 fn gateway(config: &ModelsConfig) -> Gateway {
-    Gateway::new(config, &|_| None).unwrap()
+    Gateway::new(config, &BuiltIn, &|_| None).unwrap()
 }
 
 const USAGE: Usage = Usage { input_tokens: 1_000_000, cached_tokens: 400_000, output_tokens: 100_000 };
@@ -75,7 +76,7 @@ fn a_file_adds_and_replaces() {
 #[test]
 fn files_that_make_no_sense_are_refused() {
     let gone = ModelsConfig { prices: Some("/nowhere/prices.toml".into()), ..ModelsConfig::default() };
-    assert!(Gateway::new(&gone, &|_| None).unwrap_err().to_string().contains("cannot be read"));
+    assert!(Gateway::new(&gone, &BuiltIn, &|_| None).unwrap_err().to_string().contains("cannot be read"));
     let price = |input: &str| {
         format!("[[price]]\nmodel='a::b'\ninput='{input}'\noutput='1'\nstated='2026-01-01'\nsource='s'\n")
     };

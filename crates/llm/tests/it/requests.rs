@@ -104,7 +104,7 @@ async fn a_server_without_a_key_gets_none() {
         ..ProviderConfig::default()
     };
     let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
-    let gateway = papertape_llm::Gateway::new(&config, &|_| None).unwrap();
+    let gateway = papertape_llm::Gateway::new(&config, &crate::support::BuiltIn, &|_| None).unwrap();
     for _ in 0..2 {
         gateway.call(&request("Hello"), None).await.unwrap();
     }
@@ -129,7 +129,11 @@ async fn a_query_in_the_base_url_is_kept() {
         ..ProviderConfig::default()
     };
     let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
-    papertape_llm::Gateway::new(&config, &|_| None).unwrap().call(&request("Hello"), None).await.unwrap();
+    papertape_llm::Gateway::new(&config, &crate::support::BuiltIn, &|_| None)
+        .unwrap()
+        .call(&request("Hello"), None)
+        .await
+        .unwrap();
     for sent in server.requests() {
         assert_eq!(sent.path, "/v1/chat/completions?version=2");
     }

@@ -57,7 +57,7 @@ fn keys_are_there_for_the_redactor() {
         stream: true,
     };
     let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
-    let secrets = Gateway::new(&config, &env).unwrap().secrets();
+    let secrets = Gateway::new(&config, &crate::support::BuiltIn, &env).unwrap().secrets();
     let shown: Vec<(&str, &str)> =
         secrets.iter().map(|(name, key)| (name.as_str(), key.expose_secret())).collect();
     assert_eq!(shown, [("TEST_KEY", KEY)]);

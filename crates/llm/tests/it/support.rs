@@ -1,6 +1,7 @@
 //! Shared helpers: a gateway whose only provider is a scripted server, and requests.
 
-use papertape_core::message::{Message, ModelRequest, Sampling, ToolCall, ToolChoice, ToolSpec};
+use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolCall, ToolChoice, ToolSpec};
+use papertape_core::ports::{BuiltInModels, ModelResponse};
 use papertape_llm::{Gateway, ModelsConfig, ProviderConfig, ProviderKind};
 use papertape_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
@@ -10,6 +11,25 @@ pub(crate) const KEY: &str = "sk-test-never-show-me-0123456789";
 
 pub(crate) fn env(name: &str) -> Option<String> {
     (name == "TEST_KEY").then(|| format!("  {KEY}\n"))
+}
+
+/// Built-in models with the one name `known`.
+pub(crate) struct BuiltIn;
+
+impl BuiltInModels for BuiltIn {
+    fn check(&self, name: &str) -> Result<(), String> {
+        if name == "known" { Ok(()) } else { Err(format!("there is no `{name}`")) }
+    }
+
+    fn version(&self) -> u32 {
+        7
+    }
+
+    fn respond(&self, request: &ModelRequest) -> Result<ModelResponse, String> {
+        self.check(&request.model.model)?;
+        let reply = ModelReply { text: "I hold.".to_owned(), ..ModelReply::default() };
+        Ok(ModelResponse { reply, usage: None })
+    }
 }
 
 /// A gateway with the provider `test` of this kind, pointing at the server.
@@ -25,7 +45,7 @@ pub(crate) fn gateway_at(kind: ProviderKind, url: &str, stream: bool) -> Gateway
         stream,
     };
     let config = ModelsConfig { providers: [("test".to_owned(), provider)].into(), prices: None };
-    Gateway::new(&config, &env).expect("the config is good")
+    Gateway::new(&config, &BuiltIn, &env).expect("the config is good")
 }
 
 pub(crate) fn gateway(server: &ModelServer, stream: bool) -> Gateway {

@@ -6,7 +6,7 @@ use crate::product;
 use papertape_agents::config::AgentConfig;
 use papertape_core::id::AgentName;
 use papertape_core::time::Date;
-use papertape_llm::house;
+use papertape_house as house;
 use papertape_service::trigger::Request;
 use papertape_testkit::bench::server::{Roles, ServerProcess};
 use papertape_testkit::bench::{

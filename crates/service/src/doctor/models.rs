@@ -6,6 +6,7 @@ use crate::config::Config;
 use futures::future::join_all;
 use papertape_core::message::{FailureKind, ModelName};
 use papertape_core::ports::ModelClient as _;
+use papertape_house::HouseModels;
 use papertape_llm::{Gateway, ModelList, ProviderKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -24,7 +25,7 @@ enum ListingResult {
 
 /// Checks every provider that could be called, and every configured agent's model.
 pub(super) async fn models(config: &Config) -> Vec<Finding> {
-    let gateway = match Gateway::new(&config.models, &|name| std::env::var(name).ok()) {
+    let gateway = match Gateway::new(&config.models, &HouseModels, &|name| std::env::var(name).ok()) {
         Ok(gateway) => gateway,
         Err(error) => return vec![Finding::broken("models", error.to_string())],
     };
@@ -133,7 +134,7 @@ mod tests {
         };
         let config =
             ModelsConfig { providers: [("silent".to_owned(), provider)].into(), ..ModelsConfig::default() };
-        let gateway = Gateway::new(&config, &|_| None).expect("is well");
+        let gateway = Gateway::new(&config, &HouseModels, &|_| None).expect("is well");
         let asked = list_models(&gateway, "silent", Duration::ZERO).await;
         assert!(matches!(&asked, ListingResult::Failed(why) if why == "has not answered in 0 s"));
     }

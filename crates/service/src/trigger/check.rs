@@ -71,7 +71,7 @@ pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Res
     agent.validate().map_err(|message| bad("agents", format!("{}: {message}", agent.name)))?;
     for model in agent.models() {
         app.services.models.check(&model).map_err(|message| bad("models", message))?;
-        if model.is_house() && model.model == papertape_llm::house::ASSISTANT {
+        if model.is_house() && model.model == papertape_house::ASSISTANT {
             return Err(bad("models", format!("{model} answers people, and trades nothing")));
         }
         if app.config.mode == Mode::Dev && !model.is_house() {

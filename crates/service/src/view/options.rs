@@ -7,7 +7,7 @@ use papertape_agents::config::AgentKind;
 use papertape_agents::desk::config::{Analyst, DeskConfig};
 use papertape_core::message::ModelName;
 use papertape_core::ports::ModelClient as _;
-use papertape_llm::house;
+use papertape_house as house;
 use papertape_market::Entry;
 use serde::Serialize;
 use std::collections::BTreeSet;

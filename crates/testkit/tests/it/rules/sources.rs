@@ -8,7 +8,7 @@ const LONGEST: usize = 500;
 const LONGEST_TEST: usize = 800;
 
 /// The limit of `house::assistant` as a whole: it stands in for a model, and reads a documented list of requests.
-const HOUSE_ASSISTANT: (&str, usize) = ("crates/llm/src/house/assistant/", 600);
+const HOUSE_ASSISTANT: (&str, usize) = ("crates/house/src/assistant/", 600);
 
 /// The part of a Rust file that is compiled only for tests, with the lines before it blanked.
 fn tests_of(file: &repo::TextFile) -> String {

@@ -1,9 +1,10 @@
 //! A house model behind HTTP: the requests and responses of a real provider, whole and streamed.
 
-use crate::house_desk::{day_request, question};
+use crate::day::{day_request, question};
 use crate::support::{answer_to, gateway};
 use papertape_core::message::Message;
-use papertape_llm::{ModelClient as _, house};
+use papertape_house as house;
+use papertape_llm::ModelClient as _;
 use papertape_testkit::model_server::{ModelServer, Reply, ScriptedAnswer, read_request};
 use serde_json::json;
 
@@ -47,7 +48,11 @@ async fn a_day_over_http_is_the_same_day() {
 /// usage.
 #[tokio::test]
 async fn house_models_answer_through_the_port() {
-    let gateway = papertape_llm::Gateway::new(&papertape_llm::ModelsConfig::default(), &|_| None).unwrap();
+    let config = papertape_llm::ModelsConfig::default();
+    let gateway = papertape_llm::Gateway::new(&config, &house::HouseModels, &|_| None).unwrap();
+    let known = "house::momentum".parse().unwrap();
+    assert_eq!(gateway.check(&known), Ok(()));
+    assert_eq!(gateway.house_version(&known), Some(house::VERSION));
     let request = day_request("momentum", &question("AAPL"));
     let heard = std::sync::Mutex::new(String::new());
     let sink = |delta: &str| heard.lock().unwrap().push_str(delta);
@@ -59,5 +64,9 @@ async fn house_models_answer_through_the_port() {
     unknown.messages.push(Message::user("Hello"));
     let failure = gateway.call(&unknown, None).await.unwrap_err().failure;
     assert_eq!(failure.kind.as_str(), "bad_request");
-    assert!(failure.message.contains("house::momentum"), "{failure}");
+    assert_eq!(
+        failure.message,
+        "there is no house model `house::genius`; there are house::buy_and_hold, house::contrarian, house::momentum"
+    );
+    assert_eq!(gateway.check(&unknown.model), Err(failure.message));
 }

@@ -4,6 +4,8 @@
 //! They make the whole product work without a key or a network, and they are the baseline that a real model
 //! has to beat. A response is a pure function of the request: no state, no randomness, no clock.
 //!
+//! It must never know a provider, the record or the market: core alone, and no I/O.
+//!
 //! Each file below implements one capability; [`answer`] tries them in turn. A change to what a response
 //! decides increments [`VERSION`], which is part of a step's digest. Better wording for the same decision
 //! does not: existing records resume and replay with the recorded text.
@@ -22,7 +24,7 @@ mod strategy;
 mod summary;
 
 use papertape_core::message::{FinishReason, ModelReply, ModelRequest, ToolCall, Usage};
-use papertape_core::ports::ModelResponse;
+use papertape_core::ports::{BuiltInModels, ModelResponse};
 use serde_json::Value;
 use strategy::Strategy;
 
@@ -35,6 +37,24 @@ pub const NAMES: [&str; 3] = ["buy_and_hold", "contrarian", "momentum"];
 /// The name of the house assistant, without the prefix `house::`: it answers users and never trades. Every
 /// house model can act as the assistant; this name can do nothing else.
 pub const ASSISTANT: &str = "assistant";
+
+/// The house models behind core's port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HouseModels;
+
+impl BuiltInModels for HouseModels {
+    fn check(&self, name: &str) -> Result<(), String> {
+        check(name)
+    }
+
+    fn version(&self) -> u32 {
+        VERSION
+    }
+
+    fn respond(&self, request: &ModelRequest) -> Result<ModelResponse, String> {
+        answer(request)
+    }
+}
 
 /// Checks that the house model exists.
 ///

@@ -1,6 +1,6 @@
 //! A hundred and fifty requests, and what the house's assistant does for each.
 
-use crate::house_assistant::{asked, reply};
+use crate::assistant::{asked, reply};
 use papertape_core::message::{Message, ModelRequest};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use super::request::{ParsedMessage, RUN, Request};
 use super::tokens::{Form, form};
-use crate::house::data;
+use crate::data;
 use papertape_core::fence;
 use papertape_core::message::Message;
 use papertape_core::time::parse_date;

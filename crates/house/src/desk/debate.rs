@@ -4,7 +4,7 @@
 use super::RoleRequest;
 use super::figures::Figures;
 use super::text;
-use crate::house::Draft;
+use crate::Draft;
 
 pub(super) fn bull(asked: &RoleRequest<'_>) -> Draft {
     argue(asked, true)

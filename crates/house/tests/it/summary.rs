@@ -2,7 +2,7 @@
 
 use crate::support::request;
 use papertape_core::message::{ModelRequest, ToolChoice};
-use papertape_llm::house;
+use papertape_house as house;
 
 const PROMPT: &str = "Summarize the following trading decision in 1-2 sentences, focusing on the key \
                       reasoning and actions taken:";
@@ -70,7 +70,7 @@ fn the_prompt_may_stand_elsewhere() {
 #[test]
 fn a_summary_is_never_a_trading_day() {
     let mut request = request(&format!("{PROMPT}\n\nSymbols: AAPL, IBM\nI bought AAPL."));
-    request.tools = crate::house_desk::tools();
+    request.tools = crate::day::tools();
     request.tool_choice = ToolChoice::Required;
     assert_eq!(summary(&request), "I bought AAPL.");
 }

@@ -5,9 +5,9 @@
 use super::figures::Figures;
 use super::view::{Rating, is_blind, view};
 use super::{RoleRequest, risk, text};
-use crate::house::day::Language;
-use crate::house::strategy::Strategy;
-use crate::house::{Draft, number, phrases};
+use crate::day::Language;
+use crate::strategy::Strategy;
+use crate::{Draft, number, phrases};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 

@@ -2,12 +2,12 @@
 
 use super::RoleRequest;
 use super::figures::Figures;
-use crate::house::number::show;
+use crate::number::show;
 use rust_decimal::Decimal;
 
 /// The line that identifies the author as a house model.
 pub(super) fn label(asked: &RoleRequest<'_>) -> String {
-    crate::house::phrases::label(asked.language, &asked.request.model)
+    crate::phrases::label(asked.language, &asked.request.model)
 }
 
 /// Points for owning the symbol, strongest first.

@@ -3,8 +3,8 @@
 use super::RoleRequest;
 use super::figures::Figures;
 use super::text;
-use crate::house::Draft;
-use crate::house::number::show;
+use crate::Draft;
+use crate::number::show;
 
 /// The figures from the plan, or from the report.
 pub(super) fn figures(asked: &RoleRequest<'_>) -> Figures {

@@ -3,7 +3,7 @@
 use crate::support::request;
 use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelRequest, ToolSpec};
-use papertape_llm::house;
+use papertape_house as house;
 use serde_json::{Value, json};
 
 pub(crate) fn asked(question: &str, role: &str, after: &[Value]) -> ModelRequest {
@@ -391,7 +391,7 @@ fn it_calls_tools_and_trades_nothing() {
 #[test]
 fn a_newcomers_words_are_understood() {
     let check = |words: &str, expected: &[&str], parameters: Value| {
-        let answer = reply(&crate::house_corpus::put(words));
+        let answer = reply(&crate::corpus::put(words));
         assert_eq!(names(&answer), expected, "{words}: {answer}");
         for (key, value) in parameters.as_object().expect("an object") {
             assert_eq!(&answer["actions"][0]["parameters"][key], value, "{words}: {answer}");
@@ -457,7 +457,7 @@ fn what_is_cancelled_is_certain() {
         assert!(ids.iter().all(|id| told.contains(&format!("- {id}: running"))), "{none}");
     }
     for words in [format!("stop run {job}"), format!("{words} >> {job}")] {
-        let stops = reply(&crate::house_corpus::put(&words));
+        let stops = reply(&crate::corpus::put(&words));
         assert_eq!(
             (names(&stops), &stops["actions"][0]["parameters"]),
             (vec!["cancel_job"], &json!({ "job_id": job })),

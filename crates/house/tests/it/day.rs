@@ -2,7 +2,7 @@
 
 use crate::support::answer_to;
 use papertape_core::message::{Message, ModelReply, ModelRequest, Sampling, ToolChoice, ToolSpec};
-use papertape_llm::house;
+use papertape_house as house;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

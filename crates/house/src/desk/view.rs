@@ -1,8 +1,8 @@
 //! A strategy's rating of a symbol, from its figures.
 
 use super::figures::Figures;
-use crate::house::plan::SymbolView;
-use crate::house::strategy::{Reason, Signal, Strategy};
+use crate::plan::SymbolView;
+use crate::strategy::{Reason, Signal, Strategy};
 use rust_decimal::Decimal;
 
 /// A rating on a five-point scale.

@@ -1,6 +1,6 @@
 //! A parsed task: lines of facts, and fences with the texts of others.
 
-use crate::house::number;
+use crate::number;
 use papertape_core::fence::{self, Parts};
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -79,5 +79,5 @@ impl<'a> RoleMaterials<'a> {
 
 /// A tool's result, fenced or not, as JSON; null when it is invalid.
 pub(super) fn tool_answer(content: &str) -> Value {
-    crate::house::data(content).unwrap_or_default()
+    crate::data(content).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! The figures that one role passes to the next: one bracket of names and numbers in its text.
 
-use crate::house::number;
-use crate::house::strategy::IndicatorValues;
+use crate::number;
+use crate::strategy::IndicatorValues;
 use rust_decimal::Decimal;
 use std::fmt::Write as _;
 

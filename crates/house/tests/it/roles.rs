@@ -11,7 +11,7 @@ use papertape_core::fence::{Author, fence};
 use papertape_core::message::{
     Message, ModelReply, ModelRequest, ResponseSchema, Sampling, ToolChoice, ToolSpec,
 };
-use papertape_llm::house;
+use papertape_house as house;
 use serde_json::{Value, json};
 
 const CAP: usize = 1_000_000;

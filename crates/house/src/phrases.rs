@@ -13,7 +13,7 @@ use rust_decimal::Decimal;
 const FINISH: &str = "<FINISH_SIGNAL>";
 
 /// The line that identifies the author as a house model.
-pub(in crate::house) fn label(language: Language, model: &ModelName) -> String {
+pub(crate) fn label(language: Language, model: &ModelName) -> String {
     match language {
         English => format!("({model} is a rule-based stand-in, not a language model.)"),
         Chinese => format!("（{model} 是基于规则的替身，不是语言模型。）"),

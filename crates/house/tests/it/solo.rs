@@ -1,9 +1,9 @@
 //! The house models' trading days against hand-made tools: their orders for what they see.
 
-use crate::house_desk::{Desk, d, day_request, order, orders, question, run, told};
+use crate::day::{Desk, d, day_request, order, orders, question, run, told};
 use crate::support::answer_to;
 use papertape_core::message::{Message, ModelReply, ToolChoice};
-use papertape_llm::house;
+use papertape_house as house;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 use serde_json::json;
