@@ -5,7 +5,6 @@
 //! something else than the log says, the day's metadata tell it.
 
 use crate::memory::TraderOutcome;
-use crate::solo::FINISH_SIGNAL;
 use crate::tools::trade;
 use papertape_core::broker::{Books, Order, Side, approve};
 use papertape_core::id::Symbol;
@@ -13,6 +12,7 @@ use papertape_core::json::to_value;
 use papertape_core::market::{Listed, MarketView};
 use papertape_core::message::{ModelName, Role};
 use papertape_core::money::{Money, Quantity};
+use papertape_core::prompt::lines::FINISH_SIGNAL;
 use papertape_core::provenance::{DataQuality, QualityState};
 use papertape_core::tape::{
     Ctx, LocalStep, OutcomeKind, SessionStop, StepClass, ToolInvocation, TranscriptMessage,

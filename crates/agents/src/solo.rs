@@ -14,6 +14,7 @@ use papertape_core::message::{
 };
 use papertape_core::point_in_time::Unverified;
 use papertape_core::ports::ExternalCall;
+use papertape_core::prompt::lines::FINISH_SIGNAL;
 use papertape_core::provenance::{DataQuality, QualityState, reason};
 use papertape_core::record::DerivedRow;
 use papertape_core::tape::{Ctx, SessionStop, ToolInvocation};
@@ -22,8 +23,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What an agent writes to end its day.
-pub const FINISH_SIGNAL: &str = "<FINISH_SIGNAL>";
 /// The end of a reason where an agent never said that it was done.
 const NO_FINISH_SIGNAL: &str = "no_finish_signal";
 /// The ends of a solo trader's reasons that are not those of its calls.

@@ -4,6 +4,7 @@ use crate::config::Language;
 use papertape_core::broker::Books;
 use papertape_core::id::Symbol;
 use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
+use papertape_core::prompt::lines::CLOSING_ONLY;
 use std::collections::BTreeSet;
 
 /// The symbols of an agent's day. With an index as the universe, these are the members that are known and listed at the
@@ -51,7 +52,7 @@ pub(crate) fn closing_only(
     }
     let outside = outside.join(", ");
     match language {
-        Language::En => format!("Closing only: {outside} (not in {index} today)"),
-        Language::Zh => format!("只可减仓或平仓：{outside}（今日不在 {index} 中）"),
+        Language::En => format!("{} {outside} (not in {index} today)", CLOSING_ONLY.en),
+        Language::Zh => format!("{}{outside}（今日不在 {index} 中）", CLOSING_ONLY.zh),
     }
 }

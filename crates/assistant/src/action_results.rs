@@ -3,6 +3,7 @@
 use crate::conversation::Done;
 use papertape_core::fence::{Author, fence};
 use papertape_core::message::{Message, ModelReply};
+use papertape_core::prompt::lines::ACTION_RESULTS;
 use serde_json::{Value, json};
 
 /// Max characters of one result in a prompt.
@@ -28,7 +29,7 @@ pub(crate) fn told(reply: &ModelReply, done: &[Done], from: usize) -> Vec<Messag
 
 /// Several results as one text for a prompt.
 pub(crate) fn results_as_data(results: &Value) -> String {
-    data("the results of actions", results)
+    data(ACTION_RESULTS, results)
 }
 
 fn data(source: &str, value: &Value) -> String {

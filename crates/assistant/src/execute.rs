@@ -14,6 +14,7 @@ use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::json::to_value;
 use papertape_core::message::Message;
 use papertape_core::plan::{TaskId, TaskStatus};
+use papertape_core::prompt::lines::{FAILED, TASK};
 use papertape_core::record::JobStatus;
 use papertape_core::tape::{ActionOptions, Branch, Ctx, ScopeKey, SessionStop};
 use serde::Serialize;
@@ -21,8 +22,6 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Prefix of a worker's reply if it could not do its task.
-const FAILED: &str = "FAILED:";
 /// Key in a task's result: it was not allowed to incur cost, because it had read untrusted text.
 pub(crate) const HELD_BACK: &str = "held_back";
 /// Max characters of an earlier result in a task's prompt.
@@ -232,7 +231,7 @@ impl TaskQueue<'_> {
             tainted |= outcome.tainted;
             match outcome.status {
                 TaskStatus::Completed => {
-                    let source = format!("task {id}: {}", earlier.name);
+                    let source = format!("{TASK}{id}: {}", earlier.name);
                     results.push(fence(Author::Colleague, &source, &outcome.text, RESULT_CHARS));
                 }
                 TaskStatus::Skipped => {}

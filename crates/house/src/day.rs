@@ -4,6 +4,7 @@
 use super::language::Language;
 use super::number;
 use papertape_core::message::{Message, ModelRequest};
+use papertape_core::prompt::lines;
 use papertape_core::time::parse_date;
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -175,10 +176,13 @@ pub(super) fn is_order(tool: &str) -> bool {
 /// The symbols of the line `Symbols: AAPL, GOOG`; `None` when there is no such line or it lists none.
 fn symbols(question: &str) -> Option<Vec<String>> {
     let listed = question.lines().map(str::trim).find_map(|line| {
-        ["Symbols:", "symbols:", "标的：", "标的:"].into_iter().find_map(|head| line.strip_prefix(head))
+        lines::SYMBOLS
+            .strip(line)
+            .or_else(|| line.strip_prefix("symbols:"))
+            .or_else(|| line.strip_prefix("标的:"))
     })?;
     // A day with no listed symbols yet is still a day.
-    if matches!(listed.trim(), "(none)" | "（无）") {
+    if lines::NO_SYMBOLS.strip(listed.trim()) == Some("") {
         return Some(Vec::new());
     }
     let symbols = names(listed);
@@ -187,9 +191,7 @@ fn symbols(question: &str) -> Option<Vec<String>> {
 
 /// The symbols of the line `Closing only: AAPL (not in SP500 today)`.
 fn closing_only(question: &str) -> Vec<String> {
-    let line = question.lines().map(str::trim).find_map(|line| {
-        ["Closing only:", "只可减仓或平仓："].into_iter().find_map(|head| line.strip_prefix(head))
-    });
+    let line = question.lines().map(str::trim).find_map(|line| lines::CLOSING_ONLY.strip(line));
     names(line.and_then(|line| line.split(['(', '（']).next()).unwrap_or_default())
 }
 

@@ -2,6 +2,7 @@
 
 use super::number;
 use papertape_core::message::ToolSpec;
+use papertape_core::prompt::lines;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -38,10 +39,10 @@ impl Market {
         let buy = tools.iter().find(|tool| tool.name == "buy");
         let properties = buy.map_or(&Value::Null, |tool| &tool.parameters["properties"]);
         let words = properties["quantity"]["description"].as_str().unwrap_or_default();
-        let said = ["in steps of ", "in whole lots of "]
+        let said = [lines::IN_STEPS_OF, lines::IN_WHOLE_LOTS_OF]
             .into_iter()
-            .find_map(|lead| words.split_once(lead))
-            .and_then(|(_, rest)| rest.split([' ', ',', ';']).next()?.parse::<Decimal>().ok());
+            .find_map(|lead| words.split_once(lead)?.1.strip_prefix(' '))
+            .and_then(|rest| rest.split([' ', ',', ';']).next()?.parse::<Decimal>().ok());
         let unit = said.filter(|unit| *unit > Decimal::ZERO).unwrap_or(Decimal::ONE);
         let can_stop = properties["stop"].is_object();
         let most = number::read(&properties["leverage"]["maximum"]).filter(|_| can_stop);

@@ -4,13 +4,11 @@ use super::language::Language;
 use super::strategy::Strategy;
 use super::{Draft, number, summary};
 use papertape_core::message::{Message, ModelRequest};
+use papertape_core::prompt::lines::{self, Line};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How the prompts begin, in both languages.
-const ROUND: [&str; 2] = ["Write the trader's round memory", "写下交易员的轮次记忆"];
-const REFLECTION: [&str; 2] = ["Reflect on the trader's closed trade", "复盘交易员已平仓的交易"];
 /// Maximum characters of the conclusion, the position's changes, the risk and the next steps.
 const CHARS: [usize; 4] = [180, 150, 150, 80];
 /// A losing position counts as held too long from this many days on.
@@ -19,33 +17,32 @@ const LONG_DAYS: i64 = 20;
 /// The requested memory; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let Some(Message::User { content: prompt }) = request.messages.first() else { return None };
-    let begins = |heads: [&str; 2]| heads.iter().any(|head| prompt.starts_with(head));
     let language = Language::of(prompt);
-    if begins(ROUND) {
+    if lines::ROUND_TASK.strip(prompt).is_some() {
         return Some(Draft::text(round(prompt, language, strategy)));
     }
-    begins(REFLECTION).then(|| Draft::text(reflection(prompt, language, strategy).to_string()))
+    lines::REFLECTION_TASK
+        .strip(prompt)
+        .map(|_| Draft::text(reflection(prompt, language, strategy).to_string()))
 }
 
 fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
     let en = language == Language::English;
-    let (concluded, booked, held) = if en {
-        ("What was concluded:\n", "\nWhat was booked:\n", "\nPositions at the close:\n")
-    } else {
-        ("本轮的结论：\n", "\n已入账：\n", "\n收盘时的持仓：\n")
-    };
+    let text = |line: Line| if en { line.en } else { line.zh };
+    let concluded = format!("{}\n", text(lines::CONCLUDED));
+    let [booked, held] = [lines::BOOKED, lines::HELD_AT_CLOSE].map(|line| format!("\n{}\n", text(line)));
     let section = |from: &str, to: Option<&str>| {
         let rest = prompt.split_once(from).map_or("", |(_, rest)| rest);
         to.and_then(|to| rest.split_once(to)).map_or(rest, |(part, _)| part).trim()
     };
-    let none = if en { "none" } else { "无" };
-    let nothing = if en { "nothing" } else { "无" };
-    let lines = |section: &str| -> Vec<String> {
-        let lines = section.lines().filter_map(|line| line.trim().strip_prefix("- "));
-        lines.filter(|line| *line != none && *line != nothing).map(str::to_owned).collect()
+    let nothing = [lines::NOTHING_HELD, lines::NOTHING_BOOKED].map(text);
+    let items = |section: &str| -> Vec<String> {
+        let lines = section.lines().map(str::trim).filter(|line| !nothing.contains(line));
+        lines.filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
     };
-    let decision = summary::summarise(&super::material(section(concluded, Some(booked))));
-    let (booked, held) = (lines(&super::material(section(booked, Some(held)))), lines(section(held, None)));
+    let decision = summary::summarise(&super::material(section(&concluded, Some(&booked))));
+    let (booked, held) =
+        (items(&super::material(section(&booked, Some(&held)))), items(section(&held, None)));
     let position = match (booked.is_empty(), en) {
         (false, _) => booked.join(" "),
         (true, true) => "wait: nothing changed".to_owned(),
@@ -61,11 +58,13 @@ fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
     let [conclusion, position, risk, next] =
         [(decision, CHARS[0]), (position, CHARS[1]), (risk, CHARS[2]), (next, CHARS[3])]
             .map(|(text, most)| cut(&text, most));
-    if en {
-        format!("[Conclusion] {conclusion}\n[Position] {position}\n[Risk] {risk}\n[Next] {next}")
-    } else {
-        format!("[结论] {conclusion}\n[仓位] {position}\n[风险] {risk}\n[下轮关注] {next}")
-    }
+    let parts = [
+        (lines::CONCLUSION, conclusion),
+        (lines::POSITION, position),
+        (lines::RISK, risk),
+        (lines::NEXT, next),
+    ];
+    parts.map(|(label, part)| format!("[{}] {part}", text(label))).join("\n")
 }
 
 /// The stop in a line such as `AAPL long 10 at 100, stop 95, target none, leverage 2`, checked against the
@@ -113,13 +112,10 @@ fn next(symbols: &[&str], en: bool, strategy: Strategy) -> String {
 /// The reflection on the facts and the thesis in a prompt.
 fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
     let en = language == Language::English;
-    let (head, thesis_head) = if en {
-        ("Facts of the ledger:\n", "\nThesis at entry:\n")
-    } else {
-        ("账本的事实：\n", "\n开仓时的依据：\n")
-    };
-    let rest = prompt.split_once(head).map_or("", |(_, rest)| rest);
-    let (facts, thesis) = rest.split_once(thesis_head).unwrap_or((rest, ""));
+    let text = |line: Line| if en { line.en } else { line.zh };
+    let (head, thesis_head) = (text(lines::LEDGER_FACTS), text(lines::ENTRY_THESIS));
+    let rest = prompt.split_once(&format!("{head}\n")).map_or("", |(_, rest)| rest);
+    let (facts, thesis) = rest.split_once(&format!("\n{thesis_head}\n")).unwrap_or((rest, ""));
     let thesis = super::material(thesis);
     let facts: BTreeMap<&str, &str> = facts.lines().filter_map(|line| line.split_once(": ")).collect();
     let fact = |name: &str| facts.get(name).copied().unwrap_or_default();
@@ -166,12 +162,14 @@ fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
 
 /// The claims of a thesis: the result decides the conclusion; what was to be verified is untested.
 fn claims(thesis: &str, lost: bool) -> Vec<Value> {
-    let labels = [("[Conclusion]", true), ("[结论]", true), ("[Next]", false), ("[下轮关注]", false)];
+    let labels = [(lines::CONCLUSION, true), (lines::NEXT, false)];
     let lines = thesis.lines().map(str::trim);
     lines
         .filter_map(|line| {
-            let (label, decides) = labels.iter().find(|(label, _)| line.starts_with(label))?;
-            let claim = cut(line[label.len()..].trim(), 200);
+            let part = |label: Line| label.strip(line.strip_prefix('[')?)?.strip_prefix(']');
+            let (part, decides) =
+                labels.iter().find_map(|(label, decides)| Some((part(*label)?, decides)))?;
+            let claim = cut(part.trim(), 200);
             let result = match (decides, lost) {
                 (true, true) => "failed",
                 (true, false) => "held",

@@ -8,10 +8,10 @@ use super::plan::{Plan, SymbolView};
 use super::strategy::{Reason, Signal, Strategy};
 use Language::{Chinese, English};
 use papertape_core::message::ModelName;
+use papertape_core::prompt::lines::FINISH_SIGNAL;
 use rust_decimal::Decimal;
 
 /// This signal in a text ends the day.
-const FINISH: &str = "<FINISH_SIGNAL>";
 
 /// The line that identifies the author as a house model.
 pub(crate) fn label(language: Language, model: &ModelName) -> String {
@@ -23,11 +23,13 @@ pub(crate) fn label(language: Language, model: &ModelName) -> String {
 
 /// Whether the line is such a label.
 pub(super) fn is_label(line: &str) -> bool {
-    line.contains("is a rule-based stand-in") || line.contains("是基于规则的替身") || line.contains(FINISH)
+    line.contains("is a rule-based stand-in")
+        || line.contains("是基于规则的替身")
+        || line.contains(FINISH_SIGNAL)
 }
 
 fn ending(language: Language, model: &ModelName) -> String {
-    format!("{FINISH}\n{}", label(language, model))
+    format!("{FINISH_SIGNAL}\n{}", label(language, model))
 }
 
 /// The reply to a conversation that the house models cannot handle.

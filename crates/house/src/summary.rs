@@ -2,9 +2,7 @@
 
 use super::{Draft, phrases};
 use papertape_core::message::{Message, ModelRequest};
-
-/// The beginning of a request for a summary.
-const PROMPT: &str = "Summarize the following trading decision in 1-2 sentences";
+use papertape_core::prompt::lines::{SUMMARY_END, SUMMARY_TASK};
 
 /// Maximum length of a summary in characters, unless its only sentence is longer.
 const LONGEST: usize = 400;
@@ -30,7 +28,7 @@ fn subject(request: &ModelRequest) -> Option<String> {
         Message::User { content } => Some(content.as_str()),
         _ => None,
     });
-    if let Some(rest) = user.and_then(|user| user.trim_start().strip_prefix(PROMPT)) {
+    if let Some(rest) = user.and_then(|user| user.trim_start().strip_prefix(SUMMARY_TASK)) {
         // The prompt's own sentence ends with a colon at the end of a line, a blank line or, failing that,
         // any colon.
         let body = [":\n", "\n\n", ":"]
@@ -38,10 +36,10 @@ fn subject(request: &ModelRequest) -> Option<String> {
             .find_map(|end| rest.split_once(end).map(|(_, body)| body))
             .unwrap_or(rest);
         let body = body.trim_end();
-        return Some(body.strip_suffix("Summary:").unwrap_or(body).to_owned());
+        return Some(body.strip_suffix(SUMMARY_END).unwrap_or(body).to_owned());
     }
     let instructed =
-        request.instructions.as_deref().is_some_and(|text| text.trim_start().starts_with(PROMPT));
+        request.instructions.as_deref().is_some_and(|text| text.trim_start().starts_with(SUMMARY_TASK));
     user.filter(|_| instructed).map(str::to_owned)
 }
 

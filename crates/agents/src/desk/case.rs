@@ -5,6 +5,7 @@ use super::state::{DeskState, Side, Stance};
 use papertape_core::fence::{Author, fence};
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::point_in_time::Unverified;
+use papertape_core::prompt::lines;
 use papertape_core::provenance::Degradation;
 use std::collections::BTreeMap;
 
@@ -73,7 +74,7 @@ impl SymbolAnalysis {
     pub(crate) fn reports(&self) -> Vec<String> {
         let state = &self.state;
         let reports = [
-            ("Market Analyst report", &state.market_report),
+            (lines::MARKET_REPORT, &state.market_report),
             ("Sentiment Analyst report", &state.sentiment_report),
             ("News Analyst report", &state.news_report),
             ("Fundamentals Analyst report", &state.fundamentals_report),
@@ -83,7 +84,7 @@ impl SymbolAnalysis {
 
     /// The debate of Bull and Bear so far.
     pub(crate) fn debate(&self) -> Option<String> {
-        render_source("Debate so far", &self.state.investment_debate_state.history, DEBATE_CHARS)
+        render_source(lines::DEBATE, &self.state.investment_debate_state.history, DEBATE_CHARS)
     }
 
     /// The risk debate so far.
@@ -93,24 +94,26 @@ impl SymbolAnalysis {
 
     /// The research plan.
     pub(crate) fn research_plan(&self) -> Option<String> {
-        render_source("Research plan", &self.state.investment_plan, TEXT_CHARS)
+        render_source(lines::RESEARCH_PLAN, &self.state.investment_plan, TEXT_CHARS)
     }
 
     /// The Trader's proposal.
     pub(crate) fn trader_proposal(&self) -> Option<String> {
-        render_source("Trader proposal", &self.state.trader_investment_plan, TEXT_CHARS)
+        render_source(lines::TRADER_PROPOSAL, &self.state.trader_investment_plan, TEXT_CHARS)
     }
 
     /// The latest argument of a side, if it has made one.
     pub(crate) fn argument(&self, side: Side, node: &str) -> Option<String> {
-        self.argued.get(&side).and_then(|text| render_source(&format!("{node} argument"), text, TEXT_CHARS))
+        self.argued
+            .get(&side)
+            .and_then(|text| render_source(&format!("{node} {}", lines::ARGUMENT), text, TEXT_CHARS))
     }
 
     /// The latest arguments of the other stances, in speaking order.
     pub(crate) fn others(&self, own: Stance) -> Vec<String> {
         let others = self.discussed.iter().filter(|(stance, _)| **stance != own);
         let fenced = others.filter_map(|(stance, text)| {
-            render_source(&format!("{} Analyst argument", stance.as_str()), text, TEXT_CHARS)
+            render_source(&format!("{} Analyst {}", stance.as_str(), lines::ARGUMENT), text, TEXT_CHARS)
         });
         fenced.collect()
     }

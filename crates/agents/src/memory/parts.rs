@@ -2,6 +2,7 @@
 
 use crate::config::Language;
 use papertape_core::fence::is_blank;
+use papertape_core::prompt::lines::{self, Line};
 use std::fmt::Write as _;
 
 /// Maximum characters of a summary, labels included.
@@ -9,8 +10,7 @@ pub const SUMMARY_CHARS: usize = 600;
 /// Of these, the maximum for `[Risk]`, so that it stays complete wherever a summary is truncated.
 pub const RISK_CHARS: usize = 300;
 
-const LABELS: [(&str, &str); 4] =
-    [("Conclusion", "结论"), ("Position", "仓位"), ("Risk", "风险"), ("Next", "下轮关注")];
+const LABELS: [Line; 4] = [lines::CONCLUSION, lines::POSITION, lines::RISK, lines::NEXT];
 const RISK: usize = 2;
 
 /// Conclusion, position, risk, next.
@@ -178,10 +178,9 @@ pub fn one_line(text: &str) -> String {
 }
 
 fn label(at: usize, language: Language) -> &'static str {
-    let (english, chinese) = LABELS[at];
     match language {
-        Language::En => english,
-        Language::Zh => chinese,
+        Language::En => LABELS[at].en,
+        Language::Zh => LABELS[at].zh,
     }
 }
 
@@ -194,9 +193,7 @@ fn find(text: &str) -> [Option<String>; 4] {
         let inside = open + c.len_utf8();
         let Some(length) = text[inside..].find(close) else { continue };
         let name = text[inside..inside + length].trim();
-        let part = LABELS
-            .iter()
-            .position(|(english, chinese)| name.eq_ignore_ascii_case(english) || name == *chinese);
+        let part = LABELS.iter().position(|label| name.eq_ignore_ascii_case(label.en) || name == label.zh);
         marks.extend(part.map(|part| (open, inside + length + close.len_utf8(), part)));
     }
     let mut found = [const { None }; 4];

@@ -4,6 +4,7 @@ mod costs;
 
 use crate::config::Language;
 use papertape_core::broker::{Board, FillModel, MAX_LEVERAGED_LOSS, MarketProfile};
+use papertape_core::prompt::lines::IN_STEPS_OF;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 
@@ -44,7 +45,7 @@ pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language, day:
 pub(crate) fn lots(profile: &MarketProfile) -> String {
     let own = profile.board_lots.iter().map(|lot| {
         let (board, minimum, step) = (board_name(lot.board), lot.minimum, lot.step);
-        format!("{board}: at least {minimum}, in steps of {step}")
+        format!("{board}: at least {minimum}, {IN_STEPS_OF} {step}")
     });
     let own: Vec<String> = own.collect();
     if own.is_empty() { profile.lot.to_string() } else { format!("{} ({})", profile.lot, own.join("; ")) }

@@ -12,6 +12,7 @@ use papertape_core::ledger::LedgerEvent;
 use papertape_core::market::{Listed, MarketView, PriceKind};
 use papertape_core::message::{Role, ToolSpec};
 use papertape_core::money::{Price, Quantity};
+use papertape_core::prompt::lines::{IN_STEPS_OF, IN_WHOLE_LOTS_OF};
 use papertape_core::record::{ActionTerms, DerivedRow, OrderRow, PositionRow};
 use papertape_core::tape::{
     Ctx, LocalStep, OutcomeKind, SessionStop, StepClass, ToolInvocation, TranscriptMessage,
@@ -315,13 +316,13 @@ pub(crate) const ARGUMENTS: &[&str] = &["stop", "target", "leverage"];
 
 fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: bool) -> ToolSpec {
     let unit = if profile.fractional {
-        "units, in steps of 0.00000001".to_owned()
+        format!("units, {IN_STEPS_OF} 0.00000001")
     } else if profile.lot.0 == Decimal::ONE {
         "whole shares, in lots of 1".to_owned()
     } else {
         let lots = crate::rules::lots(profile);
         let rest = if opens { "" } else { ", or all that is held" };
-        format!("shares, in whole lots of {lots}{rest}")
+        format!("shares, {IN_WHOLE_LOTS_OF} {lots}{rest}")
     };
     let mut properties = vec![
         ("symbol", json!({ "type": "string", "description": "ticker symbol" })),

@@ -24,6 +24,7 @@ mod market_within;
 mod metric_oracle;
 mod metric_relative;
 mod plan;
+mod prompt;
 mod provenance;
 mod tape_act;
 mod tape_all;

@@ -1,8 +1,7 @@
 //! The assistant, played by rules: a documented list of requests in English and Chinese, see `docs/assistant.md`.
 //!
-//! Which part it plays is in the first line of the system prompt. What it is asked follows the one line that says so;
-//! what was done since is in the results that follow. A word that is part of no request stops it: it names the word
-//! and does nothing. Texts that others wrote are quoted and never read for what to do.
+//! The first line of the system prompt names its part, and one line of the question comes before the request. An unknown
+//! word stops it: it names the word and does nothing. Texts that others wrote are quoted and never read for what to do.
 
 mod days;
 mod request;

@@ -1,5 +1,6 @@
 //! A text as tokens: phrases of `phrases.txt`, and names of agents and symbols. What is neither is left over.
 
+use papertape_core::prompt::lines::insert;
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -55,10 +56,10 @@ fn lines(is_it: fn(&str) -> bool) -> impl Iterator<Item = (&'static str, &'stati
     lines.filter(move |(name, _)| is_it(name))
 }
 
-/// A pattern with its `{parts}` from `phrases.txt`.
+/// A pattern with its `{parts}` from `phrases.txt` and the lines of prompts.
 pub(super) fn pattern(text: &str) -> Option<Regex> {
     let parts = lines(|name| name.starts_with('{'));
-    Regex::new(&parts.fold(text.to_owned(), |text, (part, is)| text.replace(part, is))).ok()
+    Regex::new(&insert(&parts.fold(text.to_owned(), |text, (part, is)| text.replace(part, is)))).ok()
 }
 
 pub(super) fn form(name: &str) -> Option<&'static Form> {

@@ -3,8 +3,8 @@
 use super::request::{ParsedMessage, RUN, Request};
 use super::tokens::{Form, form};
 use crate::data;
-use papertape_core::fence;
 use papertape_core::message::Message;
+use papertape_core::prompt::lines::{ACTION_RESULTS, TASK};
 use papertape_core::time::parse_date;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -25,15 +25,15 @@ pub(super) struct Results {
 
 impl Results {
     pub(super) fn read(after: &[Message], before: &str) -> Self {
-        let fenced = fence::parts(before).fenced;
+        let fenced = papertape_core::fence::parts(before).fenced;
         let of = |source: &'static str| fenced.iter().filter(move |(name, _)| name.starts_with(source));
-        let confirmed = of("the results of actions:").filter_map(|(_, text)| data(text)?.as_array().cloned());
+        let confirmed = of(ACTION_RESULTS).filter_map(|(_, text)| data(text)?.as_array().cloned());
         let results = |message: &Message| match data(message.content()).unwrap_or_default() {
             result if matches!(message, Message::Tool { .. }) => vec![result],
             found => found["action_results"].as_array().cloned().unwrap_or_default(),
         };
         let all: Vec<Value> = after.iter().flat_map(results).collect();
-        let ids = of("task ").flat_map(|(_, text)| text.split(|c: char| !c.is_ascii_hexdigit() && c != '-'));
+        let ids = of(TASK).flat_map(|(_, text)| text.split(|c: char| !c.is_ascii_hexdigit() && c != '-'));
         let ids: BTreeSet<&str> = ids.filter(|id| id.split('-').map(str::len).eq([8, 4, 4, 4, 12])).collect();
         let told = ids.into_iter().map(Value::from).collect();
         let made = all.iter().filter(|it| it["name"] == RUN).map(|it| it["data"]["job_id"].clone()).collect();

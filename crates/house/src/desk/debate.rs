@@ -5,6 +5,7 @@ use super::RoleRequest;
 use super::figures::Figures;
 use super::text;
 use crate::Draft;
+use papertape_core::prompt::lines;
 
 pub(super) fn bull(asked: &RoleRequest<'_>) -> Draft {
     argue(asked, true)
@@ -16,7 +17,7 @@ pub(super) fn bear(asked: &RoleRequest<'_>) -> Draft {
 
 /// The figures from the report, or those already in the debate.
 fn figures(asked: &RoleRequest<'_>) -> Figures {
-    let sources = ["Market Analyst report", "Debate so far"];
+    let sources = [lines::MARKET_REPORT, lines::DEBATE];
     let read = sources.iter().filter_map(|source| asked.task.fence(source)).map(Figures::read);
     read.into_iter().find(|figures| !figures.is_empty()).unwrap_or_default()
 }
@@ -35,9 +36,10 @@ fn argue(asked: &RoleRequest<'_>, bull: bool) -> Draft {
     }
     let (rising, falling) = (text::for_it(asked, figures), text::against_it(asked, figures));
     let (own, theirs) = if bull { (rising, falling) } else { (falling, rising) };
-    let other = if bull { "Bear Researcher argument" } else { "Bull Researcher argument" };
+    let other = if bull { lines::BEAR_RESEARCHER } else { lines::BULL_RESEARCHER };
+    let other = format!("{other} {}", lines::ARGUMENT);
     let mut lines = Vec::new();
-    if asked.task.fence(other).is_some() {
+    if asked.task.fence(&other).is_some() {
         lines.push(match theirs.first() {
             Some(point) => asked.say(
                 format!("It is true that {point}; that alone does not decide it."),

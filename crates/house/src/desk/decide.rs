@@ -8,6 +8,7 @@ use super::{RoleRequest, risk, text};
 use crate::language::Language;
 use crate::strategy::Strategy;
 use crate::{Draft, number, phrases};
+use papertape_core::prompt::lines::{self, Line};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +24,7 @@ const CAP: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 const WILD: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
 pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
-    let debate = asked.task.fence("Debate so far").unwrap_or_default();
+    let debate = asked.task.fence(lines::DEBATE).unwrap_or_default();
     let mut figures = Figures::read(debate);
     // The task gives today's price exactly.
     figures.price = asked.task.price().or(figures.price);
@@ -54,7 +55,7 @@ pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
     answer(
         asked,
         &[
-            ("recommendation", "Recommendation", "建议", json!(rating.as_str())),
+            ("recommendation", lines::RECOMMENDATION.en, lines::RECOMMENDATION.zh, json!(rating.as_str())),
             ("rationale", "Rationale", "理由", json!(rationale)),
             ("strategic_actions", "Strategic Actions", "行动计划", json!(actions)),
         ],
@@ -63,7 +64,7 @@ pub(super) fn plan(asked: &RoleRequest<'_>) -> Draft {
 
 pub(super) fn proposal(asked: &RoleRequest<'_>) -> Draft {
     let task = &asked.task;
-    let rating = stated(task.fence("Research plan"), &["**Recommendation**", "**建议**"]);
+    let rating = stated(task.fence(lines::RESEARCH_PLAN), lines::RECOMMENDATION);
     let (price, held) = (task.price(), task.held());
     let cap = task.cap().unwrap_or(CAP);
     let hold = |english, chinese| ("Hold", asked.say(english, chinese));
@@ -102,7 +103,7 @@ pub(super) fn proposal(asked: &RoleRequest<'_>) -> Draft {
     answer(
         asked,
         &[
-            ("action", "Action", "操作建议", json!(action)),
+            ("action", lines::ACTION.en, lines::ACTION.zh, json!(action)),
             ("reasoning", "Reasoning", "理由", json!(format!("{reasoning}\n{}", text::label(asked)))),
             ("entry_price", "Entry Price", "入场价", priced(entry)),
             ("stop_loss", "Stop Loss", "止损价", priced(stop)),
@@ -148,8 +149,8 @@ fn share(price: Option<Decimal>, stop: Option<Decimal>, cap: Decimal) -> Decimal
 
 pub(super) fn decision(asked: &RoleRequest<'_>) -> Draft {
     let task = &asked.task;
-    let plan = stated(task.fence("Research plan"), &["**Recommendation**", "**建议**"]);
-    let proposed = stated(task.fence("Trader proposal"), &["**Action**", "**操作建议**"]);
+    let plan = stated(task.fence(lines::RESEARCH_PLAN), lines::RECOMMENDATION);
+    let proposed = stated(task.fence(lines::TRADER_PROPOSAL), lines::ACTION);
     let figures = risk::figures(asked);
     let wild = text::daily_move(figures).is_some_and(|share| share >= WILD);
     let (rating, english, chinese) = match (plan, proposed) {
@@ -192,9 +193,9 @@ pub(super) fn decision(asked: &RoleRequest<'_>) -> Draft {
 }
 
 /// The opinion on the first line of another role's text, after its label.
-fn stated(text: Option<&str>, labels: &[&str]) -> Option<Rating> {
+fn stated(text: Option<&str>, label: Line) -> Option<Rating> {
     let line = text?.lines().next()?;
-    let value = labels.iter().find_map(|label| line.strip_prefix(label))?;
+    let value = label.strip(line.strip_prefix("**")?)?.strip_prefix("**")?;
     Rating::named(value.trim_start_matches([':', '：']).trim())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::number;
 use papertape_core::fence::{self, Parts};
+use papertape_core::prompt::lines;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -20,17 +21,17 @@ impl<'a> RoleMaterials<'a> {
         Self { lines: own, fences: fenced }
     }
 
-    /// The text after `label:` on one of the task's own lines; the first such line counts.
+    /// The text after the label on one of the task's own lines; the first such line counts.
     fn line(&self, label: &str) -> Option<&'a str> {
-        self.lines.iter().find_map(|line| line.strip_prefix(label)?.strip_prefix(':')).map(str::trim)
+        self.lines.iter().find_map(|line| line.strip_prefix(label)).map(str::trim)
     }
 
     pub(super) fn symbol(&self) -> &'a str {
-        self.line("Symbol").unwrap_or("?")
+        self.line(lines::SYMBOL).unwrap_or("?")
     }
 
     pub(super) fn date(&self) -> &'a str {
-        self.line("Date").unwrap_or("?")
+        self.line(lines::DATE).unwrap_or("?")
     }
 
     fn json(&self, label: &str) -> Value {
@@ -39,22 +40,22 @@ impl<'a> RoleMaterials<'a> {
 
     /// Today's price; `None` when there is none.
     pub(super) fn price(&self) -> Option<Decimal> {
-        number::read(&self.json("Prices")["price"]).filter(|price| *price > Decimal::ZERO)
+        number::read(&self.json(lines::PRICES)["price"]).filter(|price| *price > Decimal::ZERO)
     }
 
     /// The average true range.
     pub(super) fn atr(&self) -> Option<Decimal> {
-        number::read(&self.json("Prices")["atr_14"]).filter(|atr| *atr > Decimal::ZERO)
+        number::read(&self.json(lines::PRICES)["atr_14"]).filter(|atr| *atr > Decimal::ZERO)
     }
 
     /// A number of the account: `cash`, `equity`.
     pub(super) fn account(&self, key: &str) -> Option<Decimal> {
-        number::read(&self.json("Account")[key])
+        number::read(&self.json(lines::ACCOUNT)[key])
     }
 
     /// The quantity held, negative for a short position.
     pub(super) fn held(&self) -> Decimal {
-        let account = self.json("Account");
+        let account = self.json(lines::ACCOUNT);
         let positions = account["positions"].as_array();
         let own = positions.into_iter().flatten().find(|position| position["symbol"] == self.symbol());
         own.and_then(|position| number::read(&position["quantity"])).unwrap_or_default()
@@ -62,13 +63,13 @@ impl<'a> RoleMaterials<'a> {
 
     /// Whether the symbol has a pending order.
     pub(super) fn waits(&self) -> bool {
-        let orders = self.json("Open orders");
+        let orders = self.json(lines::OPEN_ORDERS);
         orders.as_array().into_iter().flatten().any(|order| order["symbol"] == self.symbol())
     }
 
     /// Maximum value of the symbol's position, as a fraction of equity.
     pub(super) fn cap(&self) -> Option<Decimal> {
-        number::read(&self.json("Risk limits")["symbol_cap"]).filter(|cap| *cap > Decimal::ZERO)
+        number::read(&self.json(lines::RISK_LIMITS)["symbol_cap"]).filter(|cap| *cap > Decimal::ZERO)
     }
 
     /// The text of the role whose fence's source begins with this prefix.

@@ -19,6 +19,7 @@ use super::language::{Language, choose};
 use super::strategy::Strategy;
 use materials::RoleMaterials;
 use papertape_core::message::{Message, ModelRequest};
+use papertape_core::prompt::lines;
 
 /// The role to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +49,8 @@ struct RoleRequest<'a> {
 /// The role's next turn; `None` when the system prompt names no role of a desk.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let first = request.instructions.as_deref()?.trim_start().lines().next()?.trim();
-    let english = first.strip_prefix("Role:");
-    let name =
-        english.or_else(|| first.strip_prefix("角色：")).or_else(|| first.strip_prefix("角色:"))?.trim();
+    let english = first.strip_prefix(lines::ROLE.en);
+    let name = lines::ROLE.strip(first).or_else(|| first.strip_prefix("角色:"))?.trim();
     let role = Role::named(name)?;
     let language = if english.is_some() { Language::English } else { Language::Chinese };
     // The first user message is the task; a later turn requests a repair.
@@ -78,18 +78,18 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
 impl Role {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
-            "Market Analyst" => Self::Market,
-            "Sentiment Analyst" | "Social Analyst" | "Social Media Analyst" => Self::Sentiment,
-            "News Analyst" => Self::News,
-            "Fundamentals Analyst" => Self::Fundamentals,
-            "Bull Researcher" => Self::Bull,
-            "Bear Researcher" => Self::Bear,
-            "Research Manager" => Self::ResearchManager,
-            "Trader" => Self::Trader,
-            "Aggressive Analyst" => Self::Aggressive,
-            "Conservative Analyst" => Self::Conservative,
-            "Neutral Analyst" => Self::Neutral,
-            "Portfolio Manager" => Self::PortfolioManager,
+            lines::MARKET_ANALYST => Self::Market,
+            lines::SENTIMENT_ANALYST | "Social Analyst" | "Social Media Analyst" => Self::Sentiment,
+            lines::NEWS_ANALYST => Self::News,
+            lines::FUNDAMENTALS_ANALYST => Self::Fundamentals,
+            lines::BULL_RESEARCHER => Self::Bull,
+            lines::BEAR_RESEARCHER => Self::Bear,
+            lines::RESEARCH_MANAGER => Self::ResearchManager,
+            lines::TRADER => Self::Trader,
+            lines::AGGRESSIVE_ANALYST => Self::Aggressive,
+            lines::CONSERVATIVE_ANALYST => Self::Conservative,
+            lines::NEUTRAL_ANALYST => Self::Neutral,
+            lines::PORTFOLIO_MANAGER => Self::PortfolioManager,
             _ => return None,
         })
     }

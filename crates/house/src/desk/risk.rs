@@ -5,10 +5,11 @@ use super::figures::Figures;
 use super::text;
 use crate::Draft;
 use crate::number::show;
+use papertape_core::prompt::lines;
 
 /// The figures from the plan, or from the report.
 pub(super) fn figures(asked: &RoleRequest<'_>) -> Figures {
-    let sources = ["Research plan", "Market Analyst report"];
+    let sources = [lines::RESEARCH_PLAN, lines::MARKET_REPORT];
     let read = sources.iter().filter_map(|source| asked.task.fence(source)).map(Figures::read);
     read.into_iter().find(|figures| !figures.is_empty()).unwrap_or_default()
 }

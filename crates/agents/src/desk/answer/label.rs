@@ -2,6 +2,7 @@
 
 use super::text::{half_width, is_decoration};
 use crate::config::Language;
+use papertape_core::prompt::lines;
 
 /// The part of an answer that a label names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,10 +102,10 @@ impl FieldKey {
     /// Its label in a rendered answer.
     pub(super) const fn label(self, language: Language) -> &'static str {
         let (english, chinese) = match self {
-            Self::Recommendation => ("Recommendation", "建议"),
+            Self::Recommendation => (lines::RECOMMENDATION.en, lines::RECOMMENDATION.zh),
             Self::Rationale => ("Rationale", "理由"),
             Self::StrategicActions => ("Strategic Actions", "行动计划"),
-            Self::Action => ("Action", "操作建议"),
+            Self::Action => (lines::ACTION.en, lines::ACTION.zh),
             Self::Reasoning => ("Reasoning", "理由"),
             Self::EntryPrice => ("Entry Price", "入场价"),
             Self::StopLoss => ("Stop Loss", "止损价"),

@@ -5,6 +5,7 @@
 mod crates;
 mod dependencies;
 mod documents;
+mod modules;
 mod repo;
 mod sources;
 mod words;

@@ -1,9 +1,13 @@
-//! Sets of prompts: template files, compiled into the crates that use them, and each can be overridden.
+//! Sets of prompts: template files, compiled into the crates that use them, and each can be overridden. A template
+//! includes the [`lines`] that code recognizes.
 //!
 //! Untrusted text only ever enters as a template value.
 
+pub mod lines;
+
 use crate::id::ContentHash;
 use crate::json;
+use crate::language::Language;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
@@ -56,6 +60,10 @@ impl Templates {
                     });
                 }
             }
+        }
+        for (name, text) in &mut texts {
+            let language = if name.contains(".zh.") { Language::Zh } else { Language::En };
+            *text = lines::include(text, language);
         }
         let hash = json::hash(&json::to_value(&texts));
         let mut environment = Environment::new();
