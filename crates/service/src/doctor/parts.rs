@@ -1,6 +1,5 @@
 //! Checks of what a simulation needs: data, models, prompts, tools.
 
-use super::Finding;
 use crate::assistant;
 use crate::config::{Config, prompt_overrides};
 use crate::mcp::McpTools;
@@ -8,6 +7,7 @@ use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
 use papertape_core::ports::ToolClient as _;
 use papertape_market::Catalogue;
+use papertape_protocol::doctor::Finding;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

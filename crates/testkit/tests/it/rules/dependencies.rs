@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-llm", &["papertape-core"]),
     ("papertape-market", &["papertape-core"]),
     ("papertape-store", &["papertape-core", "papertape-redact"]),
+    ("papertape-protocol", &["papertape-core"]),
     ("papertape-runtime", &["papertape-core", "papertape-redact", "papertape-agents", "papertape-assistant"]),
     (
         "papertape",
@@ -29,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "papertape-embed",
             "papertape-llm",
             "papertape-market",
+            "papertape-protocol",
             "papertape-store",
             "papertape-runtime",
         ],
