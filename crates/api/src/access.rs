@@ -3,18 +3,16 @@
 use super::error::ApiError;
 use super::layers::{header, is_own_page, is_read};
 use super::responses::ReadErrors;
-use axum::Extension;
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use cookie::Cookie;
+use axum::{Extension, Json};
+use papertape_protocol::access::{self, AccessResponse};
 use papertape_service::access::{Caller, Scope, TokenHash};
 use papertape_service::app::App;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 /// The cookie's name.
 pub(super) const COOKIE_NAME: &str = "papertape";
@@ -94,17 +92,6 @@ fn login_for(uri: &Uri) -> String {
     format!("/login?{query}")
 }
 
-/// Who asks, and what they may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct AccessResponse {
-    /// Are tokens configured? If not, whoever reaches the server may do everything.
-    required: bool,
-    /// The name of the caller's token; `null` where none is needed.
-    name: Option<String>,
-    /// What the caller may do.
-    scope: Scope,
-}
-
 /// Who asks, and what they may do
 #[utoipa::path(
     get,
@@ -113,9 +100,15 @@ pub(super) struct AccessResponse {
     responses((status = 200, body = AccessResponse, description = "The caller"), ReadErrors)
 )]
 pub(super) async fn access(caller: Option<Extension<Caller>>) -> Json<AccessResponse> {
+    let of = |scope| match scope {
+        Scope::Read => access::Scope::Read,
+        Scope::Operate => access::Scope::Operate,
+    };
     Json(match caller {
-        Some(Extension(Caller { name, scope })) => AccessResponse { required: true, name: Some(name), scope },
-        None => AccessResponse { required: false, name: None, scope: Scope::Operate },
+        Some(Extension(Caller { name, scope })) => {
+            AccessResponse { required: true, name: Some(name), scope: of(scope) }
+        }
+        None => AccessResponse { required: false, name: None, scope: of(Scope::Operate) },
     })
 }
 

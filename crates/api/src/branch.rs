@@ -1,40 +1,16 @@
 //! `POST /simulate/{job_id}/branch`
 
 use super::error::ApiError;
-use super::extract::{Body, JobPath, JsonObject, day};
-use super::job_response::{QueuedResponse, job_id};
+use super::extract::{Body, JobPath};
+use super::job_response::{job_id, queued_response};
 use super::responses::BodyErrors;
-use super::trigger::SamplingBody;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use papertape_core::time::Date;
+use papertape_protocol::fields::JsonObject;
+use papertape_protocol::simulate::{BranchBody, QueuedResponse};
 use papertape_service::app::App;
 use papertape_service::trigger::BranchRequest;
-use serde::Deserialize;
-use utoipa::ToSchema;
-
-/// Where to branch off, and what to change.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "date": "2012-10-17", "agent": "house::momentum", "node": "solo#1", "model": "house::contrarian" }))]
-pub(super) struct BranchBody {
-    /// The day in which the cut lies.
-    #[serde(deserialize_with = "day")]
-    date: Date,
-    /// The agent; needed where the job has several.
-    agent: Option<String>,
-    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
-    /// or after it is reused. Absent: all that the agent thinks.
-    node: Option<String>,
-    /// Another model from the cut on, `provider::model`.
-    model: Option<String>,
-    /// Other instructions from the cut on.
-    instructions: Option<String>,
-    /// Other sampling from the cut on.
-    #[schema(value_type = Option<SamplingBody>)]
-    sampling: Option<JsonObject<SamplingBody>>,
-}
 
 /// Queue a job that shares this one's past up to a cut
 #[utoipa::path(
@@ -60,5 +36,5 @@ pub(super) async fn branch(
         sampling: body.sampling.map(|JsonObject(sampling)| sampling.into()),
     };
     let queued = papertape_service::trigger::branch(&app, &parent, request).await?;
-    Ok((StatusCode::ACCEPTED, Json(QueuedResponse::of(&app, queued, Some(&parent)).await?)))
+    Ok((StatusCode::ACCEPTED, Json(queued_response(&app, queued, Some(&parent)).await?)))
 }

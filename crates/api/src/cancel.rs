@@ -2,12 +2,13 @@
 
 use super::error::ApiError;
 use super::extract::JobPath;
-use super::job_response::{ChangedResponse, job_id};
+use super::job_response::{changed_response, job_id};
 use super::responses::WriteErrors;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::record::JobStatus;
+use papertape_protocol::simulate::ChangedResponse;
 use papertape_runtime::assistant_job;
 use papertape_service::app::App;
 
@@ -32,5 +33,5 @@ pub(super) async fn cancel(
         Some(status) => return Err(ApiError::Conflict(format!("job {job} is {status}"))),
     };
     let status = status.unwrap_or(JobStatus::Cancelled);
-    Ok((StatusCode::ACCEPTED, Json(ChangedResponse::of(&app, job, status, message))))
+    Ok((StatusCode::ACCEPTED, Json(changed_response(&app, job, status, message))))
 }

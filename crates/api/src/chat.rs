@@ -6,52 +6,12 @@ use super::responses::{BodyErrors, ReadErrors};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use papertape_protocol::chat::{
+    ChatMessageResponse, ChatSessionResponse, ChatSessionsResponse, MessageBody, TurnResponse,
+};
 use papertape_service::app::App;
 use papertape_service::assistant::{self, NewMessage};
-use papertape_service::view::{
-    self, ChatMessageResponse, ChatQuery, ChatSessionResponse, ChatSessionSummary, ChatSessionsResponse,
-    Deployment,
-};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
-
-/// What a person says.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({
-    "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
-}))]
-pub(super) struct MessageBody {
-    /// The words; not blank.
-    #[schema(min_length = 1, max_length = 20_000, pattern = r"\S")]
-    message: String,
-    /// The conversation; absent: a new one.
-    session_id: Option<String>,
-    /// What the person's page shows, told to the model as data. `confirm` in it lists the ids of
-    /// `pending` actions that are confirmed.
-    #[schema(value_type = Option<Object>)]
-    context: Option<Map<String, Value>>,
-    /// The plan that the conversation is about from now on.
-    plan_id: Option<i64>,
-}
-
-/// A message that was taken, with the place of its answer.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub(super) struct TurnResponse {
-    /// The conversation.
-    session: ChatSessionSummary,
-    /// What was said.
-    user: ChatMessageResponse,
-    /// The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
-    /// the job to follow.
-    assistant: ChatMessageResponse,
-    /// The job that answers.
-    job_id: String,
-    /// Whose data it is.
-    #[serde(flatten)]
-    deployment: Deployment,
-}
+use papertape_service::view::{self, ChatQuery};
 
 /// Say something to the assistant
 ///
@@ -79,13 +39,13 @@ pub(super) async fn message(
         language: Some(language),
     };
     let turn = assistant::post_message(&app, asked).await?;
-    let assistant = view::chat_message(turn.assistant);
+    let assistant = ChatMessageResponse::from(turn.assistant);
     let answer = TurnResponse {
         session: turn.session.into(),
-        user: view::chat_message(turn.user),
+        user: ChatMessageResponse::from(turn.user),
         job_id: assistant.job_id.clone().unwrap_or_default(),
         assistant,
-        deployment: Deployment::of(&app),
+        deployment: view::deployment(&app),
     };
     Ok((StatusCode::ACCEPTED, Json(answer)))
 }

@@ -2,8 +2,14 @@
 //! list there, and the pages do not compile without words for each.
 
 use super::error;
+use papertape_agents::desk::NODE_FAILURES;
+use papertape_agents::desk::sizing::CutCode;
+use papertape_agents::solo::SOLO_REASONS;
+use papertape_core::message::FailureKind;
+use papertape_core::provenance::TIMEOUT;
 use papertape_service::view::vocabulary;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// Every code that an answer can hold, by where it stands. No route answers with this.
 #[derive(Debug, ToSchema)]
@@ -16,11 +22,11 @@ pub(super) struct Codes {
     #[schema(schema_with = vocabulary::reject_code)]
     order: String,
     /// `code` of a cut of a desk's order.
-    #[schema(schema_with = vocabulary::cut_code)]
+    #[schema(schema_with = cut_code)]
     cut: String,
     /// How a node failed: the end of a reason code, behind the node's name in small letters and an underscore
     /// (`bull_researcher_timeout`).
-    #[schema(schema_with = vocabulary::node_failure)]
+    #[schema(schema_with = node_failure)]
     node_failure: String,
     /// A reason code that is no node's.
     #[schema(schema_with = vocabulary::other_reason)]
@@ -31,4 +37,20 @@ pub(super) struct Codes {
     /// `state` of a step.
     #[schema(schema_with = vocabulary::step_state)]
     step_state: String,
+}
+
+/// Why a desk's order is not what was wanted.
+fn cut_code() -> Object {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Type(Type::String))
+        .enum_values(Some(CutCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
+        .build()
+}
+
+/// How a node failed, or a solo trader came to no decision.
+fn node_failure() -> Object {
+    let of_calls = FailureKind::ALL.map(FailureKind::as_str);
+    let of_solo = SOLO_REASONS.into_iter().filter(|reason| !NODE_FAILURES.contains(reason));
+    let of_solo: Vec<&str> = of_solo.collect();
+    vocabulary::words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), &of_solo, of_calls.as_slice()].concat())
 }

@@ -6,11 +6,12 @@ use super::job_response::job_id;
 use super::responses::WriteErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::jobs::DeletedResponse;
 use papertape_service::app::App;
 use papertape_service::deletion;
-use papertape_service::view::Deployment;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use papertape_service::view;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// What goes with the job.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -21,20 +22,6 @@ pub(super) struct DeleteParams {
     /// given its memory or were started by it. Absent: the job stays where there are any.
     #[serde(default)]
     dependents: bool,
-}
-
-/// What was deleted.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct DeletedResponse {
-    /// The job.
-    job_id: String,
-    /// The jobs that are gone: this one, then those that were built on it.
-    jobs: Vec<String>,
-    /// How many texts nothing else used; they are gone too.
-    texts: u64,
-    /// Whose data it was.
-    #[serde(flatten)]
-    deployment: Deployment,
 }
 
 /// Delete a job that has stopped, with its whole record; nothing brings it back
@@ -60,6 +47,6 @@ pub(super) async fn delete_job(
         job_id: job,
         jobs: deleted.jobs.iter().map(ToString::to_string).collect(),
         texts: deleted.texts,
-        deployment: Deployment::of(&app),
+        deployment: view::deployment(&app),
     }))
 }

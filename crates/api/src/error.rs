@@ -5,25 +5,13 @@ use axum::http::header::{CONNECTION, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use papertape_core::ports::RecordError;
+use papertape_protocol::error::ErrorBody;
 use papertape_service::assistant::PostMessageError;
 use papertape_service::trigger::TriggerError;
 use papertape_service::view::ViewError;
 use papertape_store::StoreError;
-use serde::Serialize;
 use std::sync::Arc;
-use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
-
-/// Every error's body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ErrorBody {
-    /// For programs: which error.
-    #[schema(example = "invalid_input", pattern = "^[a-z_]+$")]
-    pub error: &'static str,
-    /// For people: what is wrong; bad input is named by its field.
-    #[schema(example = "date: `2012-13-01` is not a date of the form YYYY-MM-DD")]
-    pub message: String,
-}
 
 /// Why a request is not done.
 #[derive(Debug, thiserror::Error)]
@@ -143,7 +131,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let this = self.or_disk_full();
         let (status, error) = this.status();
-        let body = Json(ErrorBody { error, message: this.to_string() });
+        let body = Json(ErrorBody { error: error.to_owned(), message: this.to_string() });
         let mut response = (status, body).into_response();
         match &this {
             Self::Unauthorised => {

@@ -9,16 +9,14 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
 use papertape_core::action::{Language, MAX_ROWS as MOST_LOG_ROWS};
-use papertape_core::time::{Date, parse_date};
+use papertape_protocol::fields::JsonObject;
+pub(super) use papertape_protocol::fields::maybe_day;
 use papertape_service::app::App;
 use papertape_service::view::{MAX_ROWS, MAX_SESSION_ROWS};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::fmt;
-use std::marker::PhantomData;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -120,30 +118,6 @@ fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     })?;
     reader.end().map_err(|error| ApiError::Invalid(format!("body: {error}")))?;
     Ok(read)
-}
-
-/// A JSON object. Where it expects a struct, serde alone would also take a list of its fields' values.
-#[derive(Debug)]
-pub(super) struct JsonObject<T>(pub(super) T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for JsonObject<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfMap<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfMap<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-
-        deserializer.deserialize_map(OfMap(PhantomData)).map(Self)
-    }
 }
 
 /// `{job_id}` of a path.
@@ -303,17 +277,6 @@ impl FromRequestParts<App> for TickerPath {
     }
 }
 
-/// A day of the form `YYYY-MM-DD`, and nothing else.
-pub(super) fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
-    parse_date(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-/// The same, where it may be absent or `null`.
-pub(super) fn maybe_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
-    let text = Option::<String>::deserialize(deserializer)?;
-    text.map(|text| parse_date(&text)).transpose().map_err(D::Error::custom)
-}
-
 /// `true` or `false`, in letters of either case, for some languages write `True`.
 pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let text = String::deserialize(deserializer)?;
@@ -345,13 +308,6 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D, most: u32) -> Result<Option
     text.parse().map(Some).map_err(wrong)
 }
 
-/// A field that is given, be it `null`; absent, it is the type's default.
-pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
-}
-
 /// Which part of a list.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -381,6 +337,7 @@ pub(super) struct SessionPageParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use papertape_core::time::Date;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]

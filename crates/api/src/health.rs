@@ -1,32 +1,12 @@
 //! `GET /health`
 
-use axum::Extension;
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
+use papertape_protocol::health::{HealthBody, HealthState, HealthStatus};
 use papertape_service::access::Caller;
 use papertape_service::app::App;
-use papertape_service::view::{self, HealthResponse, HealthState};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-/// What a probe learns. Whoever may read also learns why.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(super) enum HealthBody {
-    /// For callers with a token, and for everyone where no token is configured.
-    Full(HealthResponse),
-    /// For a probe without a token.
-    Status(HealthStatus),
-}
-
-/// Whether the server works, and nothing else.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct HealthStatus {
-    /// Whether the server works.
-    status: HealthState,
-}
+use papertape_service::view;
 
 /// Is the server well?
 #[utoipa::path(
@@ -36,7 +16,7 @@ pub(super) struct HealthStatus {
     responses(
         (status = 200, body = HealthBody, description = "It does all that it is there for"),
         (status = 503, body = HealthBody, description = "It does not: `problems` says why"),
-        (status = 403, body = super::error::ErrorBody, description = "The Host header names another host")
+        (status = 403, body = papertape_protocol::error::ErrorBody, description = "The Host header names another host")
     )
 )]
 pub(super) async fn health(

@@ -1,7 +1,7 @@
 //! The HTTP API: one file an endpoint, rules in `docs/api.md`, answers made by [`papertape_service::view`].
 //!
 //! It decides nothing about a job and knows no SQL. Every refusal has the one shape of
-//! [`error::ErrorBody`], whoever refuses: an endpoint, an extractor, the router, a guard or a panic.
+//! [`papertape_protocol::error::ErrorBody`], whoever refuses: an endpoint, an extractor, the router, a guard or a panic.
 
 pub mod error;
 
@@ -17,7 +17,6 @@ mod curves;
 mod dataset;
 mod datasets;
 mod delete_job;
-mod desk;
 mod docs;
 mod doctor;
 mod exposures;
@@ -55,8 +54,6 @@ mod stream;
 mod tasks;
 mod trigger;
 
-pub use trigger::simulation;
-
 use anyhow::{Context as _, Result, bail};
 use axum::Router;
 use error::ApiError;
@@ -80,7 +77,7 @@ use utoipa_axum::routes;
                        `cursor` and `next_cursor`; money and quantities are JSON numbers; days are YYYY-MM-DD, \
                        instants are RFC 3339 in UTC.",
     ),
-    components(schemas(error::ErrorBody, codes::Codes, papertape_service::view::StreamData)),
+    components(schemas(papertape_protocol::error::ErrorBody, codes::Codes, papertape_service::view::StreamData)),
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
         (name = "record", description = "What agents were shown, said, decided and did"),

@@ -1,13 +1,15 @@
 //! `GET /live/{ticker}` and `GET /sessions/{session_id}/live`
 
 use super::error::ApiError;
-use super::extract::{Query, SessionPath, TickerPath, maybe_day};
+use super::extract::maybe_day;
+use super::extract::{Query, SessionPath, TickerPath};
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
 use papertape_core::time::Date;
+use papertape_protocol::live::LiveResponse;
 use papertape_service::app::App;
-use papertape_service::view::{self, LiveQuery, LiveResponse};
+use papertape_service::view::{self, LiveQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -34,7 +36,7 @@ pub(super) struct Params {
     params(("ticker" = String, Path, description = "The instrument"), Params),
     responses(
         (status = 200, body = LiveResponse, description = "The newest analysis that matches"),
-        (status = 409, body = super::error::ErrorBody, description = "It is still under way"),
+        (status = 409, body = papertape_protocol::error::ErrorBody, description = "It is still under way"),
         ReadErrors
     )
 )]
@@ -64,7 +66,7 @@ pub(super) struct Ticker {
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Ticker),
     responses(
         (status = 200, body = LiveResponse, description = "The analysis"),
-        (status = 409, body = super::error::ErrorBody, description = "It is still under way"),
+        (status = 409, body = papertape_protocol::error::ErrorBody, description = "It is still under way"),
         ReadErrors
     )
 )]

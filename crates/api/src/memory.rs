@@ -1,7 +1,8 @@
 //! `GET /memory/…` and `POST /memory/compact`: what traders remember.
 
 use super::error::ApiError;
-use super::extract::{Body, Query, maybe_day, rows};
+use super::extract::{Body, Query};
+use super::extract::{maybe_day, rows};
 use super::responses::{BodyErrors, ReadErrors};
 use axum::Json;
 use axum::extract::State;
@@ -10,15 +11,16 @@ use papertape_core::broker::parse_amount;
 use papertape_core::ledger::Direction;
 use papertape_core::record::ErrorTag;
 use papertape_core::time::Date;
-use papertape_service::app::App;
-use papertape_service::view::{
-    self, ArchivesResponse, MemoryQuery, OpenPositionsResponse, ReembedResponse, RoundsResponse, SearchBy,
-    TradesQuery, TradesResponse,
+use papertape_protocol::memory::{
+    ArchivesResponse, CompactBody, OpenPositionsResponse, PeriodBody, ReembedBody, ReembedResponse,
+    RoundsResponse, SearchBy, SideParam, TradesResponse,
 };
+use papertape_service::app::App;
+use papertape_service::view::{self, MemoryQuery, TradesQuery};
 use rust_decimal::Decimal;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 /// Whose memories.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -92,50 +94,6 @@ pub(super) struct TradeParams {
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,
-}
-
-/// Long or short.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum SideParam {
-    /// Gains when the price rises.
-    Long,
-    /// Gains when the price falls.
-    Short,
-}
-
-/// What to fold.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "period": "quarter" }))]
-pub(super) struct CompactBody {
-    /// How long a period is.
-    period: PeriodBody,
-    /// Of this agent alone.
-    model: Option<String>,
-    /// Of this job alone.
-    job_id: Option<String>,
-}
-
-/// What to embed.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({}))]
-pub(super) struct ReembedBody {
-    /// Of this agent alone.
-    model: Option<String>,
-    /// Of this job alone.
-    job_id: Option<String>,
-}
-
-/// How long a period is.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-enum PeriodBody {
-    /// Three months.
-    Quarter,
-    /// Six months.
-    HalfYear,
 }
 
 /// Rounds that traders remember, newest first

@@ -9,53 +9,10 @@ use axum::http::StatusCode;
 use papertape_assistant::settings::{Decompose, Execute, Limits};
 use papertape_core::plan::{PlanId, TaskId};
 use papertape_core::record::JobStatus;
+use papertape_protocol::plans::{DecomposeBody, ExecuteBody, PlanJobQueued};
 use papertape_service::app::App;
 use papertape_service::assistant;
-use papertape_service::view::Deployment;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-/// How far a plan is broken down.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DecomposeBody {
-    /// Where to begin; absent: the whole plan, at its goal.
-    task_id: Option<i64>,
-    /// Levels below it; 2 where absent.
-    #[schema(minimum = 1, maximum = 4)]
-    max_depth: Option<u32>,
-    /// Children of one task; 5 where absent.
-    #[schema(minimum = 1, maximum = 10)]
-    max_children: Option<u32>,
-    /// New tasks in all; 50 where absent.
-    #[schema(minimum = 1, maximum = 200)]
-    total_node_budget: Option<u32>,
-}
-
-/// What of a plan is carried out.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ExecuteBody {
-    /// Run this task again, with what it needs that is not completed; absent: the whole plan.
-    task_id: Option<i64>,
-    /// May a task start work that costs after it has read text of others, the web's say? Not where absent.
-    trusted: Option<bool>,
-}
-
-/// A job on a plan that was queued.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(super) struct PlanJobQueued {
-    /// The job.
-    job_id: String,
-    /// The plan.
-    plan_id: i64,
-    /// `queued`.
-    #[schema(schema_with = papertape_service::view::vocabulary::job_status)]
-    status: JobStatus,
-    /// Whose data it is.
-    #[serde(flatten)]
-    deployment: Deployment,
-}
+use papertape_service::view;
 
 /// Break a plan, or one of its tasks, into smaller tasks
 #[utoipa::path(
@@ -111,7 +68,7 @@ fn queued(app: &App, plan_id: i64, job: &str) -> (StatusCode, Json<PlanJobQueued
         job_id: job.to_owned(),
         plan_id,
         status: JobStatus::Queued,
-        deployment: Deployment::of(app),
+        deployment: view::deployment(app),
     };
     (StatusCode::ACCEPTED, Json(answer))
 }

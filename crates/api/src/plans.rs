@@ -8,38 +8,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::plan::{NewPlan, PlanChanges, PlanId, PlanWrite, WriteResult};
 use papertape_core::ports::Plans as _;
+use papertape_protocol::plans::{PlanBody, PlanPatch, PlanResponse, PlansResponse};
 use papertape_redact::Sanitized;
 use papertape_service::app::App;
-use papertape_service::view::{self, PlanResponse, PlansResponse, ViewError};
-use serde::Deserialize;
-use utoipa::ToSchema;
-
-/// A plan to be made.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "name": "Autumn of 2012", "goal": "Find out why the cautious desk lost" }))]
-pub(super) struct PlanBody {
-    /// What it is called; not blank.
-    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
-    name: String,
-    /// What it is to reach.
-    #[serde(default)]
-    #[schema(max_length = 20_000)]
-    goal: String,
-}
-
-/// What of a plan is changed; what is absent stays.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "goal": "Find out what the desk was shown" }))]
-pub(super) struct PlanPatch {
-    /// What it is called; not blank.
-    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
-    name: Option<String>,
-    /// What it is to reach.
-    #[schema(max_length = 20_000)]
-    goal: Option<String>,
-}
+use papertape_service::view::{self, ViewError};
 
 /// Plans, newest first
 #[utoipa::path(

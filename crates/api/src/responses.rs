@@ -1,10 +1,11 @@
 //! The refusals that endpoints have in common, for the OpenAPI document.
 
-use super::error::ErrorBody;
+use papertape_protocol::error::ErrorBody;
 use serde_json::json;
 use std::collections::BTreeMap;
+use utoipa::IntoResponses;
+use utoipa::ToSchema as _;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder, ResponsesBuilder};
-use utoipa::{IntoResponses, ToSchema as _};
 
 type Responses = BTreeMap<String, RefOr<Response>>;
 

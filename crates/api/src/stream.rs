@@ -42,7 +42,7 @@ pub(super) struct StreamQuery {
     responses(
         (status = 200, description = "`text/event-stream`: events, each with `data` of the form of `StreamData`"),
         (status = 204, description = "The job has ended, and its end has been told"),
-        (status = 429, body = super::error::ErrorBody, description = "Too many streams of one client"),
+        (status = 429, body = papertape_protocol::error::ErrorBody, description = "Too many streams of one client"),
         ReadErrors
     )
 )]

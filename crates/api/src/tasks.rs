@@ -1,7 +1,7 @@
 //! `/plans/{plan_id}/tasks` and `/plans/{plan_id}/tasks/{task_id}`
 
 use super::error::ApiError;
-use super::extract::{Body, PlanPath, TaskPath, given};
+use super::extract::{Body, PlanPath, TaskPath};
 use super::plans::write;
 use super::responses::{BodyErrors, ReadErrors, WriteErrors};
 use axum::Json;
@@ -10,60 +10,9 @@ use axum::http::StatusCode;
 use papertape_core::plan::{
     MAX_TASKS, NewTask, PlanId, PlanWrite, TaskChanges, TaskId, TaskStatus, TaskWrite,
 };
+use papertape_protocol::plans::{TaskBody, TaskPatch, TaskResponse, TasksResponse};
 use papertape_service::app::App;
-use papertape_service::view::{self, TaskResponse, TasksResponse};
-use serde::Deserialize;
-use utoipa::ToSchema;
-
-/// A task to be made.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "name": "Run the cautious desk", "instruction": "IBM and AAPL, autumn of 2012" }))]
-pub(super) struct TaskBody {
-    /// What it is called; not blank.
-    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
-    name: String,
-    /// What is to be done.
-    #[serde(default)]
-    #[schema(max_length = 20_000)]
-    instruction: String,
-    /// The task that it is a part of; absent or `null`: it stands at the top.
-    parent_id: Option<i64>,
-    /// Its place among its siblings, from 0; absent, or beyond the end: last.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
-    position: Option<u32>,
-    /// Tasks of the plan that must be done before it.
-    #[serde(default)]
-    #[schema(max_items = 1000)]
-    dependencies: Vec<i64>,
-}
-
-/// What of a task is changed; what is absent stays.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({ "parent_id": null, "position": 0 }))]
-pub(super) struct TaskPatch {
-    /// What it is called; not blank.
-    #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
-    name: Option<String>,
-    /// What is to be done.
-    #[schema(max_length = 20_000)]
-    instruction: Option<String>,
-    /// How far it is, by hand; what came of it is then taken away.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(schema_with = papertape_service::view::vocabulary::task_status_by_hand)]
-    status: Option<TaskStatus>,
-    /// Moves it, with all that is below it, under this task; `null`: to the top.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<i64>)]
-    parent_id: Option<Option<i64>>,
-    /// Moves it to this place among its siblings, from 0.
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
-    position: Option<u32>,
-    /// Tasks of the plan that must be done before it, in place of those it has.
-    #[schema(max_items = 1000)]
-    dependencies: Option<Vec<i64>>,
-}
+use papertape_service::view;
 
 /// All tasks of a plan, each before its children
 #[utoipa::path(

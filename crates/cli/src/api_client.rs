@@ -4,11 +4,13 @@ use super::failure::{no_job, not_found, usage};
 use super::{Common, record_access};
 use anyhow::{Context as _, Result, anyhow, bail};
 use papertape_core::id::JobId;
+use papertape_protocol::error::ErrorBody;
 use papertape_service::address::Address;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use reqwest::{RequestBuilder, StatusCode, Url};
-use serde_json::Value;
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// How long an answer may take: a job is only queued, not done.
@@ -72,23 +74,32 @@ impl ApiClient {
     }
 
     /// Sends a request; `path` is given segment by segment.
-    pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
+    pub(super) async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T> {
         self.send(self.client.post(self.address_of(path)?).json(body), path).await
     }
 
     /// The same, for a reader of this language.
-    pub(super) async fn post_in(&self, path: &[&str], body: &Value, language: &str) -> Result<Value> {
+    pub(super) async fn post_in<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        body: &impl Serialize,
+        language: &str,
+    ) -> Result<T> {
         let request = self.client.post(self.address_of(path)?).json(body);
         self.send(request.header(reqwest::header::ACCEPT_LANGUAGE, language), path).await
     }
 
     /// Deletes something; `path` is given segment by segment.
     pub(super) async fn delete(&self, path: &[&str]) -> Result<()> {
-        self.send(self.client.delete(self.address_of(path)?), path).await.map(drop)
+        self.sent(self.client.delete(self.address_of(path)?), path).await.map(drop)
     }
 
     /// The same, with a query; gives what is answered.
-    pub(super) async fn delete_with(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value> {
+    pub(super) async fn delete_with<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<T> {
         let mut url = self.address_of(path)?;
         url.query_pairs_mut().extend_pairs(query);
         self.send(self.client.delete(url), path).await
@@ -102,20 +113,27 @@ impl ApiClient {
         Ok(url)
     }
 
-    async fn send(&self, request: RequestBuilder, path: &[&str]) -> Result<Value> {
+    /// Sends a request, and reads what is answered.
+    async fn send<T: DeserializeOwned>(&self, request: RequestBuilder, path: &[&str]) -> Result<T> {
+        self.sent(request, path)
+            .await?
+            .json()
+            .await
+            .map_err(reqwest::Error::without_url)
+            .with_context(|| format!("the answer of the server at {} cannot be read", self.address.url))
+    }
+
+    /// Sends a request; an error is its message.
+    async fn sent(&self, request: RequestBuilder, path: &[&str]) -> Result<Response> {
         let unreachable = || format!("the server at {} does not answer", self.address.url);
         let response = self.known(request).send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
-        if status == StatusCode::NO_CONTENT {
-            return Ok(Value::Null);
-        }
-        let answer: Value =
-            response.json().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         if status.is_success() {
-            return Ok(answer);
+            return Ok(response);
         }
-        let message = answer["message"].as_str().unwrap_or("it gives no reason").to_owned();
+        let error: Option<ErrorBody> = response.json().await.ok();
+        let message = error.map_or_else(|| "it gives no reason".to_owned(), |error| error.message);
         match (status, path) {
             (StatusCode::NOT_FOUND, ["chat" | "plans", ..]) => Err(not_found(message)),
             (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),

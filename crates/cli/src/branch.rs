@@ -4,10 +4,11 @@ use super::failure::{of_trigger, usage};
 use super::output::{json, note};
 use super::record_access::{RecordAccess, job_named};
 use super::{Common, Outcome, execute, record_access};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use papertape_core::id::JobId;
 use papertape_core::time::{Date, parse_date};
+use papertape_protocol::simulate::{BranchBody, QueuedResponse};
 use papertape_service::config::Config;
 use papertape_service::trigger::{self, BranchRequest};
 use serde_json::json;
@@ -61,20 +62,16 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
         }
         RecordAccess::Remote(server) => {
             let parent = server.job_named(&args.job).await?;
-            let mut body = json!({ "date": args.date });
-            let fields = [
-                ("agent", args.agent),
-                ("at", args.at),
-                ("model", args.model),
-                ("instructions", instructions),
-            ];
-            for (name, value) in fields {
-                if let Some(value) = value {
-                    body[name] = value.into();
-                }
-            }
-            let answer = server.post(&["simulate", parent.as_str(), "branch"], &body).await?;
-            let job = JobId::new(answer["job_id"].as_str().context("the server's answer names no job")?);
+            let body = BranchBody {
+                date: args.date,
+                agent: args.agent,
+                node: args.at,
+                model: args.model,
+                instructions,
+                sampling: None,
+            };
+            let queued: QueuedResponse = server.post(&["simulate", parent.as_str(), "branch"], &body).await?;
+            let job = JobId::new(queued.job_id);
             if args.no_run {
                 return print_queued(common, &job);
             }

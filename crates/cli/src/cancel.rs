@@ -7,6 +7,7 @@ use super::{Common, Outcome, record_access};
 use anyhow::bail;
 use clap::Args;
 use papertape_core::record::JobStatus;
+use papertape_protocol::simulate::ChangedResponse;
 use papertape_runtime::assistant_job;
 use papertape_service::config::Config;
 use serde_json::json;
@@ -32,9 +33,9 @@ pub(super) async fn cancel(common: &Common, config: Config, args: CancelArgs) ->
         }
         RecordAccess::Remote(server) => {
             let job = server.job_named(&args.job).await?;
-            let answer = server.post(&["simulate", job.as_str(), "cancel"], &json!({})).await?;
-            let status = answer["status"].as_str().unwrap_or_default().parse();
-            (job, status.map_err(anyhow::Error::msg)?)
+            let changed: ChangedResponse =
+                server.post(&["simulate", job.as_str(), "cancel"], &json!({})).await?;
+            (job, changed.status)
         }
     };
     if common.json {

@@ -14,13 +14,13 @@ use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::ports::{ActionLog as _, Chats as _, Queue as _};
 use papertape_core::record::JobStatus;
+use papertape_protocol::chat::{ChatMessageResponse, MessageBody, TurnResponse};
 use papertape_runtime::cancellation::{CancelSource, CancelToken, StopReason};
 use papertape_service::app::App;
 use papertape_service::assistant::{self, NewMessage, PostMessageError};
 use papertape_service::config::Config;
-use papertape_service::view;
 use papertape_store::JobFilter;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -254,7 +254,7 @@ impl<'a> ChatTurns<'a> {
         }
         match turn {
             Some(ChatTurn { session, assistant, .. }) => {
-                let assistant = view::chat_message(assistant);
+                let assistant = ChatMessageResponse::from(assistant);
                 if self.as_json {
                     let session = session.id;
                     json(
@@ -284,19 +284,15 @@ impl<'a> ChatTurns<'a> {
     }
 
     async fn say_there(&self, server: &ApiClient, message: &str) -> Result<(String, JobId)> {
-        let mut body = json!({ "message": message });
-        if let Some(session) = &self.session {
-            body["session_id"] = session.as_str().into();
-        }
-        if let Some(plan) = self.plan {
-            body["plan_id"] = plan.into();
-        }
+        let body = MessageBody {
+            message: message.to_owned(),
+            session_id: self.session.clone(),
+            context: None,
+            plan_id: self.plan,
+        };
         let language = self.language.unwrap_or_else(|| language::of_text(message));
-        let answer = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let found = text(&answer["session"]["id"]).zip(text(&answer["job_id"]));
-        let (session, job) = found.ok_or_else(|| anyhow!("the server's answer cannot be read"))?;
-        Ok((session, JobId::new(job)))
+        let turn: TurnResponse = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
+        Ok((turn.session.id, JobId::new(turn.job_id)))
     }
 
     /// Shows what a job does until it has stopped, or somebody says stop.

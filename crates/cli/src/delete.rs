@@ -6,6 +6,7 @@ use super::record_access::{self, RecordAccess, any_job_named};
 use super::{Common, Outcome};
 use anyhow::{Context as _, Result};
 use clap::Args;
+use papertape_protocol::jobs::DeletedResponse;
 use papertape_service::config::Config;
 use papertape_service::deletion;
 use serde_json::json;
@@ -42,24 +43,23 @@ pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) ->
         note!("nothing is deleted");
         return Ok(ExitCode::SUCCESS);
     }
-    let deleted = match record_access::open_existing(common, config).await? {
+    let (jobs, texts): (Vec<String>, u64) = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let deleted = deletion::delete(&app, &job, args.with_dependents).await.map_err(of_trigger)?;
             // What is kept beside the record follows before the process ends.
             app.flush().await;
-            json!({ "job_id": job, "jobs": deleted.jobs, "texts": deleted.texts })
+            (deleted.jobs.iter().map(ToString::to_string).collect(), deleted.texts)
         }
         RecordAccess::Remote(server) => {
             let query = [("dependents", if args.with_dependents { "true" } else { "false" })];
-            let answer = server.delete_with(&["jobs", job.as_str()], &query).await?;
-            json!({ "job_id": job, "jobs": answer["jobs"], "texts": answer["texts"] })
+            let deleted: DeletedResponse = server.delete_with(&["jobs", job.as_str()], &query).await?;
+            (deleted.jobs, deleted.texts)
         }
     };
     if common.json {
-        json(&deleted)?;
+        json(&json!({ "job_id": job, "jobs": jobs, "texts": texts }))?;
     }
-    let count = deleted["jobs"].as_array().map_or(0, Vec::len);
-    let texts = deleted["texts"].as_u64().unwrap_or_default();
+    let count = jobs.len();
     note!("{count} job(s) deleted, with {texts} text(s) that nothing else used");
     Ok(ExitCode::SUCCESS)
 }

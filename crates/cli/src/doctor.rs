@@ -6,8 +6,9 @@ use super::failure::FAILED;
 use super::output::{json, note, say, table, text_of};
 use super::{Common, Outcome};
 use figures::Figure;
+use papertape_protocol::doctor::{CheckState, Finding};
 use papertape_service::config::Config;
-use papertape_service::doctor::{CheckState, Finding, check};
+use papertape_service::doctor::check;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -32,7 +33,7 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
                 CheckState::Note => "· note",
                 CheckState::Broken => "✗ broken",
             };
-            checks.add_row([state, finding.what, &finding.text]);
+            checks.add_row([state, &finding.what, &finding.text]);
         }
         say(text_of(&checks))?;
         if !figures.is_empty() {

@@ -5,6 +5,7 @@ use super::record_access::{RecordAccess, any_job_named};
 use super::{Common, Outcome, failure, record_access};
 use clap::Args;
 use papertape_core::record::JobHead;
+use papertape_protocol::head::HeadResponse;
 use papertape_service::config::Config;
 use serde_json::json;
 use std::process::ExitCode;
@@ -25,8 +26,8 @@ pub(super) async fn head(common: &Common, config: Config, args: HeadArgs) -> Out
         }
         RecordAccess::Remote(server) => {
             let job = any_job_named(&server.read_database().await?, &args.job).await?;
-            let answer = server.post(&["jobs", job.as_str(), "head"], &json!({})).await?;
-            serde_json::from_value(answer["document"].clone())?
+            let published: HeadResponse = server.post(&["jobs", job.as_str(), "head"], &json!({})).await?;
+            serde_json::from_value(published.document)?
         }
     };
     let hash = head.hash();

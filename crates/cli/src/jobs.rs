@@ -215,8 +215,8 @@ fn cost(usage: &UsageSummary) -> String {
     let plain = |usd: Number| if usd.is_zero() { "$0".to_owned() } else { format!("${usd:.4}") };
     match usage.cost_usd {
         Some(usd) => plain(usd),
-        None if usage.priced_cost_usd.is_zero() => usage.cost.to_owned(),
-        None => format!("{}, over {}", usage.cost, plain(usage.priced_cost_usd)),
+        None if usage.priced_cost_usd.is_zero() => usage.cost.as_str().to_owned(),
+        None => format!("{}, over {}", usage.cost.as_str(), plain(usage.priced_cost_usd)),
     }
 }
 

@@ -5,13 +5,13 @@ use super::record_access::{RecordAccess, job_named};
 use super::{Common, Outcome, chat, execute, record_access};
 use clap::Args;
 use papertape_core::ports::Queue as _;
+use papertape_protocol::fields::JsonObject;
+use papertape_protocol::simulate::{BudgetBody, ChangedResponse, ResumeBody};
 use papertape_runtime::assistant_job::is_assistants;
 use papertape_runtime::budget::Limit;
 use papertape_service::config::Config;
 use papertape_service::trigger::{self, BudgetChange};
 use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive as _;
-use serde_json::{Value, json};
 
 /// What to resume.
 #[derive(Debug, Args)]
@@ -37,10 +37,10 @@ impl ResumeArgs {
     }
 
     /// The same, as the API takes it.
-    fn body(&self) -> Value {
-        let line =
-            |limit: Limit| json!({ "tokens": limit.tokens, "usd": limit.usd.and_then(|usd| usd.to_f64()) });
-        self.limit().map_or_else(|| json!({}), |limit| json!({ "budget": { "job": line(limit) } }))
+    fn body(&self) -> ResumeBody {
+        let line = |limit| JsonObject(trigger::limit_body(limit));
+        let budget = |limit| JsonObject(BudgetBody { job: Some(line(limit)), ..BudgetBody::default() });
+        ResumeBody { budget: self.limit().map(budget) }
     }
 }
 
@@ -55,7 +55,8 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
         }
         RecordAccess::Remote(server) => {
             let job = server.job_named(&args.job).await?;
-            server.post(&["simulate", job.as_str(), "resume"], &args.body()).await?;
+            let path = ["simulate", job.as_str(), "resume"];
+            let _: ChangedResponse = server.post(&path, &args.body()).await?;
             job
         }
     };

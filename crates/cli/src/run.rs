@@ -4,7 +4,7 @@ use super::failure::{of_trigger, usage};
 use super::output::note;
 use super::record_access::RecordAccess;
 use super::{Common, Outcome, execute, record_access};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{AgentConfig, AgentKind};
 use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
@@ -13,12 +13,11 @@ use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::ModelName;
 use papertape_core::time::{Date, parse_date};
-use papertape_runtime::budget::{Budget, Limit};
+use papertape_protocol::simulate::QueuedResponse;
+use papertape_runtime::budget::Budget;
 use papertape_service::config::Config;
 use papertape_service::trigger::{Request, trigger};
-use papertape_service::view::number;
 use rust_decimal::Decimal;
-use serde_json::{Value, json};
 
 /// The models of the demo, and of a run that names none.
 const HOUSE: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
@@ -176,12 +175,10 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
             execute::run_local(&app, common, &queued.job).await
         }
         RecordAccess::Remote(server) => {
-            let answer = server.post(&["simulate", "trigger"], &body(&request)).await?;
-            let job = answer["job_id"].as_str().context("the server's answer names no job")?;
-            let warnings: Vec<String> =
-                serde_json::from_value(answer["warnings"].clone()).unwrap_or_default();
-            print_warnings(&warnings, 0, 1);
-            execute::run_remote(&server, common, &JobId::new(job)).await
+            let end = request.end_date.ok_or_else(|| usage("--end: give the last day"))?;
+            let queued: QueuedResponse = server.post(&["simulate", "trigger"], &request.to_body(end)).await?;
+            print_warnings(&queued.warnings, 0, 1);
+            execute::run_remote(&server, common, &JobId::new(queued.job_id)).await
         }
     }
 }
@@ -280,48 +277,4 @@ fn shaped(
         }
     }
     Ok(agents)
-}
-
-/// A budget as the API takes it: amounts are numbers there.
-fn budget(budget: Budget) -> Value {
-    let limit = |limit: Limit| json!({ "tokens": limit.tokens, "usd": limit.usd.map(number) });
-    json!({
-        "job": limit(budget.job),
-        "agent": limit(budget.agent),
-        "day": limit(budget.day),
-        "summaries": limit(budget.summaries),
-    })
-}
-
-/// The request as the API takes it.
-fn body(request: &Request) -> Value {
-    let mut body = json!({
-        "start_date": request.start_date,
-        "end_date": request.end_date,
-        "models": request.models,
-        "agents": request.agents,
-        "symbols": request.symbols,
-        "universe": request.universe,
-        "dataset": request.dataset,
-        "market": request.market,
-        "costs": request.costs,
-        "initial_cash": request.initial_cash.map(number),
-        "benchmark": request.benchmark,
-        "seed": request.seed,
-        "budget": request.budget.map(budget),
-        "summaries": request.summaries,
-        "replace_existing": request.replace_existing,
-        "rerun_degraded": request.rerun_degraded,
-        "memory": request.memory,
-        "read_window": request.read_window,
-        "read_window_after_loss": request.read_window_after_loss,
-        "memory_from": request.memory_from,
-    });
-    if let Some(fields) = body.as_object_mut() {
-        // What is not asked for is left out, but for the day on which to go on.
-        fields.retain(|name, value| {
-            name == "start_date" || !(value.is_null() || value.as_array().is_some_and(Vec::is_empty))
-        });
-    }
-    body
 }

@@ -99,7 +99,7 @@ async fn measure(data_dir: PathBuf) {
 async fn search(app: &App, query: &str, by: SearchBy) -> Vec<u64> {
     let query = TradesQuery { query: Some(query.to_owned()), search: Some(by), ..TradesQuery::default() };
     let answer = memory_trades(app, query).await.expect("answers");
-    assert_eq!(answer.search, by.as_str());
+    assert_eq!(answer.search, by);
     answer.trades.iter().map(|trade| trade.trade_id).collect()
 }
 

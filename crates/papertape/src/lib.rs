@@ -49,7 +49,6 @@ impl Product for Papertape {
         Integrations {
             tools: |servers| Arc::new(McpTools::new(servers)),
             telemetry: Arc::clone(&self.telemetry) as _,
-            simulation: papertape_api::simulation,
         }
     }
 

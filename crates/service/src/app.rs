@@ -6,7 +6,6 @@ use crate::deltas::DeltaBus;
 use crate::embeddings::{Embeddings, VectorIndex};
 use crate::integrations::{ConnectTools, ProcessState, Telemetry};
 use crate::streams::Streams;
-use crate::trigger::Request;
 use crate::view::ResultCache;
 use anyhow::{Context as _, Result};
 use papertape_llm::Gateway;
@@ -14,7 +13,6 @@ use papertape_market::Catalogue;
 use papertape_runtime::services::Services;
 use papertape_runtime::worker::Worker;
 use papertape_store::{DatabaseTarget, PortableFiles, Projector, Store};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,8 +47,6 @@ pub struct App {
     pub telemetry: Arc<dyn Telemetry>,
     /// Connects to tool servers.
     pub tools: ConnectTools,
-    /// Reads a simulation request as the API takes it.
-    pub simulation: fn(&Value) -> Result<Request, String>,
     /// Cached results of stopped jobs that this process computed.
     pub results: Arc<ResultCache>,
 }

@@ -65,7 +65,7 @@ impl App {
         catalogue: Catalogue,
         integrations: Integrations,
     ) -> Result<Self> {
-        let Integrations { tools, telemetry, simulation } = integrations;
+        let Integrations { tools, telemetry } = integrations;
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &HouseModels, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
@@ -116,7 +116,6 @@ impl App {
             doorkeeper,
             telemetry,
             tools,
-            simulation,
             results: Arc::default(),
         };
         assistant::with_assistant(app, &of_assistant)

@@ -34,9 +34,6 @@ pub use prompts::{PromptOverrides, split_overrides};
 pub use server::ServerConfig;
 pub use settings::{ChatSettings, JobsSettings, Settings};
 
-/// The maximum number of agents per job.
-pub const MAX_AGENTS: usize = 64;
-
 /// Every key, with its default. `docs/configuration.md` explains each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

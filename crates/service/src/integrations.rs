@@ -1,11 +1,9 @@
 //! What other systems add to the product. The binary provides it, so that this crate knows none of them.
 
 use crate::config::{Config, ToolServer};
-use crate::trigger::Request;
 use anyhow::Result;
 use papertape_core::ports::{ActionLog, BoxFuture, ModelClient, RecordStore, ToolClient};
 use papertape_store::Store;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,8 +17,6 @@ pub struct Integrations {
     pub tools: ConnectTools,
     /// The process's telemetry.
     pub telemetry: Arc<dyn Telemetry>,
-    /// Reads a simulation request as the API takes it.
-    pub simulation: fn(&Value) -> Result<Request, String>,
 }
 
 /// What telemetry reads besides its own counters.

@@ -77,7 +77,7 @@ async fn row(app: &App, mode: MemoryMode, line: &Line) -> Result<AblationRow> {
     let metrics = &line.result.period_metrics;
     Ok(AblationRow {
         memory: mode,
-        model: model.clone(),
+        model: model.to_owned(),
         job_id: job.to_string(),
         total_return: metrics.total_return,
         max_drawdown: metrics.max_drawdown,

@@ -9,10 +9,10 @@ use super::{Common, Outcome, run};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use papertape_agents::memory::periods::Period;
-use papertape_core::json::to_value;
 use papertape_core::ledger::Direction;
 use papertape_core::record::ErrorTag;
 use papertape_core::time::{Date, parse_date};
+use papertape_protocol::memory::{CompactBody, PeriodBody, ReembedBody, ReembedResponse};
 use papertape_service::app::make_data_dir;
 use papertape_service::config::Config;
 use papertape_service::embeddings;
@@ -187,7 +187,7 @@ async fn open(common: &Common, config: Config, whose: Whose) -> Outcome {
     }
     for held in &answer.open_positions {
         let since = held.opened_at.strftime("%Y-%m-%d");
-        let (model, symbol, side) = (&held.model, &held.symbol, held.side);
+        let (model, symbol, side) = (&held.model, &held.symbol, &held.side);
         say(format_args!(
             "{model} {symbol} {side} {} at {} since {since} ({})",
             held.quantity, held.entry_price, held.position_id
@@ -230,9 +230,9 @@ async fn trades(
             (Some(why), _) => note!("search: {why}"),
             (None, Some(without)) if without > 0 => note!(
                 "search: {}; {without} reflections have no vector: `papertape memory reembed` makes them",
-                answer.search
+                answer.search.as_str()
             ),
-            _ => note!("search: {}", answer.search),
+            _ => note!("search: {}", answer.search.as_str()),
         }
     }
     nothing_or_more(answer.trades.is_empty(), "no reflection matches", answer.next_cursor);
@@ -278,12 +278,16 @@ async fn compact(common: &Common, config: Config, args: CompactArgs) -> Outcome 
             if common.json { json(&answer)? } else { print_archives(&answer)? }
         }
         RecordAccess::Remote(server) => {
-            let body = json!({ "period": args.period, "model": query.model, "job_id": query.job_id });
-            let answer = server.post(&["memory", "compact"], &body).await?;
+            let period = match args.period {
+                Period::Quarter => PeriodBody::Quarter,
+                Period::HalfYear => PeriodBody::HalfYear,
+            };
+            let body = CompactBody { period, model: query.model, job_id: query.job_id };
+            let answer: ArchivesResponse = server.post(&["memory", "compact"], &body).await?;
             if common.json {
                 json(&answer)?;
             } else {
-                say(format_args!("{} archives were made", answer["count"]))?;
+                say(format_args!("{} archives were made", answer.count))?;
             }
         }
     }
@@ -307,18 +311,18 @@ fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
 
 async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome {
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
-    let answer = match record_access::open_existing(common, config).await? {
-        RecordAccess::Local(app) => to_value(&view::memory_reembed(&app, query).await.map_err(of_view)?),
+    let answer: ReembedResponse = match record_access::open_existing(common, config).await? {
+        RecordAccess::Local(app) => view::memory_reembed(&app, query).await.map_err(of_view)?,
         RecordAccess::Remote(server) => {
-            let body = json!({ "model": query.model, "job_id": query.job_id });
+            let body = ReembedBody { model: query.model, job_id: query.job_id };
             server.post(&["memory", "reembed"], &body).await?
         }
     };
     if common.json {
         json(&answer)?;
     } else {
-        let model = answer["embedding_model"].as_str().unwrap_or_default();
-        say(format_args!("{} reflections were embedded by {model}", answer["embedded"]))?;
+        let ReembedResponse { embedded, embedding_model, .. } = &answer;
+        say(format_args!("{embedded} reflections were embedded by {embedding_model}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

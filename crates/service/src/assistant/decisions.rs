@@ -68,7 +68,7 @@ impl JobToolbox {
             let trades = TradesQuery { of, from: Some(session.date), ..TradesQuery::default() };
             let closed = view::memory_trades(&self.0, trades).await.map_err(of_view)?;
             for trade in closed.trades.iter().rev().filter(|trade| day(trade.entry_time) <= session.date) {
-                let (symbol, side) = (&trade.symbol, trade.side);
+                let (symbol, side) = (&trade.symbol, &trade.side);
                 theses.extend(trade.thesis.as_ref().map(|thesis| {
                     json!({ "symbol": symbol, "side": side, "date": day(trade.entry_time), "text": thesis })
                 }));

@@ -149,7 +149,7 @@ impl JobToolbox {
     async fn run(&self, by: &ToolCaller<'_>, arguments: &Value) -> Result<Value, CallFailure> {
         let id = by.origin.job_id();
         if self.0.store.get_job(&id).await.map_err(unavailable)?.is_none() {
-            let mut request = (self.0.simulation)(arguments).map_err(bad)?;
+            let mut request = crate::trigger::request_of_json(arguments).map_err(bad)?;
             let usual = self.0.config.simulation.budget;
             let asked = request.budget.unwrap_or_default().tighter(usual);
             request.budget = Some(Budget { job: asked.job.tighter(by.bound), ..asked });

@@ -1,10 +1,10 @@
 //! Checks of where the data lives: the directory, the database, the address.
 
-use super::Finding;
 use crate::address::Address;
 use crate::app::{database_file, target};
 use crate::config::{Config, without_password};
 use crate::format::{bytes, count};
+use papertape_protocol::doctor::Finding;
 use papertape_store::{Store, StoreError};
 use std::path::Path;
 use std::time::Duration;

@@ -8,47 +8,7 @@ mod parts;
 
 use crate::config::Config;
 use crate::integrations::ConnectTools;
-use serde::Serialize;
-use utoipa::ToSchema;
-
-/// What one look came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckState {
-    /// As it should be.
-    Ok,
-    /// Nothing is broken, but somebody may want to know.
-    Note,
-    /// It does not work.
-    Broken,
-}
-
-/// One look.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Finding {
-    /// What it came to.
-    pub state: CheckState,
-    /// What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
-    /// `agent`, `provider`, `prompts` or `tools`.
-    pub what: &'static str,
-    /// What was found, in a sentence.
-    pub text: String,
-}
-
-impl Finding {
-    fn ok(what: &'static str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Ok, what, text: text.into() }
-    }
-
-    fn note(what: &'static str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Note, what, text: text.into() }
-    }
-
-    /// A check that failed.
-    pub fn broken(what: &'static str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Broken, what, text: text.into() }
-    }
-}
+use papertape_protocol::doctor::Finding;
 
 /// Runs every check that a simulation needs. `by_server`: the server itself runs them, and so already has its
 /// address.

@@ -1,13 +1,13 @@
 //! Checks whether the models can be called. Each provider that an agent uses, that is configured or that has
 //! a key is asked for its list of models, which costs nothing.
 
-use super::Finding;
 use crate::config::Config;
 use futures::future::join_all;
 use papertape_core::message::{FailureKind, ModelName};
 use papertape_core::ports::ModelClient as _;
 use papertape_house::HouseModels;
 use papertape_llm::{Gateway, ModelList, ProviderKind};
+use papertape_protocol::doctor::Finding;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 //! Checks of what a simulation needs: data, models, prompts, tools.
 
-use super::Finding;
 use crate::config::{Config, prompt_overrides, split_overrides};
 use crate::integrations::ConnectTools;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
 use papertape_market::Catalogue;
+use papertape_protocol::doctor::Finding;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

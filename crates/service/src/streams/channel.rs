@@ -9,7 +9,7 @@ use super::Streams;
 use super::ring::{Chunk, Delivery, Phase, Ring};
 use crate::app::App;
 use crate::deltas::DeltaReceiver;
-use crate::view::StreamedJob;
+use crate::view::{self, StreamedJob};
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::Timestamp;
@@ -88,7 +88,7 @@ impl Channel {
         tail: &JobTail,
         channels: Arc<Mutex<HashMap<JobId, Weak<Channel>>>>,
     ) -> Self {
-        let (sender, ring) = watch::channel(Ring::new(StreamedJob::of(job, tail), tail.newest));
+        let (sender, ring) = watch::channel(Ring::new(view::streamed_job(job, tail), tail.newest));
         let clock = ClockOf(Arc::clone(&app.services.clock));
         let feeder = Feeder {
             job: job.clone(),
@@ -137,7 +137,7 @@ impl Channel {
             return Ok(Some(told));
         }
         let Some(tail) = self.store.tail(&self.job, at, AT_A_TIME).await? else { return Ok(None) };
-        let job = StreamedJob::of(&self.job, &tail);
+        let job = view::streamed_job(&self.job, &tail);
         let piece = Chunk::of(&job, at, tail, AT_A_TIME);
         let told = piece.behind(at);
         if piece.len() <= MAX_PAGE_BYTES {
@@ -221,7 +221,7 @@ impl Feeder {
             let at = self.ring.borrow().newest();
             let Some(tail) = self.store.tail(&self.job, at, AT_A_TIME).await? else { return Ok(None) };
             let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest);
-            let job = StreamedJob::of(&self.job, &tail);
+            let job = view::streamed_job(&self.job, &tail);
             let piece = Chunk::of(&job, at, tail, AT_A_TIME);
             let read_to = piece.last();
             // Only new data wakes the subscribers.

@@ -3,7 +3,7 @@
 use super::channel::Channel;
 use super::ring::{Delivery, Phase, Poll, Ring, write_event};
 use crate::app::App;
-use crate::view::{StreamData, StreamedJob, ViewError, job_id, no_job};
+use crate::view::{self, StreamData, ViewError, job_id, no_job};
 use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -50,7 +50,8 @@ pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<Str
     let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
         // The end is an event of its own, which follows the snapshot.
         let at = tail.newest - i64::from(has_ended);
-        let data = StreamData { job: StreamedJob::of(&id, &tail), log_entry: None, cursor: at, event: None };
+        let data =
+            StreamData { job: view::streamed_job(&id, &tail), log_entry: None, cursor: at, event: None };
         write_event(&mut first, SNAPSHOT, Some(at), &data);
         at
     });

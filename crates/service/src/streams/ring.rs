@@ -52,7 +52,7 @@ impl Chunk {
             let name = if kind == END && !is_last { "job" } else { kind.as_str() };
             has_end |= name == END;
             has_message |= name == MESSAGE;
-            let (log_entry, event) = (log.map(LogEntry::of), Some(data));
+            let (log_entry, event) = (log.map(LogEntry::from), Some(data));
             write_event(
                 &mut text,
                 name,

@@ -1,5 +1,6 @@
 //! From what somebody asks for to a job that depends on nothing but itself.
 
+mod body;
 mod branch;
 mod check;
 mod done;
@@ -7,11 +8,15 @@ mod import;
 mod inherit;
 mod memory;
 mod plan;
+mod to_body;
 
+pub use body::{budget_change, request_of, request_of_json};
 pub use branch::{BranchRequest, branch};
 pub use import::{
     ImportRequest, PlannedImport, RecordedAgent, by_cash, days_of, import, plan_import, symbols_of,
 };
+
+pub use to_body::limit_body;
 
 use crate::app::App;
 use papertape_agents::config::AgentConfig;

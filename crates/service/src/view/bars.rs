@@ -1,15 +1,13 @@
 //! Bars of a dataset, for charts.
 
-use super::{Number, ViewError, number};
+use super::ViewError;
 use crate::app::App;
 use papertape_core::id::Symbol;
-use papertape_core::ledger::{CorporateAction, CorporateActionKind};
 use papertape_core::market::{BarInput, Dataset, Interval, IntradayBar};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_market::MarketError;
-use serde::Serialize;
+use papertape_protocol::bars::{BarResponse, BarsResponse, ShareEvent};
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// The most bars of one page: twenty years of days.
 const MAX_BARS: u32 = 5000;
@@ -31,61 +29,6 @@ pub struct BarsQuery {
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-}
-
-/// A page of bars.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BarsResponse {
-    /// The dataset's content hash.
-    pub dataset: String,
-    /// The instrument.
-    pub symbol: String,
-    /// How long a bar lasts within the day; `null`: the day.
-    pub interval: Option<String>,
-    /// The bars, oldest first.
-    pub bars: Vec<BarResponse>,
-    /// Splits and dividends on the days of this page, oldest first: those that the bars' days could know.
-    pub actions: Vec<ShareEvent>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null`: this is the last.
-    pub next_cursor: Option<String>,
-}
-
-/// A bar, as it was traded: in no one's share units but its day's.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BarResponse {
-    /// Its trading day.
-    pub date: Date,
-    /// When it opens, of a bar within the day.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub opens_at: Option<Timestamp>,
-    /// The first price.
-    pub open: Number,
-    /// The highest price; this and what follows is `null` where the open alone is known.
-    pub high: Option<Number>,
-    /// The lowest price.
-    pub low: Option<Number>,
-    /// The last price.
-    pub close: Option<Number>,
-    /// How many units were traded.
-    pub volume: Option<Number>,
-}
-
-/// A split, a dividend or a delisting.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ShareEvent {
-    /// The first trading day at whose open it has happened; from that open on it is known.
-    pub date: Date,
-    /// `split`, `dividend` or `delisting`.
-    pub kind: &'static str,
-    /// Of a split: new shares for one old share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Number>,
-    /// Of a dividend or a delisting: cash for one share, in the share units of that day; absent of a delisting at the
-    /// last price.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub amount: Option<Number>,
 }
 
 /// An instrument's bars: of days, those too that its bars within the day make, or of a length within the
@@ -149,17 +92,6 @@ fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarResponse]) -> V
     found
 }
 
-impl From<&CorporateAction> for ShareEvent {
-    fn from(action: &CorporateAction) -> Self {
-        let (kind, ratio, amount) = match action.kind {
-            CorporateActionKind::Split { ratio } => ("split", Some(number(ratio)), None),
-            CorporateActionKind::Dividend { amount } => ("dividend", None, Some(number(amount.0))),
-            CorporateActionKind::Delisting { pays } => ("delisting", None, pays.map(|pays| number(pays.0))),
-        };
-        Self { date: action.ex_date, kind, ratio, amount }
-    }
-}
-
 fn wrong_cursor() -> ViewError {
     ViewError::bad("cursor", "it is not one of this list's")
 }
@@ -205,21 +137,4 @@ fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interva
             format!("{symbol} has no bars of `{}`; there are: {known}", text.escape_default()),
         )
     })
-}
-
-impl From<BarInput> for BarResponse {
-    fn from(bar: BarInput) -> Self {
-        let of = |figure: fn(&papertape_core::market::BarAfterOpen) -> rust_decimal::Decimal| {
-            bar.rest.as_ref().map(figure).map(number)
-        };
-        Self {
-            date: bar.date,
-            opens_at: None,
-            open: number(bar.open.0),
-            high: of(|rest| rest.high.0),
-            low: of(|rest| rest.low.0),
-            close: of(|rest| rest.close.0),
-            volume: of(|rest| rest.volume.0),
-        }
-    }
 }

@@ -1,54 +1,19 @@
 //! A run as it is drawn: each agent's value and state on each day, and nothing else of it. Some bytes a
 //! model-day, so that ten years of ten agents are there at once; figures are those of [`super::results`].
 
-use super::results::{DoneBefore, Researched};
-use super::{Deployment, Number, ViewError, is_llm, job_id, no_job, number};
+use super::results::Researched;
+use super::{ViewError, is_llm, job_id, no_job};
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::Money;
-use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
+use papertape_protocol::curves::{AgentCurve, CurvesResponse};
+use papertape_protocol::deployment::Deployment;
+use papertape_protocol::number::number;
+use papertape_protocol::results::range::DoneBefore;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::JobCurves;
-use serde::Serialize;
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
-
-/// The curves of a job's agents.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct CurvesResponse {
-    /// The job.
-    pub job_id: String,
-    /// Has somebody asked for it to be cancelled?
-    pub cancel_requested: bool,
-    /// Its trading days, oldest first: all lists of an agent are along them.
-    pub dates: Vec<Date>,
-    /// Its agents, as the job names them.
-    pub agents: Vec<AgentCurve>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// One agent, day by day.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct AgentCurve {
-    /// The agent.
-    pub model: String,
-    /// `false`: a rule-based house model, no language model.
-    pub is_llm: Option<bool>,
-    /// The portfolio value before the first day that is closed; `null` while none is.
-    pub starting_portfolio_value: Option<Number>,
-    /// Which of the days other jobs did before, oldest first.
-    pub done_before: Vec<DoneBefore>,
-    /// Cash and holdings at each close; `null` where the day is not closed.
-    pub portfolio_values: Vec<Option<Number>>,
-    /// How each day stands; `null` where the day is none of the agent's.
-    #[schema(value_type = Vec<Option<String>>)]
-    pub statuses: Vec<Option<DayStatus>>,
-    /// Was it a day of full research? `null` where the day is not closed.
-    pub full_research: Vec<Option<bool>>,
-}
 
 /// The curves of a job.
 ///
@@ -57,7 +22,7 @@ pub struct AgentCurve {
 pub async fn curves(app: &App, job: &str) -> Result<CurvesResponse, ViewError> {
     let id = job_id(job)?;
     let found = app.store.job_curves(&id).await?.ok_or_else(|| no_job(job))?;
-    let deployment = Deployment::of(app);
+    let deployment = super::deployment(app);
     // Of years, that is some work.
     let drawn = tokio::task::spawn_blocking(move || drawn(found, deployment));
     Ok(drawn.await.map_err(anyhow::Error::from)?)

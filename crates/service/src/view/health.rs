@@ -1,37 +1,10 @@
 //! Is it well?
 
-use super::Deployment;
 use crate::app::App;
+use crate::view::deployment;
 use papertape_core::ports::ModelClient as _;
+use papertape_protocol::health::{HealthResponse, HealthState};
 use papertape_store::{JobFilter, PageRequest};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-/// Well or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthState {
-    /// It does all that it is there for.
-    Ok,
-    /// It does not: see `problems`.
-    Failing,
-}
-
-/// How the product is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct HealthResponse {
-    /// Well or not.
-    pub status: HealthState,
-    /// The program's version.
-    pub version: &'static str,
-    /// What is wrong, and keeps it from working.
-    pub problems: Vec<String>,
-    /// What somebody should look at, and does not.
-    pub warnings: Vec<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
 
 /// Less than this is nothing: a commit may need as much.
 const LITTLE_BYTES: u64 = 4 << 20;
@@ -62,10 +35,10 @@ pub async fn health(app: &App) -> HealthResponse {
     };
     HealthResponse {
         status: if problems.is_empty() { HealthState::Ok } else { HealthState::Failing },
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         problems,
         warnings: app.config.agents.iter().filter_map(unusable).collect(),
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     }
 }
 

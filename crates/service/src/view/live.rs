@@ -1,18 +1,18 @@
 //! What a desk has come to about one instrument, with how it came about: the live contract.
 
 use super::node_times::NodeTimes;
-use super::{Deployment, ViewError, plain};
+use super::{ViewError, plain};
 use crate::app::App;
+use crate::view::deployment;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::ports::Queue as _;
-use papertape_core::provenance::{DataQuality, Degradation, DegradationKind, Provenance, Research, extract};
+use papertape_core::provenance::{DataQuality, Degradation, DegradationKind, Provenance, extract};
 use papertape_core::record::{JobRow, SessionId};
 use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::live::{LiveDegradation, LiveError, LiveResponse, LiveResult, LiveStatus};
 use papertape_store::{AnalysisFilter, SessionResult};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
 
 /// The version of [`LiveResponse`]'s form.
 pub const CONTRACT_VERSION: &str = "papertape.live.v1";
@@ -28,91 +28,6 @@ pub struct LiveQuery {
     pub job_id: Option<String>,
     /// Of this agent.
     pub model: Option<String>,
-}
-
-/// What a desk has come to about one instrument.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct LiveResponse {
-    /// The version of this form.
-    #[schema(example = "papertape.live.v1")]
-    pub contract_version: &'static str,
-    /// The instrument.
-    pub ticker: String,
-    /// The trading day.
-    pub date: Date,
-    /// `completed`, `degraded_success` (a result, but some node gave nothing) or `failed` (no result).
-    pub status: LiveStatus,
-    /// What it came to; `null` where it failed. A fallback is no result.
-    pub result: Option<LiveResult>,
-    /// Why there is no result.
-    pub error: Option<LiveError>,
-    /// What was degraded.
-    pub degradation: LiveDegradation,
-    /// What the result rests on.
-    #[schema(value_type = Object)]
-    pub data_quality: DataQuality,
-    /// The six fields of the research debate; also where there is no result.
-    #[schema(value_type = Option<Object>)]
-    pub research: Option<Research>,
-    /// The job.
-    pub job_id: String,
-    /// The session.
-    pub session_id: i64,
-    /// The agent.
-    pub model: String,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// How an analysis ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LiveStatus {
-    /// With a result, and every node gave what it was asked for.
-    Completed,
-    /// With a result, although a node gave nothing.
-    DegradedSuccess,
-    /// Without a result.
-    Failed,
-}
-
-/// What an analysis came to.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct LiveResult {
-    /// 1 to hold more of it, -1 less, 0 no change.
-    pub direction: i64,
-    /// The Research Manager's: 1.0 after a whole debate, 0.5 after a degraded one, 0.0 without a
-    /// judgement.
-    pub confidence: Option<f64>,
-    /// `Buy`, `Overweight`, `Hold`, `Underweight` or `Sell`.
-    pub rating: String,
-    /// When the session was closed.
-    pub timestamp: Option<Timestamp>,
-}
-
-/// Why an analysis has no result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct LiveError {
-    /// For programs: `portfolio_manager_timeout`, `job_cancelled`, …
-    pub code: String,
-    /// For people.
-    pub message: String,
-    /// May another try help?
-    pub retryable: bool,
-}
-
-/// What was degraded of an analysis.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct LiveDegradation {
-    /// Is anything?
-    pub degraded: bool,
-    /// Why, in the order of the graph, each reason once.
-    pub reason_codes: Vec<String>,
-    /// By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
-    /// `sources_missing`: the reason.
-    #[schema(value_type = Object)]
-    pub source_diagnostics: Map<String, Value>,
 }
 
 /// The newest analysis of an instrument that matches.
@@ -205,7 +120,7 @@ async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResp
     };
     let missing = missing_of(&metadata, &about);
     Ok(LiveResponse {
-        contract_version: CONTRACT_VERSION,
+        contract_version: CONTRACT_VERSION.to_owned(),
         ticker: symbol.to_string(),
         date: session.date,
         status,
@@ -217,7 +132,7 @@ async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResp
         job_id: session.job.to_string(),
         session_id: id.0,
         model: session.agent.to_string(),
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 
@@ -230,7 +145,7 @@ fn broken_off(app: &App, session: SessionResult, symbol: Symbol, job: &JobRow) -
         .unwrap_or_else(|| format!("the job is {}", job.status));
     let provenance = Provenance::default();
     LiveResponse {
-        contract_version: CONTRACT_VERSION,
+        contract_version: CONTRACT_VERSION.to_owned(),
         ticker: symbol.to_string(),
         date: session.date,
         status: LiveStatus::Failed,
@@ -242,7 +157,7 @@ fn broken_off(app: &App, session: SessionResult, symbol: Symbol, job: &JobRow) -
         job_id: session.job.to_string(),
         session_id: session.id.0,
         model: session.agent.to_string(),
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     }
 }
 

@@ -3,6 +3,15 @@
 //! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
 //! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
 
+use crate::app::App;
+use crate::config::Mode;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::plan::PlanError;
+use papertape_core::ports::RecordError;
+use papertape_runtime::config::SimulationConfig;
+use papertape_store::{PageRequest, StoreError};
+use std::collections::BTreeMap;
+
 mod actions;
 mod bars;
 mod chat;
@@ -19,7 +28,6 @@ mod jobs;
 mod live;
 mod memory;
 mod node_times;
-mod number;
 mod options;
 mod plans;
 mod progress;
@@ -31,94 +39,79 @@ mod shown;
 mod stream;
 mod traces;
 mod usage;
-pub mod vocabulary;
 
-pub use actions::{
-    ActionsQuery, ActionsResponse, LogEntry, LogQuery, PlanJobResponse, PlanJobsResponse, SummaryItem,
-    actions, decompose_job, plan_job, plan_jobs,
-};
-pub use bars::{BarResponse, BarsQuery, BarsResponse, ShareEvent, bars};
-pub use chat::{
-    ChatMessageResponse, ChatMetadata, ChatQuery, ChatSessionResponse, ChatSessionSummary,
-    ChatSessionsResponse, PendingAction, chat_message, chat_session, chat_sessions,
-};
+pub use actions::{ActionsQuery, LogQuery, actions, decompose_job, plan_job, plan_jobs};
+pub use bars::{BarsQuery, bars};
+pub use chat::{ChatQuery, chat_session, chat_sessions};
 pub use compare_traces::{CompareQuery, compare_traces};
-pub use curves::{AgentCurve, CurvesResponse, curves};
-pub use datasets::{DatasetResponse, DatasetsQuery, DatasetsResponse, dataset, datasets};
+pub use curves::curves;
+pub use datasets::{DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateResponse, desk_state, desk_states};
-pub use doctor::{DoctorResponse, doctor};
-pub use facts::{
-    FactsQuery, FundamentalItem, FundamentalsResponse, MacroItem, MacrosResponse, NewsItem, NewsResponse,
-    fundamentals, macros, news,
-};
-pub use heads::{HeadResponse, head_answer};
-pub use health::{HealthResponse, HealthState, health};
-pub use job_result::{
-    DecompositionLeftOut, DecompositionResult, DecompositionStats, ExecutionResult, FailedPart, JobResult,
-    LeftOutChild, LeftOutChildren, LeftOutDependency, job_result,
-};
-pub use jobs::{
-    AgentSummary, BranchPoint, ContinuesFrom, DatasetSummary, DayDetail, JobResponse, JobSummary, JobsQuery,
-    JobsResponse, SimulationSummary, StatusQuery, StatusResponse, job, job_summary, jobs, status,
-};
-pub use live::{
-    CONTRACT_VERSION, LiveDegradation, LiveError, LiveQuery, LiveResponse, LiveResult, LiveStatus, live,
-    session_live,
-};
+pub use doctor::doctor;
+pub use facts::{FactsQuery, fundamentals, macros, news};
+pub use heads::head_answer;
+pub use health::health;
+pub use job_result::job_result;
+pub use jobs::{JobsQuery, StatusQuery, job, job_summary, jobs, status};
+pub use live::{CONTRACT_VERSION, LiveQuery, live, session_live};
 pub use memory::{
-    ArchiveResponse, ArchivesResponse, AssetResponse, ClaimResponse, DeviationResponse, GivenItem,
-    GivenResponse, MemoryQuery, OpenPositionResponse, OpenPositionsResponse, ReembedResponse,
-    ReflectionResponse, RoundResponse, RoundsResponse, SearchBy, SessionMemoryResponse, TradesQuery,
-    TradesResponse, by_words, memory_archives, memory_compact, memory_open, memory_reembed, memory_rounds,
-    memory_trades, session_memory,
+    MemoryQuery, TradesQuery, by_words, memory_archives, memory_compact, memory_open, memory_reembed,
+    memory_rounds, memory_trades, session_memory,
 };
-pub use number::{Number, figure, number};
-pub use options::{
-    AgentOption, DatasetOption, DefaultsOption, MarketOption, ModelOption, OptionsResponse, ProviderOption,
-    options,
+pub use options::options;
+pub use papertape_protocol::actions::{ActionsResponse, LogEntry, PlanJobsResponse};
+pub use papertape_protocol::bars::BarsResponse;
+pub use papertape_protocol::chat::{
+    ChatMessageResponse, ChatSessionResponse, ChatSessionSummary, ChatSessionsResponse,
 };
-pub use plans::{
-    PlanResponse, PlanSummary, PlansResponse, TaskResponse, TaskSummary, TasksResponse, plan, plans, task,
-    tasks,
+pub use papertape_protocol::curves::CurvesResponse;
+pub use papertape_protocol::datasets::{DatasetResponse, DatasetsResponse};
+pub use papertape_protocol::deployment::Deployment;
+pub use papertape_protocol::doctor::DoctorResponse;
+
+pub use papertape_protocol::exposures::{ShownKind, ShownReadResponse, ShownResponse, ShownSessionResponse};
+pub use papertape_protocol::facts::{FundamentalsResponse, MacrosResponse, NewsResponse};
+pub use papertape_protocol::head::HeadResponse;
+pub use papertape_protocol::health::{HealthResponse, HealthState};
+pub use papertape_protocol::job_result::{JobResult, LeftOutChild, LeftOutDependency};
+pub use papertape_protocol::jobs::{
+    ContinuesFrom, DayDetail, JobResponse, JobSummary, JobsResponse, StatusResponse,
 };
-pub use progress::Progress;
-pub use quality::{BooksFacts, DayQualityResponse, DegradedDayResponse, JobQuality};
-pub use reasoning::{
-    InstructionsResponse, MessageResponse, PositionResponse, ReasoningQuery, ReasoningResponse,
-    SessionResponse, reasoning,
+pub use papertape_protocol::live::LiveResponse;
+pub use papertape_protocol::memory::{
+    ArchivesResponse, OpenPositionsResponse, ReembedResponse, ReflectionResponse, RoundsResponse, SearchBy,
+    SessionMemoryResponse, TradesResponse,
 };
+pub use papertape_protocol::number::{Number, number};
+pub use papertape_protocol::options::OptionsResponse;
+pub use papertape_protocol::plans::{PlanResponse, PlansResponse, TaskResponse, TaskSummary, TasksResponse};
+pub use papertape_protocol::progress::Progress;
+pub use papertape_protocol::quality::DegradedDayResponse;
+pub use papertape_protocol::reasoning::{
+    MessageResponse, PositionResponse, ReasoningResponse, SessionResponse,
+};
+pub use papertape_protocol::results::baseline::BaselineResult;
+pub use papertape_protocol::results::benchmark::BenchmarkResponse;
+pub use papertape_protocol::results::conventions::ConventionsResponse;
+pub use papertape_protocol::results::day::{DayReasoning, DayResult};
+pub use papertape_protocol::results::head::SessionHeadResponse;
+pub use papertape_protocol::results::metrics::Metrics;
+pub use papertape_protocol::results::range::{RangeProvenance, RangeResult};
+pub use papertape_protocol::results::{ReasoningLevel, ResultsResponse};
+pub use papertape_protocol::sessions::{ExposuresResponse, MessagesResponse, StepsResponse};
+pub use papertape_protocol::stream::{StreamData, StreamedJob};
+pub use papertape_protocol::usage::UsageSummary;
+pub use papertape_protocol::vocabulary;
+pub use plans::{plan, plans, task, tasks};
+pub use reasoning::{ReasoningQuery, reasoning};
+pub(crate) use results::unknown_benchmark;
+pub use results::{ResultCache, ResultsQuery, results, session_head};
 pub use results::conventions_of;
 pub(crate) use results::is_full_research;
-pub(crate) use results::unknown_benchmark;
-pub use results::{
-    BaselineResult, Baselines, BenchmarkResponse, BenchmarkStartResponse, ConventionsResponse,
-    CorporateActionResponse, DailyMetrics, DailyPortfolioValue, DateRange, DayMetadata, DayReasoning,
-    DayResult, DayResults, DecisionResponse, DoneBefore, FeePartResponse, FeeResponse, FinalPosition,
-    FinancingResponse, FullResearch, HeldAtClose, Holding, InsolvencyResponse, Metrics, NeighbourResponse,
-    OrderPlaceResponse, PendingOrderResponse, PointInTimeReason, PositionSnapshotResponse, Provenance,
-    RangeProvenance, RangeReasoning, RangeResult, RangeResults, ReasoningLevel, RecordedDifference,
-    RecordedRefusal, RecordedResponse, Rejected, RelativeMetrics, ResultCache, ResultsQuery, ResultsResponse,
-    SessionHeadResponse, SlippageResponse, StartingHoldings, Trade, ValueAtClose, results, session_head,
-};
-pub use sessions::{
-    ExposureResponse, ExposuresResponse, MessagesQuery, MessagesResponse, SessionQuery, StepResponse,
-    StepsResponse, exposures, messages, steps,
-};
-pub use shown::{ShownKind, ShownQuery, ShownReadResponse, ShownResponse, ShownSessionResponse, shown};
-pub use stream::{StreamData, StreamedJob};
+pub use sessions::{MessagesQuery, SessionQuery, exposures, messages, steps};
+pub use shown::{ShownQuery, shown};
+pub use stream::streamed_job;
 pub use traces::{TraceCount, traces};
-pub use usage::UsageSummary;
-
-use crate::app::App;
-use crate::config::Mode;
-use papertape_core::id::{AgentName, JobId};
-use papertape_core::plan::PlanError;
-use papertape_core::ports::RecordError;
-use papertape_runtime::config::SimulationConfig;
-use papertape_store::{PageRequest, StoreError};
-use serde::Serialize;
-use std::collections::BTreeMap;
-use utoipa::ToSchema;
 
 /// The most rows of one page, wherever nothing else is said.
 pub const MAX_ROWS: u32 = 200;
@@ -189,28 +182,14 @@ impl From<PlanError> for ViewError {
     }
 }
 
-/// Whose data it is; part of every answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Deployment {
-    /// `prod` or `dev`.
-    #[schema(example = "prod")]
-    pub deployment_mode: &'static str,
-    /// Is it `dev`?
-    pub is_dev_mode: bool,
-    /// In `dev`: is the data kept at start? `null` in `prod`, where it always is.
-    pub preserve_dev_data: Option<bool>,
-}
-
-impl Deployment {
-    /// That of the product.
-    #[must_use]
-    pub fn of(app: &App) -> Self {
-        let is_dev_mode = app.config.mode == Mode::Dev;
-        Self {
-            deployment_mode: app.config.mode.as_str(),
-            is_dev_mode,
-            preserve_dev_data: is_dev_mode.then_some(app.config.preserve_dev_data),
-        }
+/// The mode that the server runs in.
+#[must_use]
+pub fn deployment(app: &App) -> Deployment {
+    let is_dev_mode = app.config.mode == Mode::Dev;
+    Deployment {
+        deployment_mode: app.config.mode.as_str().to_owned(),
+        is_dev_mode,
+        preserve_dev_data: is_dev_mode.then_some(app.config.preserve_dev_data),
     }
 }
 

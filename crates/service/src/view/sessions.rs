@@ -1,16 +1,16 @@
 //! A session's conversation, tape and exposure record, in pages.
 
 use super::reasoning::{instruction, message};
-use super::{
-    Deployment, InstructionsResponse, MAX_SESSION_ROWS, MessageResponse, Number, ViewError, number,
-    page_up_to, plain,
-};
+use super::{MAX_SESSION_ROWS, ViewError, page_up_to, plain};
 use crate::app::App;
+use crate::view::deployment;
 use papertape_core::record::SessionId;
-use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::number::number;
+use papertape_protocol::reasoning::MessageResponse;
+use papertape_protocol::sessions::{
+    ExposureResponse, ExposuresResponse, MessagesResponse, StepResponse, StepsResponse,
+};
 use papertape_store::{ExposureView, StepView};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 /// Which part of a session's list.
 #[derive(Clone, Debug)]
@@ -38,123 +38,6 @@ pub struct MessagesQuery {
     pub cursor: Option<String>,
 }
 
-/// A page of a conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct MessagesResponse {
-    /// The session.
-    pub session_id: i64,
-    /// How many messages there are in all, of the node where one is asked for.
-    pub total: u32,
-    /// What the nodes were told before their conversations; absent on a page reached by a cursor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<Vec<InstructionsResponse>>,
-    /// The messages, by number.
-    pub messages: Vec<MessageResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// A page of steps.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StepsResponse {
-    /// The session.
-    pub session_id: i64,
-    /// Its steps in the order in which they were begun, those of summaries among them.
-    pub steps: Vec<StepResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// One effect of a session on the outside.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StepResponse {
-    /// Where it stands: `[symbol/]node#round/kind#n`.
-    pub path: String,
-    /// `model`, `tool`, `order`, ….
-    pub kind: String,
-    /// `external`, `local`, `order` or `guard`.
-    pub class: &'static str,
-    /// `intent`, `done` or `abandoned`.
-    pub state: &'static str,
-    /// Of `done`: `ok`, `failed`, `timed_out`, `refused` or `unknown`.
-    pub outcome: Option<&'static str>,
-    /// Is it of the summaries' own tape?
-    pub detached: bool,
-    /// Which link of the session's chain it is; `null` while it is open.
-    pub seq: Option<i64>,
-    /// Hash of what was asked, in the form that is compared on a re-run.
-    pub digest: String,
-    /// Hash of the document that says what was asked.
-    pub request_ref: Option<String>,
-    /// Hash of the outcome's document.
-    pub outcome_ref: Option<String>,
-    /// `job/session/path` that it was copied from.
-    pub reused_from: Option<String>,
-    /// How many attempts were sent.
-    pub attempts: u32,
-    /// How many of these a crash or a stop has cut off.
-    pub interrupted: u32,
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// US dollars; `null` where no price is known.
-    pub cost_usd: Option<Number>,
-    /// Attempts whose usage is not known; tokens and cost hold an estimate of it.
-    pub estimated_calls: u64,
-    /// When it was begun.
-    pub started_at: Timestamp,
-    /// When it ended.
-    pub ended_at: Option<Timestamp>,
-    /// Its link's hash.
-    pub hash: Option<String>,
-}
-
-/// A page of the exposure record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ExposuresResponse {
-    /// The session.
-    pub session_id: i64,
-    /// What it was shown, in the order of commits.
-    pub exposures: Vec<ExposureResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// What one read of the market showed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ExposureResponse {
-    /// The step that read.
-    pub path: String,
-    /// The dataset's content hash.
-    pub dataset: String,
-    /// The series, such as `AAPL/bars`.
-    pub series: String,
-    /// Day of the earliest row; `null` where there is none.
-    pub first_date: Option<Date>,
-    /// Day of the latest row; `null` where there is none.
-    pub last_date: Option<Date>,
-    /// How many rows.
-    pub rows: u64,
-    /// When the newest of them became known.
-    pub latest_known_at: Option<Timestamp>,
-}
-
 /// What was said in a session.
 ///
 /// # Errors
@@ -176,7 +59,7 @@ pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesRespons
         count: messages.len(),
         messages,
         next_cursor: talk.messages.next,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 
@@ -193,7 +76,7 @@ pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsResponse, View
         count: steps.len(),
         steps,
         next_cursor: page.next,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 
@@ -211,7 +94,7 @@ pub async fn exposures(app: &App, query: SessionQuery) -> Result<ExposuresRespon
         count: exposures.len(),
         exposures,
         next_cursor: page.next,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 
@@ -237,9 +120,9 @@ fn step(view: StepView) -> StepResponse {
     StepResponse {
         kind: view.path.kind().to_owned(),
         path: view.path.to_string(),
-        class: view.class.as_str(),
-        state,
-        outcome,
+        class: view.class.as_str().to_owned(),
+        state: state.to_owned(),
+        outcome: outcome.map(str::to_owned),
         detached: view.detached,
         seq: view.seq,
         digest: view.digest.to_hex(),

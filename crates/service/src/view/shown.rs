@@ -1,43 +1,23 @@
 //! From a bar, a news item, a figure or a memory to every session that was shown it.
 
 use super::bars::{open_dataset, symbol_of};
-use super::{Configs, Deployment, ViewError, page, plain};
+use super::{Configs, ViewError, page, plain};
 use crate::app::App;
+use crate::view::deployment;
 use jiff::tz::TimeZone;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, Fundamental, GENERAL_NEWS, MacroPoint, News, Published};
-use papertape_core::record::{DayStatus, ExposureRow, MemoryKind};
+use papertape_core::record::{ExposureRow, MemoryKind};
 use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::exposures::{ShownKind, ShownReadResponse, ShownResponse, ShownSessionResponse};
 use papertape_store::{
     ExposurePredicate, GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession,
 };
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// How many pages of the record are looked through for one page of an answer: news are sifted.
 const MAX_LOOKS: usize = 8;
-
-/// What was shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ShownKind {
-    /// Bars of an instrument on some days; a day's open is a part of its bar.
-    Bar,
-    /// A news item.
-    News,
-    /// A figure of a company's reports.
-    Fundamental,
-    /// A value of a macroeconomic series.
-    Macro,
-    /// A round that a trader remembers.
-    TraderRound,
-    /// The thesis of a position that was open.
-    OpenPositionContext,
-    /// A reflection on a closed trade.
-    Trade,
-}
 
 /// What is asked for, as far as its kind has it.
 #[derive(Clone, Debug)]
@@ -72,71 +52,6 @@ pub struct ShownQuery {
     pub limit: Option<u32>,
     /// Where to go on.
     pub cursor: Option<String>,
-}
-
-/// A page of sessions that were shown something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ShownResponse {
-    /// What it is.
-    pub kind: ShownKind,
-    /// The dataset's content hash; `null` for a memory.
-    pub dataset: Option<String>,
-    /// The sessions, those that were opened last first.
-    pub sessions: Vec<ShownSessionResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// A session that was shown it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ShownSessionResponse {
-    /// The session.
-    pub session_id: i64,
-    /// Its job.
-    pub job_id: String,
-    /// Its trading day.
-    pub date: Date,
-    /// Its agent.
-    pub model: String,
-    /// `false`: a rule-based house model, no language model.
-    pub is_llm: Option<bool>,
-    /// `running`, `completed` or `failed`.
-    #[schema(schema_with = super::vocabulary::day_status)]
-    pub status: DayStatus,
-    /// The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
-    pub instant: Option<Timestamp>,
-    /// Where it was shown: the first twenty times.
-    pub reads: Vec<ShownReadResponse>,
-    /// How often it was shown.
-    pub read_count: usize,
-}
-
-/// One time that it was shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ShownReadResponse {
-    /// The step that read.
-    pub path: String,
-    /// Its node with the round.
-    pub node: String,
-    /// The message in which it was told: a tool's answer, or a prompt. `null` where none is known.
-    pub message_index: Option<u32>,
-    /// The tool that read; `null` where it stood in a prompt.
-    pub tool: Option<String>,
-    /// The series that was read; `null` for a memory.
-    pub series: Option<String>,
-    /// Day of the earliest row that was read.
-    pub first_date: Option<Date>,
-    /// Day of the latest row that was read.
-    pub last_date: Option<Date>,
-    /// How many rows were read.
-    pub rows: Option<u64>,
-    /// When the newest of them became known, or the memory.
-    pub known_at: Option<Timestamp>,
 }
 
 /// The sessions whose agent was shown it. What the books alone have read (a mark, a stop that was looked
@@ -396,7 +311,7 @@ async fn answer(
         count: sessions.len(),
         sessions,
         next_cursor,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 

@@ -1,49 +1,16 @@
 //! What the stream of a job says.
 
-use super::LogEntry;
 use papertape_core::id::JobId;
-use papertape_core::record::JobStatus;
+use papertape_protocol::stream::StreamedJob;
 use papertape_store::JobTail;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-/// What an event of a job's stream says.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StreamData {
-    /// The job, as it was when the event was read from the record.
-    pub job: StreamedJob,
-    /// The row of the action log, in a `log_entry`; `null` there where retention has removed it.
-    pub log_entry: Option<LogEntry>,
-    /// The event's number; send it as `after`, or as `Last-Event-ID`, to go on behind it.
-    pub cursor: i64,
-    /// What happened, by reference to the rows of the record; `null` in a `snapshot`.
-    pub event: Option<Value>,
-}
-
-/// A job in its stream.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct StreamedJob {
-    /// The job.
-    pub job_id: String,
-    /// `simulate`.
-    pub kind: String,
-    /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
-    #[schema(schema_with = super::vocabulary::job_status)]
-    pub status: JobStatus,
-    /// Why it stopped before its end.
-    pub error: Option<String>,
-}
-
-impl StreamedJob {
-    /// A job that was read.
-    #[must_use]
-    pub fn of(job: &JobId, tail: &JobTail) -> Self {
-        Self {
-            job_id: job.to_string(),
-            kind: tail.kind.clone(),
-            status: tail.status,
-            error: tail.error.clone(),
-        }
+/// A job as its stream reports it.
+#[must_use]
+pub fn streamed_job(job: &JobId, tail: &JobTail) -> StreamedJob {
+    StreamedJob {
+        job_id: job.to_string(),
+        kind: tail.kind.clone(),
+        status: tail.status,
+        error: tail.error.clone(),
     }
 }

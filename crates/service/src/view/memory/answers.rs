@@ -1,352 +1,24 @@
 //! The shapes of what is answered about the memory.
 
-use super::super::{Deployment, Number, number};
 use papertape_core::ledger::Direction;
 use papertape_core::record::{AssetNote, Deviation, OpenPositionContextRow, ReflectionRow, RoundMemoryRow};
-use papertape_core::time::Timestamp;
+use papertape_protocol::memory::{
+    AssetResponse, ClaimResponse, DeviationResponse, OpenPositionResponse, ReflectionResponse, RoundResponse,
+};
+use papertape_protocol::number::number;
 use papertape_store::StoredRound;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
-
-/// A page of rounds.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RoundsResponse {
-    /// The newest first.
-    pub rounds: Vec<RoundResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// A round that a trader remembers.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RoundResponse {
-    /// `trader_round`.
-    pub memory_type: &'static str,
-    /// The job.
-    pub job_id: String,
-    /// The agent.
-    pub model: String,
-    /// The session.
-    pub session_id: i64,
-    /// Counts up by one per agent and job.
-    pub round_id: u64,
-    /// What was concluded, and the key prices and positions.
-    pub situation: String,
-    /// The four parts.
-    pub summary: String,
-    /// `model`, `repaired` or `template`.
-    pub source: &'static str,
-    /// Why it is not the model's first answer.
-    pub note: Option<String>,
-    /// What was decided of each instrument.
-    pub assets: Vec<AssetResponse>,
-    /// Did it open a position?
-    pub is_open_entry: bool,
-    /// Did the trader's answer fall back, or break off?
-    pub degraded: bool,
-    /// When it became known.
-    pub known_at: Timestamp,
-    /// When it was written.
-    pub created_at: Timestamp,
-}
-
-/// What a round decided of one instrument.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct AssetResponse {
-    /// The instrument.
-    pub symbol: String,
-    /// `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`.
-    pub decision: &'static str,
-    /// Average price of entry.
-    pub entry_price: Option<Number>,
-    /// The stop in force.
-    pub stop_loss: Option<Number>,
-    /// The target in force.
-    pub take_profit: Option<Number>,
-    /// Leverage, 1 for none.
-    pub leverage: Option<Number>,
-    /// The position.
-    pub position_id: Option<String>,
-}
-
-/// A page of open positions' contexts.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct OpenPositionsResponse {
-    /// The newest first.
-    pub open_positions: Vec<OpenPositionResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// Why a position that is open was opened.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct OpenPositionResponse {
-    /// `open_position_context`.
-    pub memory_type: &'static str,
-    /// The job.
-    pub job_id: String,
-    /// The agent.
-    pub model: String,
-    /// The session that wrote it.
-    pub session_id: i64,
-    /// The position.
-    pub position_id: String,
-    /// The instrument.
-    pub symbol: String,
-    /// `long` or `short`.
-    pub side: &'static str,
-    /// The round whose summary it is.
-    pub round_id: Option<u64>,
-    /// The thesis at entry.
-    pub summary: String,
-    /// When the position was opened.
-    pub opened_at: Timestamp,
-    /// Price of the opening fill; this and what follows in the share units after all splits since.
-    pub entry_price: Number,
-    /// Units of the opening fill.
-    pub quantity: Number,
-    /// The stop that it was opened with.
-    pub stop_loss: Option<Number>,
-    /// The target that it was opened with.
-    pub take_profit: Option<Number>,
-    /// Leverage, 1 for none.
-    pub leverage: Number,
-    /// New shares for an old one since; prices in the thesis are to be divided by it.
-    pub split_ratio: Number,
-    /// When it became known.
-    pub known_at: Timestamp,
-}
-
-/// A page of reflections.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct TradesResponse {
-    /// The newest exit first; of a search by meaning, the best first.
-    pub trades: Vec<ReflectionResponse>,
-    /// How many there are on this page.
-    pub count: usize,
-    /// How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
-    /// `keyword+semantic`.
-    pub search: &'static str,
-    /// Why it was not searched by meaning, where it was to be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub search_note: Option<String>,
-    /// The sentence model that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub embedding_model: Option<String>,
-    /// How many reflections could be found by words alone, for they have no vector of that model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub without_vector: Option<usize>,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// What was embedded.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ReembedResponse {
-    /// The model.
-    pub embedding_model: String,
-    /// How many reflections had no vector of it, and have one now.
-    pub embedded: usize,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// What a closed trade, or a part of one, teaches.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ReflectionResponse {
-    /// `trade`.
-    pub memory_type: &'static str,
-    /// The job.
-    pub job_id: String,
-    /// The agent.
-    pub model: String,
-    /// The session of the exit.
-    pub session_id: i64,
-    /// Counts up by one per agent and job.
-    pub trade_id: u64,
-    /// The position.
-    pub position_id: String,
-    /// The how-manieth closing of the position.
-    pub part: u32,
-    /// Is nothing of it left?
-    pub position_closed: bool,
-    /// `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
-    pub cause: String,
-    /// The instrument.
-    pub symbol: String,
-    /// `long` or `short`.
-    pub side: &'static str,
-    /// When it was opened.
-    pub entry_time: Timestamp,
-    /// When it was closed.
-    pub exit_time: Timestamp,
-    /// Calendar days between.
-    pub holding_days: i32,
-    /// Units closed.
-    pub quantity: Number,
-    /// Average price of entry.
-    pub entry_price: Number,
-    /// Price of the exit.
-    pub exit_price: Number,
-    /// The ledger's result, fees and income included.
-    pub pnl: Number,
-    /// `pnl / margin x 100`.
-    pub return_pct: Option<Number>,
-    /// Leverage, 1 for none.
-    pub leverage: Number,
-    /// Absolute cost of what was closed.
-    pub notional: Number,
-    /// At most 120 characters.
-    pub summary: String,
-    /// Planned against actual.
-    pub execution_deviation: DeviationResponse,
-    /// What became of each claim.
-    pub hypothesis_check: Vec<ClaimResponse>,
-    /// What went wrong.
-    pub error_tags: Vec<&'static str>,
-    /// `low`, `medium` or `high`.
-    pub value_assessment: &'static str,
-    /// Rules for next time.
-    pub next_rules: Vec<String>,
-    /// The thesis at entry.
-    pub thesis: Option<String>,
-    /// `model`, `repaired` or `template`.
-    pub source: &'static str,
-    /// Why it is not the model's first answer.
-    pub note: Option<String>,
-    /// From when on a simulation may read it.
-    pub known_at: Timestamp,
-}
-
-/// Planned against actual, from the books.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct DeviationResponse {
-    /// The price at which the opening order was checked.
-    pub planned_entry: Option<Number>,
-    /// The average price.
-    pub actual_entry: Option<Number>,
-    /// Units of the opening order.
-    pub planned_size: Option<Number>,
-    /// The most units that were held.
-    pub actual_size: Option<Number>,
-    /// The stop at entry.
-    pub planned_stop: Option<Number>,
-    /// The stop at the exit.
-    pub actual_stop: Option<Number>,
-    /// The target at entry.
-    pub planned_exit: Option<Number>,
-    /// The price of the exit.
-    pub actual_exit: Option<Number>,
-    /// What the trader says of it.
-    pub comment: String,
-}
-
-/// What became of a claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ClaimResponse {
-    /// The claim.
-    pub claim: String,
-    /// `held`, `failed` or `untested`.
-    pub result: &'static str,
-}
-
-/// What a session's trader was given of its memory.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct SessionMemoryResponse {
-    /// The session.
-    pub session_id: i64,
-    /// By the step that gave it, in the order of the steps; a solo agent has one at most.
-    pub given: Vec<GivenResponse>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// What one prompt held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct GivenResponse {
-    /// The step.
-    pub path: String,
-    /// The whole block, as it stands in the prompt.
-    pub text: String,
-    /// What stands in it.
-    pub items: Vec<GivenItem>,
-}
-
-/// One memory that was given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct GivenItem {
-    /// `open_position_context`, `trader_round` or `trade`.
-    pub memory_type: &'static str,
-    /// The position's, the round's or the trade's id.
-    pub memory_id: String,
-    /// The job that it was taken over from; `null`: the session's own.
-    pub job_id: Option<String>,
-    /// When it became known.
-    pub known_at: Timestamp,
-    /// Its text.
-    pub text: String,
-}
-
-/// What was folded.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ArchivesResponse {
-    /// One for each agent, job, period and instrument.
-    pub archives: Vec<ArchiveResponse>,
-    /// How many.
-    pub count: usize,
-    /// Where the next page begins; `null` at the end.
-    pub next_cursor: Option<String>,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// The reflections on one instrument in one period, folded.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ArchiveResponse {
-    /// The job.
-    pub job_id: String,
-    /// The agent.
-    pub model: String,
-    /// `quarter` or `half-year`.
-    pub length: String,
-    /// `2012-Q4`, `2012-H2`.
-    pub period: String,
-    /// The instrument.
-    pub symbol: String,
-    /// `trades`, `wins`, `pnl`, `mean_return_pct`, `error_tags` with their counts, `next_rules`, `summary`
-    /// and the originals' `trade_ids`.
-    #[schema(value_type = Object)]
-    pub body: Value,
-}
 
 pub(super) fn round(item: StoredRound<RoundMemoryRow>) -> RoundResponse {
     let row = item.row;
     RoundResponse {
-        memory_type: "trader_round",
+        memory_type: "trader_round".to_owned(),
         job_id: item.job.to_string(),
         model: item.agent.to_string(),
         session_id: item.session.0,
         round_id: row.round_id,
         situation: row.situation,
         summary: row.summary,
-        source: row.source.as_str(),
+        source: row.source.as_str().to_owned(),
         note: row.note,
         assets: row.assets.into_iter().map(asset).collect(),
         is_open_entry: row.is_open_entry,
@@ -359,7 +31,7 @@ pub(super) fn round(item: StoredRound<RoundMemoryRow>) -> RoundResponse {
 fn asset(note: AssetNote) -> AssetResponse {
     AssetResponse {
         symbol: note.symbol.to_string(),
-        decision: note.decision.as_str(),
+        decision: note.decision.as_str().to_owned(),
         entry_price: note.entry_price.map(|price| number(price.0)),
         stop_loss: note.stop_loss.map(|price| number(price.0)),
         take_profit: note.take_profit.map(|price| number(price.0)),
@@ -371,13 +43,13 @@ fn asset(note: AssetNote) -> AssetResponse {
 pub(super) fn open(item: StoredRound<OpenPositionContextRow>) -> OpenPositionResponse {
     let row = item.row;
     OpenPositionResponse {
-        memory_type: "open_position_context",
+        memory_type: "open_position_context".to_owned(),
         job_id: item.job.to_string(),
         model: item.agent.to_string(),
         session_id: item.session.0,
         position_id: row.position_id,
         symbol: row.symbol.to_string(),
-        side: side(row.side),
+        side: side(row.side).to_owned(),
         round_id: row.round_id,
         summary: row.summary,
         opened_at: row.opened_at,
@@ -394,7 +66,7 @@ pub(super) fn open(item: StoredRound<OpenPositionContextRow>) -> OpenPositionRes
 pub(super) fn reflection(item: StoredRound<ReflectionRow>) -> ReflectionResponse {
     let row = item.row;
     ReflectionResponse {
-        memory_type: "trade",
+        memory_type: "trade".to_owned(),
         job_id: item.job.to_string(),
         model: item.agent.to_string(),
         session_id: item.session.0,
@@ -404,7 +76,7 @@ pub(super) fn reflection(item: StoredRound<ReflectionRow>) -> ReflectionResponse
         position_closed: row.position_closed,
         cause: row.cause,
         symbol: row.symbol.to_string(),
-        side: side(row.side),
+        side: side(row.side).to_owned(),
         entry_time: row.entry_time,
         exit_time: row.exit_time,
         holding_days: row.holding_days,
@@ -420,13 +92,13 @@ pub(super) fn reflection(item: StoredRound<ReflectionRow>) -> ReflectionResponse
         hypothesis_check: row
             .hypothesis_check
             .into_iter()
-            .map(|check| ClaimResponse { claim: check.claim, result: check.result.as_str() })
+            .map(|check| ClaimResponse { claim: check.claim, result: check.result.as_str().to_owned() })
             .collect(),
-        error_tags: row.error_tags.iter().map(|tag| tag.as_str()).collect(),
-        value_assessment: row.value_assessment.as_str(),
+        error_tags: row.error_tags.iter().map(|tag| tag.as_str().to_owned()).collect(),
+        value_assessment: row.value_assessment.as_str().to_owned(),
         next_rules: row.next_rules,
         thesis: row.thesis,
-        source: row.source.as_str(),
+        source: row.source.as_str().to_owned(),
         note: row.note,
         known_at: row.known_at,
     }

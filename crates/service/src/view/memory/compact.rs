@@ -1,7 +1,7 @@
 //! Old reflections folded, one archive per trader: a trader is an agent with the jobs in which its memory has
 //! its history.
 
-use super::{ArchivesResponse, MemoryQuery, archives, filter};
+use super::{MemoryQuery, archives, filter};
 use crate::app::App;
 use crate::view::{Configs, ViewError};
 use jiff::tz::TimeZone;
@@ -10,6 +10,7 @@ use papertape_core::id::{AgentName, JobId};
 use papertape_core::json::to_value;
 use papertape_core::record::ReflectionRow;
 use papertape_core::time::Date;
+use papertape_protocol::memory::ArchivesResponse;
 use papertape_store::{ArchiveRow, MemoryFilter, PageRequest, TradeFilter};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,28 +1,27 @@
 //! What traders remember, and what of it a session was given.
 
-mod answers;
-mod compact;
-mod search;
-
-pub use answers::{
-    ArchiveResponse, ArchivesResponse, AssetResponse, ClaimResponse, DeviationResponse, GivenItem,
-    GivenResponse, OpenPositionResponse, OpenPositionsResponse, ReembedResponse, ReflectionResponse,
-    RoundResponse, RoundsResponse, SessionMemoryResponse, TradesResponse,
-};
-
-pub use compact::memory_compact;
-pub use search::{SearchBy, by_words, memory_reembed};
-
-use super::{Deployment, ViewError, job_id, page, plain};
+use super::{ViewError, job_id, page, plain};
 use crate::app::App;
+use crate::view::deployment;
 use jiff::tz::TimeZone;
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::ledger::Direction;
 use papertape_core::record::{ErrorTag, SessionId};
 use papertape_core::time::{Date, Timestamp};
+use papertape_protocol::memory::{
+    ArchiveResponse, ArchivesResponse, GivenItem, GivenResponse, OpenPositionResponse, OpenPositionsResponse,
+    ReflectionResponse, RoundResponse, RoundsResponse, SearchBy, SessionMemoryResponse, TradesResponse,
+};
 use papertape_store::{ArchiveRow, MemoryFilter, TradeFilter};
 use rust_decimal::Decimal;
 use search::Ranked;
+
+mod answers;
+mod compact;
+mod search;
+
+pub use compact::memory_compact;
+pub use search::{by_words, memory_reembed};
 
 /// Whose memories.
 #[derive(Clone, Debug, Default)]
@@ -70,12 +69,7 @@ pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsRespon
     let filter = filter(&query)?;
     let page = app.store.memory_rounds(&filter, &page(query.limit, query.cursor)?).await?;
     let rounds: Vec<RoundResponse> = page.items.into_iter().map(answers::round).collect();
-    Ok(RoundsResponse {
-        count: rounds.len(),
-        rounds,
-        next_cursor: page.next,
-        deployment: Deployment::of(app),
-    })
+    Ok(RoundsResponse { count: rounds.len(), rounds, next_cursor: page.next, deployment: deployment(app) })
 }
 
 /// Theses of positions that are open.
@@ -90,7 +84,7 @@ pub async fn memory_open(app: &App, query: MemoryQuery) -> Result<OpenPositionsR
         count: open_positions.len(),
         open_positions,
         next_cursor: page.next,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 
@@ -140,12 +134,12 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
     Ok(TradesResponse {
         count: trades.len(),
         trades,
-        search: SearchBy::Keyword.as_str(),
+        search: SearchBy::Keyword,
         search_note,
         embedding_model: None,
         without_vector: None,
         next_cursor: page.next,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })
 }
 
@@ -165,7 +159,7 @@ pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryR
             .items
             .into_iter()
             .map(|(row, text)| GivenItem {
-                memory_type: row.kind.as_str(),
+                memory_type: row.kind.as_str().to_owned(),
                 memory_id: row.memory_id,
                 job_id: row.job.map(|job| job.to_string()),
                 known_at: row.known_at,
@@ -173,7 +167,7 @@ pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryR
             })
             .collect(),
     });
-    Ok(SessionMemoryResponse { session_id, given: given.collect(), deployment: Deployment::of(app) })
+    Ok(SessionMemoryResponse { session_id, given: given.collect(), deployment: deployment(app) })
 }
 
 /// What was folded before.
@@ -198,7 +192,7 @@ fn archives(app: &App, rows: Vec<ArchiveRow>, next_cursor: Option<String>) -> Ar
             body: row.body,
         })
         .collect();
-    ArchivesResponse { count: archives.len(), archives, next_cursor, deployment: Deployment::of(app) }
+    ArchivesResponse { count: archives.len(), archives, next_cursor, deployment: deployment(app) }
 }
 
 fn filter(query: &MemoryQuery) -> Result<MemoryFilter, ViewError> {

@@ -1,16 +1,17 @@
 //! Reflections by words and by meaning, best first; and their vectors made anew.
 
-use super::answers::{self, ReembedResponse, ReflectionResponse};
-use super::{MemoryQuery, TradesResponse, filter};
+use super::answers;
+use super::{MemoryQuery, filter};
 use crate::app::App;
-use crate::view::{Deployment, MAX_ROWS, ViewError};
+use crate::view::deployment;
+use crate::view::{MAX_ROWS, ViewError};
 use papertape_agents::memory::lessons::Lesson;
 use papertape_core::message::ModelName;
 use papertape_core::record::{ReflectionRow, SummarySource};
 use papertape_embed::vector;
+use papertape_protocol::memory::{ReembedResponse, ReflectionResponse, SearchBy, TradesResponse};
 use papertape_store::{StoredRound, TradeFilter, VectorFor};
 use std::collections::HashMap;
-use std::str::FromStr;
 
 /// A ranked answer has so many where it is not told.
 const DEFAULT: u32 = 10;
@@ -24,45 +25,6 @@ const FEW: usize = 3;
 const OF_WORDS: f64 = 0.2;
 /// Reflections are embedded by so many.
 const BATCH: u32 = 32;
-
-/// How reflections are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub enum SearchBy {
-    /// By words alone: those that have all of them.
-    #[serde(rename = "keyword")]
-    Keyword,
-    /// By meaning alone: those whose vectors are nearest.
-    #[serde(rename = "semantic")]
-    Semantic,
-    /// By both, fused.
-    #[serde(rename = "keyword+semantic")]
-    Both,
-}
-
-impl SearchBy {
-    /// As answers spell it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Keyword => "keyword",
-            Self::Semantic => "semantic",
-            Self::Both => "keyword+semantic",
-        }
-    }
-}
-
-impl FromStr for SearchBy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "keyword" => Ok(Self::Keyword),
-            "semantic" => Ok(Self::Semantic),
-            "both" | "keyword+semantic" => Ok(Self::Both),
-            other => Err(format!("`{other}` is none of: keyword, semantic, both")),
-        }
-    }
-}
 
 /// The way that is asked for, or what the config allows. `None`: by words alone.
 pub(super) fn model_for(
@@ -131,12 +93,12 @@ pub(super) async fn ranked(
     Ok(Ranked::Answer(Box::new(TradesResponse {
         count: trades.len(),
         trades,
-        search: by.as_str(),
+        search: by,
         search_note: None,
         embedding_model: Some(name),
         without_vector: Some(nearest.without_vector),
         next_cursor: None,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     })))
 }
 
@@ -214,5 +176,5 @@ pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedResp
         app.store.store_vectors(found.iter().zip(&made).map(row).collect()).await?;
         embedded += found.len();
     }
-    Ok(ReembedResponse { embedding_model: name, embedded, deployment: Deployment::of(app) })
+    Ok(ReembedResponse { embedding_model: name, embedded, deployment: deployment(app) })
 }

@@ -15,8 +15,7 @@
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
 //! market has it; s is the slippage, f the fee, both as rates, m the least fee.
 
-use super::super::{Number, ViewError, figure, number};
-use super::Metrics;
+use super::super::ViewError;
 use papertape_agents::market_data::{conditions, conditions_at_close};
 use papertape_core::broker::{
     self, Books, LedgerEntry, MarketProfile, Ohlc, Order, Quote, Side, Submission, affordable,
@@ -28,47 +27,16 @@ use papertape_core::market::{Dataset, Listed, MarketView};
 use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::time::Date;
+use papertape_protocol::number::{figure, number};
+use papertape_protocol::results::baseline::{BaselineResult, Baselines, ValueAtClose};
+use papertape_protocol::results::metrics::Metrics;
 use papertape_runtime::config::SimulationConfig;
 use rust_decimal::Decimal;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// A baseline that left more of its money uninvested says so.
 const MAX_UNINVESTED: f64 = 0.05;
-
-/// Two ways of doing next to nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct Baselines {
-    /// Equal money at the first open, and held.
-    pub buy_and_hold: BaselineResult,
-    /// Equal weights, restored at the first open of every month.
-    pub equal_weight: BaselineResult,
-}
-
-/// What a baseline came to.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BaselineResult {
-    /// The closes, oldest first.
-    pub daily_portfolio_values: Vec<ValueAtClose>,
-    /// Over all days.
-    pub period_metrics: Metrics,
-    /// The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
-    /// exposure`. `null` where the numbers cannot say.
-    pub uninvested: Option<f64>,
-    /// Is that more than 5 %? Then the baseline is not what its name says.
-    pub is_underinvested: bool,
-}
-
-/// A portfolio value at a close.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct ValueAtClose {
-    /// The trading day.
-    pub date: Date,
-    /// Cash and holdings at the close.
-    pub portfolio_value: Number,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {

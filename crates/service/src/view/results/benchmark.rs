@@ -1,108 +1,19 @@
 //! The benchmark of a run: the same money held in one symbol or index over the run's days, and the agent's figures
 //! relative to it. See [`Dataset::benchmark`].
 
-use super::super::{Number, ViewError, figure, number};
-use super::{Metrics, ValueAtClose};
+use super::super::ViewError;
 use papertape_core::id::Symbol;
 use papertape_core::market::{BenchmarkSeries, Dataset, InstrumentType, NoBenchmark};
 use papertape_core::metric::{self, PeriodMetrics, RelativeInput, daily_returns, relative_metrics};
 use papertape_core::money::Money;
 use papertape_core::time::Date;
-use serde::Serialize;
-use utoipa::ToSchema;
+use papertape_protocol::number::{figure, number};
+use papertape_protocol::results::baseline::ValueAtClose;
+use papertape_protocol::results::benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
+use papertape_protocol::results::metrics::Metrics;
 
 /// An error names so many symbols.
 const MAX_NAMED: usize = 20;
-
-/// What an agent's range is compared with, and the figures of that.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BenchmarkResponse {
-    /// The symbol or index.
-    pub symbol: String,
-    /// `stock` or `index`; `null` where the dataset does not have it.
-    #[serde(rename = "type")]
-    pub instrument_type: Option<String>,
-    /// Its name.
-    pub name: Option<String>,
-    /// What its returns are: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
-    /// from level to level, a price or a total return index as it was imported.
-    pub basis: Option<String>,
-    /// Where it begins; `null` where it is not available.
-    pub start: Option<BenchmarkStartResponse>,
-    /// What the agent's starting value comes to at each close, without costs, oldest first.
-    pub daily_portfolio_values: Vec<ValueAtClose>,
-    /// Days without a complete bar of it: the value before them stands for theirs.
-    pub missing_days: Vec<Date>,
-    /// Its own figures, over all days; `null` where it is not available.
-    pub period_metrics: Option<Metrics>,
-    /// The agent's figures relative to it, over all days.
-    pub relative_metrics: RelativeMetrics,
-    /// Why it is not available; `null` where it is.
-    pub unavailable: Option<String>,
-}
-
-/// The price at which a benchmark begins.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct BenchmarkStartResponse {
-    /// Its day.
-    pub date: Date,
-    /// The price, in the share units of that day.
-    pub price: Number,
-    /// `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
-    /// as the account held positions overnight. Where there is no such price, the other one.
-    pub at: String,
-}
-
-/// An agent's figures relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` where
-/// the numbers cannot say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, ToSchema)]
-pub struct RelativeMetrics {
-    /// The benchmark's total return.
-    pub benchmark_return: Option<f64>,
-    /// The agent's total return less the benchmark's.
-    pub excess_return: Option<f64>,
-    /// `(1 + mean(r - beta b)) ^ days_a_year - 1`; risk-free rate 0.
-    pub alpha: Option<f64>,
-    /// `cov(r, b) / var(b)`.
-    pub beta: Option<f64>,
-    /// Pearson's coefficient of the daily returns.
-    pub correlation: Option<f64>,
-    /// Sample deviation of `r - b`, x `sqrt(days_a_year)`.
-    pub tracking_error: Option<f64>,
-    /// `mean(r - b)` over its sample deviation, x `sqrt(days_a_year)`.
-    pub information_ratio: Option<f64>,
-    /// Annualized return over the benchmark's, of the days on which the benchmark rose.
-    pub up_capture: Option<f64>,
-    /// The same of the days on which it fell.
-    pub down_capture: Option<f64>,
-}
-
-impl From<metric::RelativeMetrics> for RelativeMetrics {
-    fn from(metrics: metric::RelativeMetrics) -> Self {
-        let metric::RelativeMetrics {
-            benchmark_return,
-            excess_return,
-            alpha,
-            beta,
-            correlation,
-            tracking_error,
-            information_ratio,
-            up_capture,
-            down_capture,
-        } = metrics;
-        Self {
-            benchmark_return: benchmark_return.map(figure),
-            excess_return: excess_return.map(figure),
-            alpha: alpha.map(figure),
-            beta: beta.map(figure),
-            correlation: correlation.map(figure),
-            tracking_error: tracking_error.map(figure),
-            information_ratio: information_ratio.map(figure),
-            up_capture: up_capture.map(figure),
-            down_capture: down_capture.map(figure),
-        }
-    }
-}
 
 /// Which benchmark a reader requests, and what became of it.
 #[derive(Debug, Default)]
@@ -165,71 +76,73 @@ pub(super) struct Compared<'a> {
     pub(super) metrics: &'a Metrics,
 }
 
-impl BenchmarkResponse {
-    /// Compares an agent's range with this symbol; `dataset` is `None` where it is no longer available.
-    pub(super) fn of(symbol: &Symbol, dataset: Option<&Dataset>, compared: Compared<'_>) -> Self {
-        let instrument = dataset.and_then(|dataset| dataset.instrument(symbol));
-        let instrument_type = instrument.map(|instrument| instrument.instrument_type);
-        let mut answer = Self {
-            symbol: symbol.to_string(),
-            instrument_type: instrument_type.map(|what| what.as_str().to_owned()),
-            name: instrument.map(|instrument| instrument.name.clone()),
-            basis: instrument_type.map(|what| {
-                match what {
-                    InstrumentType::Stock => "total_return",
-                    InstrumentType::Index => "level",
-                }
-                .to_owned()
-            }),
-            start: None,
-            daily_portfolio_values: Vec::new(),
-            missing_days: Vec::new(),
-            period_metrics: None,
-            relative_metrics: RelativeMetrics::default(),
-            unavailable: None,
-        };
-        let Some(dataset) = dataset else {
-            answer.unavailable = Some("the job's dataset is no longer available".to_owned());
-            return answer;
-        };
-        match dataset.benchmark(symbol, compared.dates, compared.opens_account) {
-            Ok(series) => answer.fill(series, compared),
-            Err(NoBenchmark::Unknown(_)) => {
-                answer.unavailable = Some(format!("{} does not have it", dataset.name()))
+/// Compares an agent's range with this symbol; `dataset` is `None` where it is no longer available.
+pub(super) fn benchmark(
+    symbol: &Symbol,
+    dataset: Option<&Dataset>,
+    compared: Compared<'_>,
+) -> BenchmarkResponse {
+    let instrument = dataset.and_then(|dataset| dataset.instrument(symbol));
+    let instrument_type = instrument.map(|instrument| instrument.instrument_type);
+    let mut answer = BenchmarkResponse {
+        symbol: symbol.to_string(),
+        instrument_type: instrument_type.map(|what| what.as_str().to_owned()),
+        name: instrument.map(|instrument| instrument.name.clone()),
+        basis: instrument_type.map(|what| {
+            match what {
+                InstrumentType::Stock => "total_return",
+                InstrumentType::Index => "level",
             }
-            Err(why) => answer.unavailable = Some(why.to_string()),
+            .to_owned()
+        }),
+        start: None,
+        daily_portfolio_values: Vec::new(),
+        missing_days: Vec::new(),
+        period_metrics: None,
+        relative_metrics: RelativeMetrics::default(),
+        unavailable: None,
+    };
+    let Some(dataset) = dataset else {
+        answer.unavailable = Some("the job's dataset is no longer available".to_owned());
+        return answer;
+    };
+    match dataset.benchmark(symbol, compared.dates, compared.opens_account) {
+        Ok(series) => fill(&mut answer, series, compared),
+        Err(NoBenchmark::Unknown(_)) => {
+            answer.unavailable = Some(format!("{} does not have it", dataset.name()))
         }
-        answer
+        Err(why) => answer.unavailable = Some(why.to_string()),
     }
+    answer
+}
 
-    fn fill(&mut self, series: BenchmarkSeries, compared: Compared<'_>) {
-        let year = compared.metrics.days_a_year;
-        let Some(returns) = daily_returns(1.0, &series.values) else {
-            self.unavailable = Some("its prices are out of range".to_owned());
-            return;
-        };
-        let start = series.start;
-        self.start = Some(BenchmarkStartResponse {
-            date: start.date,
-            price: number(start.price.0),
-            at: if start.is_first_open { "first_open" } else { "previous_close" }.to_owned(),
-        });
-        self.missing_days = series.missing;
-        let initial = compared.values.first().map_or(Money::ZERO, |(before, _)| *before);
-        let at_close = |(date, value): (&Date, &f64)| ValueAtClose {
-            date: *date,
-            portfolio_value: number(Money::from_f64(figure(initial.to_f64() * value)).unwrap_or(initial).0),
-        };
-        self.daily_portfolio_values = compared.dates.iter().zip(&series.values).map(at_close).collect();
-        self.period_metrics = Some(own_metrics(&returns, compared.dates.len(), year).into());
-        let relative = RelativeInput {
-            returns: &agent_returns(compared.values),
-            benchmark: &returns,
-            total_return: compared.metrics.total_return,
-            days_a_year: year,
-        };
-        self.relative_metrics = relative_metrics(&relative).into();
-    }
+fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compared<'_>) {
+    let year = compared.metrics.days_a_year;
+    let Some(returns) = daily_returns(1.0, &series.values) else {
+        answer.unavailable = Some("its prices are out of range".to_owned());
+        return;
+    };
+    let start = series.start;
+    answer.start = Some(BenchmarkStartResponse {
+        date: start.date,
+        price: number(start.price.0),
+        at: if start.is_first_open { "first_open" } else { "previous_close" }.to_owned(),
+    });
+    answer.missing_days = series.missing;
+    let initial = compared.values.first().map_or(Money::ZERO, |(before, _)| *before);
+    let at_close = |(date, value): (&Date, &f64)| ValueAtClose {
+        date: *date,
+        portfolio_value: number(Money::from_f64(figure(initial.to_f64() * value)).unwrap_or(initial).0),
+    };
+    answer.daily_portfolio_values = compared.dates.iter().zip(&series.values).map(at_close).collect();
+    answer.period_metrics = Some(own_metrics(&returns, compared.dates.len(), year).into());
+    let relative = RelativeInput {
+        returns: &agent_returns(compared.values),
+        benchmark: &returns,
+        total_return: compared.metrics.total_return,
+        days_a_year: year,
+    };
+    answer.relative_metrics = relative_metrics(&relative).into();
 }
 
 /// The figures of a holding that nothing is traded in.

@@ -5,14 +5,15 @@
 //! and a lease is another epoch; of a job that may be written nothing is kept. So nothing stale is ever
 //! found, whoever has written.
 
-use super::super::{DegradedDayResponse, ViewError};
-use super::conventions::FeeResponse;
-use super::range::{DailyPortfolioValue, RangeResult};
-use super::refill::UnfilledOrder;
-use super::{BaselineResult, ValueAtClose};
+use super::super::ViewError;
 use crate::app::App;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::time::Date;
+use papertape_protocol::quality::DegradedDayResponse;
+use papertape_protocol::results::baseline::{BaselineResult, ValueAtClose};
+use papertape_protocol::results::conventions::FeeResponse;
+use papertape_protocol::results::range::{DailyPortfolioValue, RangeResult};
+use papertape_protocol::results::refill::UnfilledOrder;
 use papertape_store::StoppedJob;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -133,10 +134,11 @@ fn reason(day: &DegradedDayResponse) -> usize {
 mod tests {
     use super::*;
     use crate::view::number;
-    use crate::view::results::range::{FullResearch, Metrics, RangeProvenance};
     use papertape_core::metric::{PeriodInput, period_metrics};
     use papertape_core::money::Money;
     use papertape_core::record::DayStatus;
+    use papertape_protocol::results::metrics::Metrics;
+    use papertape_protocol::results::range::{FullResearch, RangeProvenance};
 
     fn key(agent: &str) -> ResultKey {
         let agent = AgentName::from(agent);

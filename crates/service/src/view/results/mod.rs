@@ -1,5 +1,14 @@
 //! What trading came to: of a day, or of a range beside its baselines. `GET /results`.
 
+use super::{Configs, ViewError, plain};
+use crate::app::App;
+use crate::view::deployment;
+use benchmark::Requested;
+use papertape_core::id::{AgentName, JobId};
+use papertape_core::time::Date;
+use papertape_protocol::results::{DayResults, RangeResults, ReasoningLevel, ResultsResponse};
+use papertape_store::ResultFilter;
+
 mod account;
 mod baseline;
 mod benchmark;
@@ -17,39 +26,14 @@ mod researched;
 mod said;
 mod trades;
 
-pub use account::{FinancingResponse, InsolvencyResponse, PendingOrderResponse, PositionSnapshotResponse};
-pub use baseline::{BaselineResult, Baselines, ValueAtClose};
-use benchmark::Requested;
 pub(crate) use benchmark::unknown_benchmark;
-pub use benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
 pub use conventions::conventions_of;
-pub use conventions::{ConventionsResponse, FeeResponse, SlippageResponse};
-pub use day::{
-    CorporateActionResponse, DailyMetrics, DayMetadata, DayReasoning, DayResult, FeePartResponse,
-    FinalPosition, HeldAtClose, Holding, OrderPlaceResponse, Rejected, StartingHoldings, Trade,
-};
-pub use head::{DecisionResponse, NeighbourResponse, SessionHeadResponse, session_head};
+pub use head::session_head;
 pub use kept::ResultCache;
-pub use point_in_time::PointInTimeReason;
-pub use provenance::Provenance;
-pub use range::{
-    DailyPortfolioValue, DateRange, DoneBefore, FullResearch, Metrics, RangeProvenance, RangeResult,
-};
-pub use recorded::{RecordedDifference, RecordedRefusal, RecordedResponse};
-use refill::RefillResponse;
-pub use said::RangeReasoning;
 
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
 pub(super) use trades::is_fill;
-
-use super::{Configs, Deployment, ViewError, plain};
-use crate::app::App;
-use papertape_core::id::{AgentName, JobId};
-use papertape_core::time::Date;
-use papertape_store::ResultFilter;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// Which results.
 #[derive(Clone, Debug, Default)]
@@ -69,59 +53,6 @@ pub struct ResultsQuery {
     pub benchmark: Option<String>,
     /// With how much of what was said.
     pub reasoning: ReasoningLevel,
-}
-
-/// How much of what was said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasoningLevel {
-    /// Nothing.
-    #[default]
-    None,
-    /// The sessions' summaries.
-    Summary,
-    /// Every message.
-    Full,
-}
-
-/// What trading came to.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-#[serde(untagged)]
-pub enum ResultsResponse {
-    /// Of one day.
-    Day(DayResults),
-    /// Of a range.
-    Range(RangeResults),
-}
-
-/// The results of one day, an entry a model.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct DayResults {
-    /// The trading day.
-    pub date: Date,
-    /// By model, in byte order.
-    pub results: Vec<DayResult>,
-    /// How many.
-    pub count: usize,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
-}
-
-/// The results of a range, an entry a model.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RangeResults {
-    /// The first day of any of them.
-    pub start_date: Date,
-    /// The last day of any of them.
-    pub end_date: Date,
-    /// By model, in byte order.
-    pub results: Vec<RangeResult>,
-    /// How many.
-    pub count: usize,
-    /// Whose data it is.
-    #[serde(flatten)]
-    pub deployment: Deployment,
 }
 
 /// The results of a day, or of a range where no day is given.
@@ -149,12 +80,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
             return Err(nothing(&filter));
         }
         let count = results.len();
-        return Ok(ResultsResponse::Day(DayResults {
-            date,
-            results,
-            count,
-            deployment: Deployment::of(app),
-        }));
+        return Ok(ResultsResponse::Day(DayResults { date, results, count, deployment: deployment(app) }));
     }
     if let (Some(start), Some(end)) = (query.start_date, query.end_date)
         && end < start
@@ -172,7 +98,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         end_date,
         count: results.len(),
         results,
-        deployment: Deployment::of(app),
+        deployment: deployment(app),
     }))
 }
 

@@ -1,229 +1,39 @@
 //! One model's range of days, and its figures.
 
-use super::super::{Configs, DegradedDayResponse, Number, ViewError, figure, number};
-use super::account::{self, InsolvencyResponse};
+use super::super::{Configs, ViewError};
+use super::account;
+use super::baseline::BaselineCache;
+use super::benchmark::Compared;
+use super::benchmark::benchmark;
 use super::kept::ResultKey;
 use super::load::{self, SelectedJob, chain, chosen};
-use super::said::{RangeReasoning, conversations, summaries};
-use super::{
-    Baselines, BenchmarkResponse, ConventionsResponse, PointInTimeReason, ReasoningLevel, RefillResponse,
-    Requested, Researched, baseline::BaselineCache, benchmark::Compared, point_in_time, trades,
-};
+use super::said::{conversations, summaries};
+use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
+use crate::view::results::conventions::conventions;
+use crate::view::results::refill::refill;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::market::Dataset;
-use papertape_core::metric::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
+use papertape_core::metric::{DayValue, PeriodInput, TradedAmount, period_metrics};
 use papertape_core::money::Money;
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;
 use papertape_core::time::Date;
+use papertape_protocol::number::number;
+use papertape_protocol::quality::DegradedDayResponse;
+use papertape_protocol::results::ReasoningLevel;
+use papertape_protocol::results::metrics::Metrics;
+use papertape_protocol::results::range::{
+    DailyPortfolioValue, DoneBefore, FullResearch, RangeProvenance, RangeResult,
+};
 use papertape_store::{ClosedDay, ResultFilter};
 use rust_decimal::Decimal;
-use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// The most model-days whose whole conversations one answer holds.
 const MAX_CONVERSATIONS: usize = 500;
-
-/// What one model's range came to.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RangeResult {
-    /// The agent.
-    pub model: String,
-    /// The job whose result it is.
-    pub job_id: String,
-    /// Which of the days other jobs did before: those that this job skipped and, where no job was requested,
-    /// those that it continues. Oldest first.
-    pub done_before: Vec<DoneBefore>,
-    /// The version of the rules that the job was recorded under.
-    pub rules_version: u32,
-    /// `false`: a rule-based house model, no language model.
-    pub is_llm: Option<bool>,
-    /// The first day.
-    pub start_date: Date,
-    /// The last day.
-    pub end_date: Date,
-    /// The portfolio value before the first day.
-    pub starting_portfolio_value: Number,
-    /// The portfolio value at the last close.
-    pub ending_portfolio_value: Number,
-    /// The end of the account, where it came; `null` while something is left.
-    pub insolvent: Option<InsolvencyResponse>,
-    /// What it was traded by; `null` where the job names no market.
-    pub conventions: Option<ConventionsResponse>,
-    /// The same orders filled again at the next open; `null` where they took it anyway.
-    pub refilled_at_next_open: Option<RefillResponse>,
-    /// The closes, oldest first.
-    pub daily_portfolio_values: Vec<DailyPortfolioValue>,
-    /// Over all days.
-    pub period_metrics: Metrics,
-    /// Over the days of full research alone.
-    pub full_research: FullResearch,
-    /// How the research of the days came about.
-    pub provenance: RangeProvenance,
-    /// What doing next to nothing would have come to; `null` where the job's dataset is not at hand.
-    pub baselines: Option<Baselines>,
-    /// The symbol or index that it is compared with, the requested one or the job's own; `null`: none.
-    pub benchmark: Option<BenchmarkResponse>,
-    /// `null`, or an entry a day, as it was asked for.
-    pub reasoning: Option<Vec<RangeReasoning>>,
-}
-
-/// An account at a close.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct DailyPortfolioValue {
-    /// The trading day.
-    pub date: Date,
-    /// Cash and holdings at the close.
-    pub portfolio_value: Number,
-    /// Cash.
-    pub cash: Number,
-    /// How the day ended: `completed` or `failed`.
-    #[schema(schema_with = super::super::vocabulary::day_status)]
-    pub status: DayStatus,
-    /// Was it a day of full research?
-    pub full_research: bool,
-    /// The job that did it.
-    pub job_id: String,
-}
-
-/// Days that another job did before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DoneBefore {
-    /// The job.
-    pub job_id: String,
-    /// The first of the days.
-    pub start_date: Date,
-    /// The last of them.
-    pub end_date: Date,
-}
-
-impl DoneBefore {
-    /// The days that other jobs than this one did, put together by job, from the job of each day, oldest first.
-    pub(in crate::view) fn spans<'a>(
-        own: &JobId,
-        days: impl Iterator<Item = (Date, &'a JobId)>,
-    ) -> Vec<Self> {
-        let mut spans: Vec<Self> = Vec::new();
-        for (date, job) in days.filter(|(_, job)| *job != own) {
-            match spans.last_mut() {
-                Some(span) if span.job_id == job.as_str() => span.end_date = date,
-                _ => spans.push(Self { job_id: job.to_string(), start_date: date, end_date: date }),
-            }
-        }
-        spans
-    }
-}
-
-/// The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
-/// say.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct Metrics {
-    /// Trading days.
-    pub days: usize,
-    /// Trading days a year in the market, by which figures are annualised.
-    pub days_a_year: u16,
-    /// The first day whose portfolio value is zero or below; the returns end with it.
-    pub insolvent_on: Option<Date>,
-    /// `last / initial - 1`.
-    pub total_return: Option<f64>,
-    /// `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
-    pub annualised_return: Option<f64>,
-    /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
-    pub volatility: Option<f64>,
-    /// Mean return over its deviation x `sqrt(days_a_year)`; risk-free rate 0.
-    pub sharpe: Option<f64>,
-    /// Mean return a year over the downside risk; required return 0.
-    pub sortino: Option<f64>,
-    /// The deepest fall from a peak, at or below zero.
-    pub max_drawdown: Option<f64>,
-    /// Annualised return over the deepest fall.
-    pub calmar: Option<f64>,
-    /// Closing fills with a net gain over all closing fills.
-    pub win_rate: Option<f64>,
-    /// Value of all fills over the mean portfolio value of the days before an insolvency.
-    pub turnover: Option<f64>,
-    /// Fees and slippage, in money.
-    pub costs: f64,
-    /// Mean over the days before an insolvency of gross exposure over portfolio value.
-    pub exposure: Option<f64>,
-}
-
-/// The days of full research alone.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct FullResearch {
-    /// How many of the days.
-    pub days: usize,
-    /// Of how many.
-    pub total_days: usize,
-    /// Their figures, from their returns put one after the other.
-    pub period_metrics: Metrics,
-}
-
-/// How the research of a range came about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct RangeProvenance {
-    /// `verified` where all days are.
-    pub point_in_time: Option<String>,
-    /// Why the first day is that is `unverified`; absent where none is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub point_in_time_reason: Option<PointInTimeReason>,
-    /// Days whose session broke off.
-    pub failed_days: Vec<Date>,
-    /// Days that were not of full research, the failed ones among them.
-    pub degraded_days: Vec<Date>,
-    /// The same days, each with its state and first reason.
-    pub reasons: Vec<DegradedDayResponse>,
-}
-
-/// First and last day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DateRange {
-    /// The first day.
-    pub start_date: Date,
-    /// The last day.
-    pub end_date: Date,
-}
-
-impl From<PeriodMetrics> for Metrics {
-    fn from(metrics: PeriodMetrics) -> Self {
-        let PeriodMetrics {
-            days,
-            days_a_year,
-            insolvent_on,
-            total_return,
-            annualised_return,
-            volatility,
-            sharpe,
-            sortino,
-            max_drawdown,
-            calmar,
-            win_rate,
-            turnover,
-            costs,
-            exposure,
-        } = metrics;
-        Self {
-            days,
-            days_a_year,
-            insolvent_on,
-            total_return: total_return.map(figure),
-            annualised_return: annualised_return.map(figure),
-            volatility: volatility.map(figure),
-            sharpe: sharpe.map(figure),
-            sortino: sortino.map(figure),
-            max_drawdown: max_drawdown.map(figure),
-            calmar: calmar.map(figure),
-            win_rate: win_rate.map(figure),
-            turnover: turnover.map(figure),
-            costs: figure(costs),
-            exposure: exposure.map(figure),
-        }
-    }
-}
 
 /// A closed day.
 pub(super) struct Closed {
@@ -346,17 +156,17 @@ async fn result(
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
     let span = (first.day.date, last.day.date);
-    let conventions = config.map(|config| ConventionsResponse::of(config, dataset.as_deref(), span));
+    let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
     let closed: Vec<&ClosedDay> = days.iter().map(|day| &day.day).collect();
     let refilled_at_next_open = match config {
-        Some(config) => RefillResponse::of(app, config, dataset.clone(), &closed).await?,
+        Some(config) => refill(app, config, dataset.clone(), &closed).await?,
         None => None,
     };
     let period_metrics = metrics(&all, year);
     let benchmark = requested.or(config.and_then(|config| config.benchmark.as_ref())).map(|symbol| {
         let values: Vec<_> = all.iter().map(|day| (day.before, day.value.portfolio_value)).collect();
         let compared = Compared { dates: &dates, values: &values, opens_account, metrics: &period_metrics };
-        BenchmarkResponse::of(symbol, dataset.as_deref(), compared)
+        benchmark(symbol, dataset.as_deref(), compared)
     });
     let baselines = match (dataset, config) {
         (Some(dataset), Some(config)) => {
@@ -460,6 +270,7 @@ fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use papertape_protocol::number::figure;
 
     fn day(number: i8, before: i64, after: i64) -> Figures {
         let (before, portfolio_value) = (Money::from(before), Money::from(after));

@@ -5,7 +5,7 @@
 //! order that cash, holdings or the participation cap do not cover there is reduced to the largest quantity that they
 //! do, and counted; one that nothing is left of is named with its reason, and so is one without a next bar.
 
-use super::super::{Number, ViewError, figure, number};
+use super::super::ViewError;
 use crate::app::App;
 use papertape_agents::market_data::{conditions, conditions_at_close};
 use papertape_core::broker::{self, Books, FillModel, MarketProfile, Ohlc, Order, Rejection, Side};
@@ -15,130 +15,86 @@ use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::record::PositionRow;
 use papertape_core::time::Date;
+use papertape_protocol::number::{figure, number};
+use papertape_protocol::results::refill::{RefillResponse, UnfilledOrder};
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::ClosedDay;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// So many orders are named.
 const MAX_NAMED: usize = 50;
 
-/// What the same orders come to at the next open.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RefillResponse {
-    /// The fill convention: `next_open`.
-    pub fill: String,
-    /// The portfolio value at the last close; `null` where it could not be computed.
-    pub ending_portfolio_value: Option<Number>,
-    /// `last / initial - 1`.
-    pub total_return: Option<f64>,
-    /// Fees and slippage, in money.
-    pub costs: Option<Number>,
-    /// Orders of the agent that were filled in the run.
-    pub orders: usize,
-    /// Of these, filled at the next open.
-    pub filled: usize,
-    /// Of the filled, those that were reduced to what cash, holdings or the participation cap cover there.
-    pub reduced: u64,
-    /// How many could not be filled there.
-    pub rejected: usize,
-    /// How many have no next bar within the days.
-    pub without_next_bar: usize,
-    /// The orders of the last two, at most 50.
-    pub unfilled: Vec<UnfilledOrder>,
-    /// Why it could not be computed.
-    pub unavailable: Option<String>,
+fn unavailable(why: &str) -> RefillResponse {
+    RefillResponse {
+        fill: "next_open".to_owned(),
+        ending_portfolio_value: None,
+        total_return: None,
+        costs: None,
+        orders: 0,
+        filled: 0,
+        reduced: 0,
+        rejected: 0,
+        without_next_bar: 0,
+        unfilled: Vec::new(),
+        unavailable: Some(why.to_owned()),
+    }
 }
 
-/// An order that does not fill at the next open.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct UnfilledOrder {
-    /// The day on which it was placed.
-    pub date: Date,
-    /// The instrument.
-    pub symbol: String,
-    /// `buy`, `sell`, `short` or `cover`.
-    pub side: String,
-    /// Units.
-    pub quantity: Number,
-    /// Why: a code of a rejection, or `no_next_bar`.
-    pub code: String,
-}
-
-impl RefillResponse {
-    fn unavailable(why: &str) -> Self {
-        Self {
-            fill: "next_open".to_owned(),
-            ending_portfolio_value: None,
-            total_return: None,
-            costs: None,
-            orders: 0,
-            filled: 0,
-            reduced: 0,
-            rejected: 0,
-            without_next_bar: 0,
-            unfilled: Vec::new(),
-            unavailable: Some(why.to_owned()),
+/// Of a job's days. `None` where its orders took the next open anyway.
+pub(super) async fn refill(
+    app: &App,
+    config: &SimulationConfig,
+    dataset: Option<Arc<Dataset>>,
+    days: &[&ClosedDay],
+) -> Result<Option<RefillResponse>, ViewError> {
+    if config.market.fill_model == FillModel::NextOpen {
+        return Ok(None);
+    }
+    let Some(first) = days.first() else { return Ok(None) };
+    let Some(dataset) = dataset else {
+        return Ok(Some(unavailable("the dataset is not available")));
+    };
+    let starting = app.store.result(first.id).await?.and_then(|session| session.starting);
+    if starting.is_none_or(|starting| starting.holdings.iter().any(|(_, held)| !held.is_zero())) {
+        let why = "the days begin with holdings, whose orders lie before them";
+        return Ok(Some(unavailable(why)));
+    }
+    let is_told = |row: &&PositionRow| row.terms.order_id.is_some() || row.terms.fee.is_none();
+    let mut orders: Vec<(Date, Order)> = Vec::new();
+    for day in days {
+        let ordered = day.fills.iter().filter(|row| side(&row.action_type).is_some()).filter(is_told);
+        for row in ordered {
+            let (Some(side), Some(symbol)) = (side(&row.action_type), row.symbol.clone()) else {
+                continue;
+            };
+            let id = papertape_core::ledger::OrderId(orders.len() as u64 + 1);
+            let opens = side.opens();
+            orders.push((
+                day.date,
+                Order {
+                    id,
+                    symbol,
+                    side,
+                    quantity: row.amount,
+                    stop: row.terms.stop.filter(|_| opens),
+                    target: row.terms.target.filter(|_| opens),
+                    leverage: row.terms.leverage.filter(|_| opens),
+                    reason: None,
+                },
+            ));
         }
     }
-
-    /// Of a job's days. `None` where its orders took the next open anyway.
-    pub(super) async fn of(
-        app: &App,
-        config: &SimulationConfig,
-        dataset: Option<Arc<Dataset>>,
-        days: &[&ClosedDay],
-    ) -> Result<Option<Self>, ViewError> {
-        if config.market.fill_model == FillModel::NextOpen {
-            return Ok(None);
-        }
-        let Some(first) = days.first() else { return Ok(None) };
-        let Some(dataset) = dataset else {
-            return Ok(Some(Self::unavailable("the dataset is not available")));
-        };
-        let starting = app.store.result(first.id).await?.and_then(|session| session.starting);
-        if starting.is_none_or(|starting| starting.holdings.iter().any(|(_, held)| !held.is_zero())) {
-            let why = "the days begin with holdings, whose orders lie before them";
-            return Ok(Some(Self::unavailable(why)));
-        }
-        let is_told = |row: &&PositionRow| row.terms.order_id.is_some() || row.terms.fee.is_none();
-        let mut orders: Vec<(Date, Order)> = Vec::new();
-        for day in days {
-            let ordered = day.fills.iter().filter(|row| side(&row.action_type).is_some()).filter(is_told);
-            for row in ordered {
-                let (Some(side), Some(symbol)) = (side(&row.action_type), row.symbol.clone()) else {
-                    continue;
-                };
-                let id = papertape_core::ledger::OrderId(orders.len() as u64 + 1);
-                let opens = side.opens();
-                orders.push((
-                    day.date,
-                    Order {
-                        id,
-                        symbol,
-                        side,
-                        quantity: row.amount,
-                        stop: row.terms.stop.filter(|_| opens),
-                        target: row.terms.target.filter(|_| opens),
-                        leverage: row.terms.leverage.filter(|_| opens),
-                        reason: None,
-                    },
-                ));
-            }
-        }
-        let (market, symbols) = (config.market.clone(), config.symbols.clone());
-        let universe = config.universe.clone();
-        let initial = first.starting_value;
-        let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
-        let refilled = tokio::task::spawn_blocking(move || {
-            let traded = (&symbols, universe.as_deref());
-            run(&dataset, (market, traded), initial, &dates, &orders)
-        });
-        let refilled = refilled.await.map_err(anyhow::Error::from)?;
-        Ok(Some(refilled.unwrap_or_else(|_| Self::unavailable("its numbers do not fit the books"))))
-    }
+    let (market, symbols) = (config.market.clone(), config.symbols.clone());
+    let universe = config.universe.clone();
+    let initial = first.starting_value;
+    let dates: Vec<Date> = days.iter().map(|day| day.date).collect();
+    let refilled = tokio::task::spawn_blocking(move || {
+        let traded = (&symbols, universe.as_deref());
+        run(&dataset, (market, traded), initial, &dates, &orders)
+    });
+    let refilled = refilled.await.map_err(anyhow::Error::from)?;
+    Ok(Some(refilled.unwrap_or_else(|_| unavailable("its numbers do not fit the books"))))
 }
 
 fn side(action: &str) -> Option<Side> {
@@ -154,7 +110,7 @@ fn run(
 ) -> Result<RefillResponse, LedgerError> {
     let market = MarketProfile { fill_model: FillModel::NextOpen, ..market };
     let mut books = Books::new("refill", market, initial).reducing();
-    let mut answer = RefillResponse { unavailable: None, ..RefillResponse::unavailable("") };
+    let mut answer = RefillResponse { unavailable: None, ..unavailable("") };
     answer.orders = orders.len();
     let (mut costs, mut value) = (Money::ZERO, initial);
     let mut waiting = orders.iter().peekable();
@@ -171,7 +127,7 @@ fn run(
             &actions,
         )?;
         for rejection in &before.rejections {
-            answer.reject(orders, rejection);
+            reject(&mut answer, orders, rejection);
         }
         while let Some((placed_on, order)) = waiting.next_if(|(date, _)| *date <= day.date) {
             books.enqueue(order.clone(), *placed_on);
@@ -193,7 +149,7 @@ fn run(
     }
     for rejection in broker::expire(&mut books) {
         answer.without_next_bar += 1;
-        answer.name(orders, &rejection, "no_next_bar");
+        name(&mut answer, orders, &rejection, "no_next_bar");
     }
     answer.reduced = books.reduced();
     answer.ending_portfolio_value = Some(number(value.0));
@@ -203,24 +159,22 @@ fn run(
     Ok(answer)
 }
 
-impl RefillResponse {
-    fn reject(&mut self, orders: &[(Date, Order)], rejection: &Rejection) {
-        self.rejected += 1;
-        self.name(orders, rejection, rejection.code.as_str());
-    }
+fn reject(answer: &mut RefillResponse, orders: &[(Date, Order)], rejection: &Rejection) {
+    answer.rejected += 1;
+    name(answer, orders, rejection, rejection.code.as_str());
+}
 
-    fn name(&mut self, orders: &[(Date, Order)], rejection: &Rejection, code: &str) {
-        let Some(order) = rejection.order().filter(|_| self.unfilled.len() < MAX_NAMED) else { return };
-        let placed = orders.iter().find(|(_, placed)| placed.id == order.id);
-        let Some((date, placed)) = placed else { return };
-        self.unfilled.push(UnfilledOrder {
-            date: *date,
-            symbol: placed.symbol.to_string(),
-            side: placed.side.to_string(),
-            quantity: number(placed.quantity.0),
-            code: code.to_owned(),
-        });
-    }
+fn name(answer: &mut RefillResponse, orders: &[(Date, Order)], rejection: &Rejection, code: &str) {
+    let Some(order) = rejection.order().filter(|_| answer.unfilled.len() < MAX_NAMED) else { return };
+    let placed = orders.iter().find(|(_, placed)| placed.id == order.id);
+    let Some((date, placed)) = placed else { return };
+    answer.unfilled.push(UnfilledOrder {
+        date: *date,
+        symbol: placed.symbol.to_string(),
+        side: placed.side.to_string(),
+        quantity: number(placed.quantity.0),
+        code: code.to_owned(),
+    });
 }
 
 #[cfg(test)]

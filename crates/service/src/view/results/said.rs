@@ -1,31 +1,15 @@
 //! What was said on the days of a range, and what the books say beside it.
 
-use super::super::{BooksFacts, MessageResponse, ViewError, reasoning::message};
+use super::super::ViewError;
+use super::super::reasoning::message;
 use super::range::Closed;
 use crate::app::App;
+use crate::view::quality::books;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::SessionId;
-use papertape_core::time::Date;
+use papertape_protocol::results::range::RangeReasoning;
 use papertape_store::{ClosedDay, OrderCounts, PageRequest, SessionFilter};
-use serde::Serialize;
 use std::collections::BTreeSet;
-use utoipa::ToSchema;
-
-/// What was said on one day of a range.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct RangeReasoning {
-    /// The trading day.
-    pub date: Date,
-    /// The session.
-    pub session_id: i64,
-    /// Its summary.
-    pub session_summary: Option<String>,
-    /// What the books say beside it.
-    pub books: BooksFacts,
-    /// Every message; absent unless asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<Vec<MessageResponse>>,
-}
 
 /// What was said on each day, without the messages, and what the books say beside it.
 pub(super) async fn summaries(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
@@ -36,7 +20,7 @@ pub(super) async fn summaries(app: &App, days: &[Closed]) -> Result<Vec<RangeRea
 
 fn range_reasoning(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReasoning {
     RangeReasoning {
-        books: BooksFacts::of(orders, day.fills.len()),
+        books: books(orders, day.fills.len()),
         date: day.date,
         session_id: day.id.0,
         session_summary: day.session_summary.clone(),

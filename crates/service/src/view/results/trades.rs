@@ -1,7 +1,6 @@
 //! A session's fills with what they cost and realised.
 
-use super::super::{ViewError, number};
-use super::day::{FeePartResponse, Trade};
+use super::super::ViewError;
 use crate::app::App;
 use papertape_core::broker::{FeeInput, LedgerEntry, MarketProfile, Side};
 use papertape_core::id::Symbol;
@@ -11,6 +10,8 @@ use papertape_core::ports::RecordStore as _;
 use papertape_core::record::{ActionTerms, OrderRow, PositionRow, SessionId};
 use papertape_core::tape::{StepClass, inline};
 use papertape_core::time::Date;
+use papertape_protocol::number::number;
+use papertape_protocol::results::day::{FeePartResponse, Trade};
 use papertape_store::{Page, PageRequest};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;

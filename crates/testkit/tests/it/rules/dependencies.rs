@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-llm", &["papertape-core"]),
     ("papertape-market", &["papertape-core"]),
     ("papertape-store", &["papertape-core", "papertape-redact"]),
+    ("papertape-protocol", &["papertape-core"]),
     ("papertape-runtime", &["papertape-core", "papertape-redact", "papertape-agents", "papertape-assistant"]),
     (
         "papertape-service",
@@ -31,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "papertape-house",
             "papertape-llm",
             "papertape-market",
+            "papertape-protocol",
             "papertape-store",
             "papertape-runtime",
         ],

@@ -1,18 +1,13 @@
 //! The words of statuses and roles, for the OpenAPI document.
 
-use papertape_agents::config::AgentKind;
-use papertape_agents::desk::NODE_FAILURES;
-use papertape_agents::desk::sizing::CutCode;
-use papertape_agents::solo::SOLO_REASONS;
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
-use papertape_core::message::{FailureKind, Role};
+use papertape_core::message::Role;
 use papertape_core::plan::TaskStatus;
 use papertape_core::point_in_time::UnverifiedKind;
-use papertape_core::provenance::{QualityState, TIMEOUT, UNREADABLE};
+use papertape_core::provenance::{QualityState, UNREADABLE};
 use papertape_core::record::{CHAT_ACTION, DayStatus, JobStatus, PLAN_DECOMPOSE, PLAN_EXECUTE};
 use papertape_core::tape::OutcomeKind;
-use papertape_runtime::worker::{PROFILE, SIMULATE};
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// A job's kind.
@@ -22,7 +17,7 @@ pub fn job_kind() -> Object {
 }
 
 /// What jobs there are.
-pub const JOB_KINDS: [&str; 5] = [SIMULATE, PROFILE, CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
+pub const JOB_KINDS: [&str; 5] = ["simulate", "profile", CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
 
 /// A job's status.
 #[must_use]
@@ -48,7 +43,7 @@ pub fn unverified_kind() -> Object {
 /// How an agent works.
 #[must_use]
 pub fn agent_kind() -> Object {
-    words(&[AgentKind::Solo, AgentKind::Desk].map(AgentKind::as_str))
+    words(&["solo", "desk"])
 }
 
 /// How far an action is.
@@ -110,24 +105,6 @@ pub fn reject_code() -> Object {
     words(&RejectCode::ALL.map(RejectCode::as_str))
 }
 
-/// Why a desk's order is not what was wanted.
-#[must_use]
-pub fn cut_code() -> Object {
-    ObjectBuilder::new()
-        .schema_type(SchemaType::Type(Type::String))
-        .enum_values(Some(CutCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
-        .build()
-}
-
-/// How a node failed, or a solo trader came to no decision.
-#[must_use]
-pub fn node_failure() -> Object {
-    let of_calls = FailureKind::ALL.map(FailureKind::as_str);
-    let of_solo = SOLO_REASONS.into_iter().filter(|reason| !NODE_FAILURES.contains(reason));
-    let of_solo: Vec<&str> = of_solo.collect();
-    words(&[&[TIMEOUT], NODE_FAILURES.as_slice(), &of_solo, of_calls.as_slice()].concat())
-}
-
 /// How a model-day came about, in a word.
 #[must_use]
 pub fn quality_state() -> Object {
@@ -154,7 +131,9 @@ pub fn step_state() -> Object {
     words(&["intent", "done", "abandoned"])
 }
 
-fn words(words: &[&'static str]) -> Object {
+/// The schema of a text that is one of `words`.
+#[must_use]
+pub fn words(words: &[&'static str]) -> Object {
     ObjectBuilder::new()
         .schema_type(SchemaType::Type(Type::String))
         .enum_values(Some(words.iter().copied()))

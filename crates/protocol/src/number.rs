@@ -2,8 +2,8 @@
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
-use serde::ser::Error as _;
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;
 use utoipa::openapi::RefOr;
@@ -59,7 +59,17 @@ impl Serialize for Number {
         if nearest.to_string() == text {
             return serializer.serialize_f64(nearest);
         }
-        RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+        RawValue::from_string(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    /// From the JSON number that it was written as; digits beyond those of an `f64` are lost.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = serde_json::Number::deserialize(deserializer)?;
+        let text = read.to_string();
+        let decimal = text.parse().or_else(|_| Decimal::from_scientific(&text));
+        decimal.map(number).map_err(|error| D::Error::custom(format!("{text}: {error}")))
     }
 }
 

@@ -1,0 +1,25 @@
+//! Who the caller is and what they may do.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a caller may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Read everything, change nothing.
+    Read,
+    /// Read everything, and start, stop and change what can be.
+    Operate,
+}
+
+/// Who asks, and what they may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AccessResponse {
+    /// Are tokens configured? If not, whoever reaches the server may do everything.
+    pub required: bool,
+    /// The name of the caller's token; `null` where none is needed.
+    pub name: Option<String>,
+    /// What the caller may do.
+    pub scope: Scope,
+}

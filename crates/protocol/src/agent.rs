@@ -1,0 +1,128 @@
+//! Agents, as a request defines them.
+
+use crate::desk::DeskBody;
+use crate::fields::{JsonObject, MAX_INT64, whole};
+use papertape_core::message::Sampling;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The longest deadline.
+const WEEK_SECS: u64 = 604_800;
+/// The maximum number of agents of one job.
+pub const MAX_AGENTS: usize = 64;
+
+/// How an agent works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KindBody {
+    /// One conversation with tools.
+    #[default]
+    Solo,
+    /// Analysts, a debate, a trader, a risk debate and a portfolio manager, for each symbol.
+    Desk,
+}
+
+/// One trader.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentBody {
+    /// Its name, unique in the job: `model` in answers.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// How it works.
+    #[serde(default)]
+    pub kind: KindBody,
+    /// The model that it thinks with, `provider::model`.
+    pub model: String,
+    /// How the model's words are drawn.
+    #[schema(value_type = Option<SamplingBody>)]
+    pub sampling: Option<JsonObject<SamplingBody>>,
+    /// The language of its prompts.
+    #[serde(default)]
+    pub language: LanguageBody,
+    /// A strategy or other instructions of your own, added to the system prompt.
+    pub instructions: Option<String>,
+    /// Names of configured tool servers that it may use.
+    pub tools: Option<Vec<String>>,
+    /// Where it stops.
+    #[schema(value_type = Option<LimitsBody>)]
+    pub limits: Option<JsonObject<LimitsBody>>,
+    /// What a desk adds; for the kind `desk` alone.
+    #[schema(value_type = Option<DeskBody>)]
+    pub desk: Option<JsonObject<DeskBody>>,
+}
+
+/// The language of prompts.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LanguageBody {
+    /// English.
+    #[default]
+    En,
+    /// Chinese.
+    Zh,
+}
+
+/// How a model is to draw its words; absent: as the provider does.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SamplingBody {
+    /// 0 to 2.
+    pub temperature: Option<f64>,
+    /// 0 to 1.
+    pub top_p: Option<f64>,
+    /// The most output tokens of one answer.
+    pub max_tokens: Option<u32>,
+    /// The provider's sampling seed.
+    #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
+    pub seed: Option<u64>,
+    /// Texts at which the answer stops.
+    pub stop: Option<Vec<String>>,
+    /// `minimal`, `low`, `medium` or `high`, where the model reasons.
+    pub reasoning_effort: Option<String>,
+}
+
+/// Where an agent's day stops; absent: 30 steps, 4 attempts, 120 and 1800 seconds.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsBody {
+    /// The most model calls of one day's conversation; of a desk, of each analyst's.
+    #[schema(minimum = 1)]
+    pub max_steps: Option<u32>,
+    /// The most attempts at one call.
+    pub max_attempts: Option<u32>,
+    /// Seconds after which one attempt is cancelled.
+    #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
+    #[schema(minimum = 1, maximum = 604_800)]
+    pub call_timeout_secs: Option<u64>,
+    /// Seconds of wall clock that a day's conversation may take.
+    #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
+    #[schema(maximum = 604_800)]
+    pub session_timeout_secs: Option<u64>,
+}
+
+impl From<SamplingBody> for Sampling {
+    fn from(body: SamplingBody) -> Self {
+        Self {
+            temperature: body.temperature,
+            top_p: body.top_p,
+            max_tokens: body.max_tokens,
+            seed: body.seed,
+            stop: body.stop.unwrap_or_default(),
+            reasoning_effort: body.reasoning_effort,
+        }
+    }
+}
+
+impl From<Sampling> for SamplingBody {
+    fn from(sampling: Sampling) -> Self {
+        Self {
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            max_tokens: sampling.max_tokens,
+            seed: sampling.seed,
+            stop: Some(sampling.stop),
+            reasoning_effort: sampling.reasoning_effort,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The curves of a run: portfolio value and status of each agent on each day.
+
+use crate::deployment::Deployment;
+use crate::number::Number;
+use crate::results::range::DoneBefore;
+use papertape_core::record::DayStatus;
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The curves of a job's agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CurvesResponse {
+    /// The job.
+    pub job_id: String,
+    /// Has somebody asked for it to be cancelled?
+    pub cancel_requested: bool,
+    /// Its trading days, oldest first: all lists of an agent are along them.
+    pub dates: Vec<Date>,
+    /// Its agents, as the job names them.
+    pub agents: Vec<AgentCurve>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// One agent, day by day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AgentCurve {
+    /// The agent.
+    pub model: String,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: Option<bool>,
+    /// The portfolio value before the first day that is closed; `null` while none is.
+    pub starting_portfolio_value: Option<Number>,
+    /// Which of the days other jobs did before, oldest first.
+    pub done_before: Vec<DoneBefore>,
+    /// Cash and holdings at each close; `null` where the day is not closed.
+    pub portfolio_values: Vec<Option<Number>>,
+    /// How each day stands; `null` where the day is none of the agent's.
+    #[schema(value_type = Vec<Option<String>>)]
+    pub statuses: Vec<Option<DayStatus>>,
+    /// Was it a day of full research? `null` where the day is not closed.
+    pub full_research: Vec<Option<bool>>,
+}

@@ -1,0 +1,74 @@
+//! Datasets that are available.
+
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A page of datasets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DatasetsResponse {
+    /// The datasets, by name.
+    pub datasets: Vec<DatasetResponse>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null`: this is the last.
+    pub next_cursor: Option<String>,
+}
+
+/// A dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DatasetResponse {
+    /// Its name.
+    #[schema(example = "us-daily-2000-2013")]
+    pub name: String,
+    /// Its content hash, 64 hex digits.
+    pub hash: String,
+    /// The exchange's time zone.
+    #[schema(example = "America/New_York")]
+    pub zone: String,
+    /// The market profile of runs that name none.
+    #[schema(example = "us_equity")]
+    pub market: Option<String>,
+    /// Its symbols that can be traded, in byte order.
+    pub symbols: Vec<String>,
+    /// The symbols of its indexes, in byte order: a run can name one as its benchmark.
+    pub indexes: Vec<String>,
+    /// Its first trading day.
+    pub first_day: Option<Date>,
+    /// Its last trading day.
+    pub last_day: Option<Date>,
+    /// How many trading days it has.
+    pub days: usize,
+    /// How many daily bars it has.
+    pub bars: usize,
+    /// The lengths of its bars within the day, shortest first.
+    pub intervals: Vec<String>,
+    /// How many bars within the day it has.
+    pub bars_within_days: usize,
+    /// How many splits and dividends it has.
+    pub actions: usize,
+    /// How many news items it has.
+    pub news: usize,
+    /// How many figures of companies' reports it has.
+    pub fundamentals: usize,
+    /// How many values of macroeconomic series it has.
+    pub macros: usize,
+    /// The indexes of which it has members over time; a run can have one as its universe.
+    pub universes: Vec<UniverseResponse>,
+    /// How many bytes it takes on the disk; 0: it is part of the program.
+    pub bytes: u64,
+    /// Is it older content whose name stands for another now? It is found by its hash.
+    pub replaced: bool,
+}
+
+/// An index of which a dataset has members over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UniverseResponse {
+    /// Its name.
+    #[schema(example = "SP500")]
+    pub name: String,
+    /// How many symbols ever were members.
+    pub symbols: usize,
+    /// How many periods of membership there are.
+    pub memberships: usize,
+}

@@ -1,0 +1,15 @@
+//! Errors.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Every error's body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorBody {
+    /// For programs: which error.
+    #[schema(example = "invalid_input", pattern = "^[a-z_]+$")]
+    pub error: String,
+    /// For people: what is wrong; bad input is named by its field.
+    #[schema(example = "date: `2012-13-01` is not a date of the form YYYY-MM-DD")]
+    pub message: String,
+}

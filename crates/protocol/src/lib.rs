@@ -1,0 +1,37 @@
+//! What goes over the wire: requests, responses, stream events, query parameters and errors, as serde and
+//! schema types. The API serializes them, and the CLI and the generated clients read the same definitions.
+//!
+//! It must never know HTTP, a database, the terminal or how a response is filled: only what it looks like.
+
+pub mod access;
+pub mod actions;
+pub mod agent;
+pub mod bars;
+pub mod chat;
+pub mod curves;
+pub mod datasets;
+pub mod deployment;
+pub mod desk;
+pub mod doctor;
+pub mod error;
+pub mod exposures;
+pub mod facts;
+pub mod fields;
+pub mod head;
+pub mod health;
+pub mod job_result;
+pub mod jobs;
+pub mod live;
+pub mod memory;
+pub mod number;
+pub mod options;
+pub mod plans;
+pub mod progress;
+pub mod quality;
+pub mod reasoning;
+pub mod results;
+pub mod sessions;
+pub mod simulate;
+pub mod stream;
+pub mod usage;
+pub mod vocabulary;

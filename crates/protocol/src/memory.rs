@@ -1,0 +1,420 @@
+//! The traders' memories.
+
+use crate::deployment::Deployment;
+use crate::number::Number;
+use papertape_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::str::FromStr;
+use utoipa::ToSchema;
+
+/// A page of rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RoundsResponse {
+    /// The newest first.
+    pub rounds: Vec<RoundResponse>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// A round that a trader remembers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RoundResponse {
+    /// `trader_round`.
+    pub memory_type: String,
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// The session.
+    pub session_id: i64,
+    /// Counts up by one per agent and job.
+    pub round_id: u64,
+    /// What was concluded, and the key prices and positions.
+    pub situation: String,
+    /// The four parts.
+    pub summary: String,
+    /// `model`, `repaired` or `template`.
+    pub source: String,
+    /// Why it is not the model's first answer.
+    pub note: Option<String>,
+    /// What was decided of each instrument.
+    pub assets: Vec<AssetResponse>,
+    /// Did it open a position?
+    pub is_open_entry: bool,
+    /// Did the trader's answer fall back, or break off?
+    pub degraded: bool,
+    /// When it became known.
+    pub known_at: Timestamp,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+/// What a round decided of one instrument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AssetResponse {
+    /// The instrument.
+    pub symbol: String,
+    /// `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`.
+    pub decision: String,
+    /// Average price of entry.
+    pub entry_price: Option<Number>,
+    /// The stop in force.
+    pub stop_loss: Option<Number>,
+    /// The target in force.
+    pub take_profit: Option<Number>,
+    /// Leverage, 1 for none.
+    pub leverage: Option<Number>,
+    /// The position.
+    pub position_id: Option<String>,
+}
+
+/// A page of open positions' contexts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OpenPositionsResponse {
+    /// The newest first.
+    pub open_positions: Vec<OpenPositionResponse>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// Why a position that is open was opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OpenPositionResponse {
+    /// `open_position_context`.
+    pub memory_type: String,
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// The session that wrote it.
+    pub session_id: i64,
+    /// The position.
+    pub position_id: String,
+    /// The instrument.
+    pub symbol: String,
+    /// `long` or `short`.
+    pub side: String,
+    /// The round whose summary it is.
+    pub round_id: Option<u64>,
+    /// The thesis at entry.
+    pub summary: String,
+    /// When the position was opened.
+    pub opened_at: Timestamp,
+    /// Price of the opening fill; this and what follows in the share units after all splits since.
+    pub entry_price: Number,
+    /// Units of the opening fill.
+    pub quantity: Number,
+    /// The stop that it was opened with.
+    pub stop_loss: Option<Number>,
+    /// The target that it was opened with.
+    pub take_profit: Option<Number>,
+    /// Leverage, 1 for none.
+    pub leverage: Number,
+    /// New shares for an old one since; prices in the thesis are to be divided by it.
+    pub split_ratio: Number,
+    /// When it became known.
+    pub known_at: Timestamp,
+}
+
+/// A page of reflections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TradesResponse {
+    /// The newest exit first; of a search by meaning, the best first.
+    pub trades: Vec<ReflectionResponse>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
+    /// `keyword+semantic`.
+    #[schema(value_type = String)]
+    pub search: SearchBy,
+    /// Why it was not searched by meaning, where it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_note: Option<String>,
+    /// The sentence model that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedding_model: Option<String>,
+    /// How many reflections could be found by words alone, for they have no vector of that model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_vector: Option<usize>,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What was embedded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReembedResponse {
+    /// The model.
+    pub embedding_model: String,
+    /// How many reflections had no vector of it, and have one now.
+    pub embedded: usize,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What a closed trade, or a part of one, teaches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReflectionResponse {
+    /// `trade`.
+    pub memory_type: String,
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// The session of the exit.
+    pub session_id: i64,
+    /// Counts up by one per agent and job.
+    pub trade_id: u64,
+    /// The position.
+    pub position_id: String,
+    /// The how-manieth closing of the position.
+    pub part: u32,
+    /// Is nothing of it left?
+    pub position_closed: bool,
+    /// `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
+    pub cause: String,
+    /// The instrument.
+    pub symbol: String,
+    /// `long` or `short`.
+    pub side: String,
+    /// When it was opened.
+    pub entry_time: Timestamp,
+    /// When it was closed.
+    pub exit_time: Timestamp,
+    /// Calendar days between.
+    pub holding_days: i32,
+    /// Units closed.
+    pub quantity: Number,
+    /// Average price of entry.
+    pub entry_price: Number,
+    /// Price of the exit.
+    pub exit_price: Number,
+    /// The ledger's result, fees and income included.
+    pub pnl: Number,
+    /// `pnl / margin x 100`.
+    pub return_pct: Option<Number>,
+    /// Leverage, 1 for none.
+    pub leverage: Number,
+    /// Absolute cost of what was closed.
+    pub notional: Number,
+    /// At most 120 characters.
+    pub summary: String,
+    /// Planned against actual.
+    pub execution_deviation: DeviationResponse,
+    /// What became of each claim.
+    pub hypothesis_check: Vec<ClaimResponse>,
+    /// What went wrong.
+    pub error_tags: Vec<String>,
+    /// `low`, `medium` or `high`.
+    pub value_assessment: String,
+    /// Rules for next time.
+    pub next_rules: Vec<String>,
+    /// The thesis at entry.
+    pub thesis: Option<String>,
+    /// `model`, `repaired` or `template`.
+    pub source: String,
+    /// Why it is not the model's first answer.
+    pub note: Option<String>,
+    /// From when on a simulation may read it.
+    pub known_at: Timestamp,
+}
+
+/// Planned against actual, from the books.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DeviationResponse {
+    /// The price at which the opening order was checked.
+    pub planned_entry: Option<Number>,
+    /// The average price.
+    pub actual_entry: Option<Number>,
+    /// Units of the opening order.
+    pub planned_size: Option<Number>,
+    /// The most units that were held.
+    pub actual_size: Option<Number>,
+    /// The stop at entry.
+    pub planned_stop: Option<Number>,
+    /// The stop at the exit.
+    pub actual_stop: Option<Number>,
+    /// The target at entry.
+    pub planned_exit: Option<Number>,
+    /// The price of the exit.
+    pub actual_exit: Option<Number>,
+    /// What the trader says of it.
+    pub comment: String,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ClaimResponse {
+    /// The claim.
+    pub claim: String,
+    /// `held`, `failed` or `untested`.
+    pub result: String,
+}
+
+/// What a session's trader was given of its memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SessionMemoryResponse {
+    /// The session.
+    pub session_id: i64,
+    /// By the step that gave it, in the order of the steps; a solo agent has one at most.
+    pub given: Vec<GivenResponse>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What one prompt held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GivenResponse {
+    /// The step.
+    pub path: String,
+    /// The whole block, as it stands in the prompt.
+    pub text: String,
+    /// What stands in it.
+    pub items: Vec<GivenItem>,
+}
+
+/// One memory that was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GivenItem {
+    /// `open_position_context`, `trader_round` or `trade`.
+    pub memory_type: String,
+    /// The position's, the round's or the trade's id.
+    pub memory_id: String,
+    /// The job that it was taken over from; `null`: the session's own.
+    pub job_id: Option<String>,
+    /// When it became known.
+    pub known_at: Timestamp,
+    /// Its text.
+    pub text: String,
+}
+
+/// What was folded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ArchivesResponse {
+    /// One for each agent, job, period and instrument.
+    pub archives: Vec<ArchiveResponse>,
+    /// How many.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// The reflections on one instrument in one period, folded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ArchiveResponse {
+    /// The job.
+    pub job_id: String,
+    /// The agent.
+    pub model: String,
+    /// `quarter` or `half-year`.
+    pub length: String,
+    /// `2012-Q4`, `2012-H2`.
+    pub period: String,
+    /// The instrument.
+    pub symbol: String,
+    /// `trades`, `wins`, `pnl`, `mean_return_pct`, `error_tags` with their counts, `next_rules`, `summary`
+    /// and the originals' `trade_ids`.
+    #[schema(value_type = Object)]
+    pub body: Value,
+}
+
+/// How reflections are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SearchBy {
+    /// By words alone: those that have all of them.
+    #[serde(rename = "keyword")]
+    Keyword,
+    /// By meaning alone: those whose vectors are nearest.
+    #[serde(rename = "semantic")]
+    Semantic,
+    /// By both, fused.
+    #[serde(rename = "keyword+semantic")]
+    Both,
+}
+
+impl SearchBy {
+    /// As answers spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Keyword => "keyword",
+            Self::Semantic => "semantic",
+            Self::Both => "keyword+semantic",
+        }
+    }
+}
+
+impl FromStr for SearchBy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "keyword" => Ok(Self::Keyword),
+            "semantic" => Ok(Self::Semantic),
+            "both" | "keyword+semantic" => Ok(Self::Both),
+            other => Err(format!("`{other}` is none of: keyword, semantic, both")),
+        }
+    }
+}
+
+/// Long or short.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SideParam {
+    /// Gains when the price rises.
+    Long,
+    /// Gains when the price falls.
+    Short,
+}
+
+/// What to fold.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "period": "quarter" }))]
+pub struct CompactBody {
+    /// How long a period is.
+    pub period: PeriodBody,
+    /// Of this agent alone.
+    pub model: Option<String>,
+    /// Of this job alone.
+    pub job_id: Option<String>,
+}
+
+/// What to embed.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
+pub struct ReembedBody {
+    /// Of this agent alone.
+    pub model: Option<String>,
+    /// Of this job alone.
+    pub job_id: Option<String>,
+}
+
+/// How long a period is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeriodBody {
+    /// Three months.
+    Quarter,
+    /// Six months.
+    HalfYear,
+}

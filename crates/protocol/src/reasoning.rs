@@ -1,0 +1,127 @@
+//! Sessions with their actions, summaries and transcripts.
+
+use crate::deployment::Deployment;
+use crate::number::Number;
+use crate::quality::{BooksFacts, DayQualityResponse};
+use papertape_core::message::Role;
+use papertape_core::record::DayStatus;
+use papertape_core::time::{Date, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A page of sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReasoningResponse {
+    /// The sessions, in the order in which they were opened.
+    pub sessions: Vec<SessionResponse>,
+    /// How many there are on this page.
+    pub count: usize,
+    /// Where the next page begins; `null` at the end.
+    pub next_cursor: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// One agent's trading day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SessionResponse {
+    /// Its id.
+    pub session_id: i64,
+    /// Its job.
+    pub job_id: String,
+    /// The trading day.
+    pub date: Date,
+    /// The agent.
+    pub model: String,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: Option<bool>,
+    /// `running`, `completed` or `failed`.
+    #[schema(schema_with = crate::vocabulary::day_status)]
+    pub status: DayStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// How the day came about, in a few words; `null` while it is not over.
+    pub quality: Option<DayQualityResponse>,
+    /// What the books say of the day, beside the summary.
+    pub books: BooksFacts,
+    /// What the day came to, by the same model.
+    pub session_summary: Option<String>,
+    /// Why there is no summary.
+    pub summary_error: Option<String>,
+    /// When it was opened.
+    pub started_at: Timestamp,
+    /// When it was closed.
+    pub completed_at: Option<Timestamp>,
+    /// How many messages it has; `null` until it is closed.
+    pub total_messages: Option<u32>,
+    /// Its actions, in order.
+    pub positions: Vec<PositionResponse>,
+    /// What its nodes were told before their conversations; with `conversation` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Vec<InstructionsResponse>>,
+    /// What was said; absent unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Vec<MessageResponse>>,
+}
+
+/// One action and what it left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PositionResponse {
+    /// From 1 in a session.
+    pub action_id: u64,
+    /// `buy`, `sell`, `short`, `cover`, `stop`, `target`, `liquidation`, `delisting`, `split`, `dividend`, `financing` or
+    /// `no_trade`.
+    pub action_type: String,
+    /// The instrument; `null` for `no_trade`.
+    pub symbol: Option<String>,
+    /// Units; of a split, a dividend and financing the units held, below zero for a short position.
+    pub amount: Number,
+    /// Price of one unit, the dividend of one share, the charge per unit; `null` for `no_trade`.
+    pub price: Option<Number>,
+    /// Cash after it.
+    pub cash_after: Number,
+    /// Cash + sum of quantity x price then.
+    pub portfolio_value: Number,
+}
+
+/// What a node was told before its conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct InstructionsResponse {
+    /// The node with its round.
+    pub node: String,
+    /// The text.
+    pub content: String,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MessageResponse {
+    /// From 0 in a session, in the order of commits.
+    pub message_index: u32,
+    /// `user`, `assistant` or `tool`.
+    #[schema(schema_with = crate::vocabulary::role)]
+    pub role: Role,
+    /// The text; empty for a turn of tool calls alone.
+    pub content: String,
+    /// Of assistant messages alone; `null` where there is none (yet).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, required = false)]
+    pub summary: Option<Option<String>>,
+    /// Why there is no summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary_error: Option<String>,
+    /// Of tool messages alone: the tool that answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    /// Of tool messages alone: the arguments that it was called with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_input: Option<Value>,
+    /// When it was kept.
+    pub timestamp: Timestamp,
+    /// Its step.
+    pub path: String,
+    /// Its node with the round.
+    pub node: String,
+}

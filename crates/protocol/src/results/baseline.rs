@@ -1,0 +1,39 @@
+//! Baselines: buy and hold, equal weight.
+
+use crate::number::Number;
+use crate::results::metrics::Metrics;
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Two ways of doing next to nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Baselines {
+    /// Equal money at the first open, and held.
+    pub buy_and_hold: BaselineResult,
+    /// Equal weights, restored at the first open of every month.
+    pub equal_weight: BaselineResult,
+}
+
+/// What a baseline came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BaselineResult {
+    /// The closes, oldest first.
+    pub daily_portfolio_values: Vec<ValueAtClose>,
+    /// Over all days.
+    pub period_metrics: Metrics,
+    /// The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
+    /// exposure`. `null` where the numbers cannot say.
+    pub uninvested: Option<f64>,
+    /// Is that more than 5 %? Then the baseline is not what its name says.
+    pub is_underinvested: bool,
+}
+
+/// A portfolio value at a close.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ValueAtClose {
+    /// The trading day.
+    pub date: Date,
+    /// Cash and holdings at the close.
+    pub portfolio_value: Number,
+}

@@ -1,0 +1,148 @@
+//! One agent's range of days.
+
+use crate::number::Number;
+use crate::quality::{BooksFacts, DegradedDayResponse};
+use crate::reasoning::MessageResponse;
+use crate::results::account::InsolvencyResponse;
+use crate::results::baseline::Baselines;
+use crate::results::benchmark::BenchmarkResponse;
+use crate::results::conventions::ConventionsResponse;
+use crate::results::metrics::Metrics;
+use crate::results::point_in_time::PointInTimeReason;
+use crate::results::refill::RefillResponse;
+use papertape_core::id::JobId;
+use papertape_core::record::DayStatus;
+use papertape_core::time::Date;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What one model's range came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RangeResult {
+    /// The agent.
+    pub model: String,
+    /// The job whose result it is.
+    pub job_id: String,
+    /// Which of the days other jobs did before: those that this job skipped and, where no job was requested,
+    /// those that it continues. Oldest first.
+    pub done_before: Vec<DoneBefore>,
+    /// The version of the rules that the job was recorded under.
+    pub rules_version: u32,
+    /// `false`: a rule-based house model, no language model.
+    pub is_llm: Option<bool>,
+    /// The first day.
+    pub start_date: Date,
+    /// The last day.
+    pub end_date: Date,
+    /// The portfolio value before the first day.
+    pub starting_portfolio_value: Number,
+    /// The portfolio value at the last close.
+    pub ending_portfolio_value: Number,
+    /// The end of the account, where it came; `null` while something is left.
+    pub insolvent: Option<InsolvencyResponse>,
+    /// What it was traded by; `null` where the job names no market.
+    pub conventions: Option<ConventionsResponse>,
+    /// The same orders filled again at the next open; `null` where they took it anyway.
+    pub refilled_at_next_open: Option<RefillResponse>,
+    /// The closes, oldest first.
+    pub daily_portfolio_values: Vec<DailyPortfolioValue>,
+    /// Over all days.
+    pub period_metrics: Metrics,
+    /// Over the days of full research alone.
+    pub full_research: FullResearch,
+    /// How the research of the days came about.
+    pub provenance: RangeProvenance,
+    /// What doing next to nothing would have come to; `null` where the job's dataset is not at hand.
+    pub baselines: Option<Baselines>,
+    /// The symbol or index that it is compared with, the requested one or the job's own; `null`: none.
+    pub benchmark: Option<BenchmarkResponse>,
+    /// `null`, or an entry a day, as it was asked for.
+    pub reasoning: Option<Vec<RangeReasoning>>,
+}
+
+/// An account at a close.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DailyPortfolioValue {
+    /// The trading day.
+    pub date: Date,
+    /// Cash and holdings at the close.
+    pub portfolio_value: Number,
+    /// Cash.
+    pub cash: Number,
+    /// How the day ended: `completed` or `failed`.
+    #[schema(schema_with = crate::vocabulary::day_status)]
+    pub status: DayStatus,
+    /// Was it a day of full research?
+    pub full_research: bool,
+    /// The job that did it.
+    pub job_id: String,
+}
+
+/// Days that another job did before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DoneBefore {
+    /// The job.
+    pub job_id: String,
+    /// The first of the days.
+    pub start_date: Date,
+    /// The last of them.
+    pub end_date: Date,
+}
+
+/// The days of full research alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FullResearch {
+    /// How many of the days.
+    pub days: usize,
+    /// Of how many.
+    pub total_days: usize,
+    /// Their figures, from their returns put one after the other.
+    pub period_metrics: Metrics,
+}
+
+/// How the research of a range came about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RangeProvenance {
+    /// `verified` where all days are.
+    pub point_in_time: Option<String>,
+    /// Why the first day is that is `unverified`; absent where none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point_in_time_reason: Option<PointInTimeReason>,
+    /// Days whose session broke off.
+    pub failed_days: Vec<Date>,
+    /// Days that were not of full research, the failed ones among them.
+    pub degraded_days: Vec<Date>,
+    /// The same days, each with its state and first reason.
+    pub reasons: Vec<DegradedDayResponse>,
+}
+
+/// What was said on one day of a range.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RangeReasoning {
+    /// The trading day.
+    pub date: Date,
+    /// The session.
+    pub session_id: i64,
+    /// Its summary.
+    pub session_summary: Option<String>,
+    /// What the books say beside it.
+    pub books: BooksFacts,
+    /// Every message; absent unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Vec<MessageResponse>>,
+}
+
+impl DoneBefore {
+    /// The days that other jobs than this one did, put together by job, from the job of each day, oldest first.
+    #[must_use]
+    pub fn spans<'a>(own: &JobId, days: impl Iterator<Item = (Date, &'a JobId)>) -> Vec<Self> {
+        let mut spans: Vec<Self> = Vec::new();
+        for (date, job) in days.filter(|(_, job)| *job != own) {
+            match spans.last_mut() {
+                Some(span) if span.job_id == job.as_str() => span.end_date = date,
+                _ => spans.push(Self { job_id: job.to_string(), start_date: date, end_date: date }),
+            }
+        }
+        spans
+    }
+}

@@ -1,0 +1,233 @@
+//! Starting, resuming and branching simulations.
+
+use crate::agent::{AgentBody, SamplingBody};
+use crate::deployment::Deployment;
+use crate::fields::{JsonObject, MAX_INT64, day, maybe_amount, maybe_day, whole, window};
+use crate::jobs::ContinuesFrom;
+use papertape_core::broker::CostModel;
+use papertape_core::record::JobStatus;
+use papertape_core::time::Date;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// What to simulate. Everything but `end_date` has a default in the server's config.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "start_date": "2012-10-01",
+    "end_date": "2012-10-05",
+    "models": ["house::momentum", "house::contrarian"],
+    "symbols": ["AAPL", "IBM"],
+    "initial_cash": 10000
+}))]
+pub struct TriggerBody {
+    /// First day; absent or `null`: each agent goes on where its newest completed job ended.
+    #[serde(default, deserialize_with = "maybe_day")]
+    pub start_date: Option<Date>,
+    /// Last day, included.
+    #[serde(deserialize_with = "day")]
+    pub end_date: Date,
+    /// Names of configured agents, or models as solo agents: `provider::model`.
+    #[schema(min_items = 1, max_items = 64)]
+    pub models: Option<Vec<String>>,
+    /// Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
+    /// deleted.
+    pub replace_existing: Option<bool>,
+    /// Of the days that are done, run again those from the first degraded one on: later days follow from it.
+    /// Failed days run again in any case. Not together with `replace_existing`.
+    pub rerun_degraded: Option<bool>,
+    /// Agents, given whole.
+    #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
+    pub agents: Option<Vec<JsonObject<AgentBody>>>,
+    /// What may be traded.
+    #[schema(min_items = 1)]
+    pub symbols: Option<Vec<String>>,
+    /// An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
+    /// `symbols`.
+    #[schema(min_length = 1, max_length = 64)]
+    pub universe: Option<String>,
+    /// The dataset's name, or the first digits of its hash.
+    pub dataset: Option<String>,
+    /// The market profile's name; the dataset's own by default, else the config's.
+    pub market: Option<String>,
+    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing. The config's by default.
+    pub costs: Option<CostsBody>,
+    /// What each agent starts with.
+    #[serde(default, with = "maybe_amount")]
+    #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
+    pub initial_cash: Option<Decimal>,
+    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. It
+    /// changes nothing that agents see or do.
+    pub benchmark: Option<String>,
+    /// The seed of the job's randomness.
+    #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
+    pub seed: Option<u64>,
+    /// What the job may use.
+    #[schema(value_type = Option<BudgetBody>)]
+    pub budget: Option<JsonObject<BudgetBody>>,
+    /// Write summaries?
+    pub summaries: Option<bool>,
+    /// Which of the traders' memories are on; absent: the config's, else all.
+    pub memory: Option<MemoryBody>,
+    /// How many of its last rounds a trader reads.
+    #[serde(default, deserialize_with = "window")]
+    #[schema(minimum = 0, maximum = 10)]
+    pub read_window: Option<u32>,
+    /// The same for the session after a losing close.
+    #[serde(default, deserialize_with = "window")]
+    #[schema(minimum = 0, maximum = 10)]
+    pub read_window_after_loss: Option<u32>,
+    /// The job whose memory, as far as it was known before the start, the agents of the same names begin
+    /// with.
+    pub memory_from: Option<String>,
+    /// Not supported yet: anything but `null` is refused.
+    #[schema(value_type = Option<Object>)]
+    pub masking: Option<Value>,
+}
+
+/// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryBody {
+    /// None.
+    Off,
+    /// Round memory.
+    Rounds,
+    /// Round memory and the contexts of open positions.
+    #[serde(rename = "rounds+open")]
+    RoundsOpen,
+    /// These and reflections on closed trades.
+    All,
+}
+
+/// What trading costs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CostsBody {
+    /// What the market profile says.
+    Market,
+    /// Nothing: no fees, duties, slippage, borrow fee or financing, and no cap on participation.
+    Frictionless,
+}
+
+/// What a job may use. A line that is absent does not bound.
+#[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetBody {
+    /// The whole job, summaries left out.
+    #[schema(value_type = Option<LimitBody>)]
+    pub job: Option<JsonObject<LimitBody>>,
+    /// Each agent.
+    #[schema(value_type = Option<LimitBody>)]
+    pub agent: Option<JsonObject<LimitBody>>,
+    /// Each agent on each day.
+    #[schema(value_type = Option<LimitBody>)]
+    pub day: Option<JsonObject<LimitBody>>,
+    /// All summaries of the job.
+    #[schema(value_type = Option<LimitBody>)]
+    pub summaries: Option<JsonObject<LimitBody>>,
+}
+
+/// One line of a budget.
+#[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LimitBody {
+    /// Input and output tokens together.
+    #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
+    pub tokens: Option<u64>,
+    /// US dollars.
+    #[serde(default, with = "maybe_amount")]
+    #[schema(value_type = Option<f64>)]
+    pub usd: Option<Decimal>,
+}
+
+/// Where to branch off, and what to change.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "date": "2012-10-17", "agent": "house::momentum", "node": "solo#1", "model": "house::contrarian" }))]
+pub struct BranchBody {
+    /// The day in which the cut lies.
+    #[serde(deserialize_with = "day")]
+    pub date: Date,
+    /// The agent; needed where the job has several.
+    pub agent: Option<String>,
+    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
+    /// or after it is reused. Absent: all that the agent thinks.
+    pub node: Option<String>,
+    /// Another model from the cut on, `provider::model`.
+    pub model: Option<String>,
+    /// Other instructions from the cut on.
+    pub instructions: Option<String>,
+    /// Other sampling from the cut on.
+    #[schema(value_type = Option<SamplingBody>)]
+    pub sampling: Option<JsonObject<SamplingBody>>,
+}
+
+/// What to change before the job goes on. May be left out.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "budget": { "job": { "tokens": 500_000 } } }))]
+pub struct ResumeBody {
+    /// Lines of the budget that take the place of the job's own; the others stay.
+    #[schema(value_type = Option<BudgetBody>)]
+    pub budget: Option<JsonObject<BudgetBody>>,
+}
+
+/// A job that was queued.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct QueuedResponse {
+    /// The job.
+    pub job_id: String,
+    /// `queued`.
+    #[schema(schema_with = crate::vocabulary::job_status)]
+    pub status: JobStatus,
+    /// Trading days x agents, the skipped ones included.
+    pub total_model_days: usize,
+    /// In a sentence.
+    pub message: String,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+    /// By model: the job, and the last day of it, that the model goes on from.
+    pub continues: BTreeMap<String, ContinuesFrom>,
+    /// The job that it branched from.
+    pub parent: Option<String>,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+/// What became of a job's status.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ChangedResponse {
+    /// The job.
+    pub job_id: String,
+    /// Its status now.
+    #[schema(schema_with = crate::vocabulary::job_status)]
+    pub status: JobStatus,
+    /// In a sentence.
+    pub message: String,
+    /// Whose data it is.
+    #[serde(flatten)]
+    pub deployment: Deployment,
+}
+
+impl From<CostsBody> for CostModel {
+    fn from(body: CostsBody) -> Self {
+        match body {
+            CostsBody::Market => Self::Market,
+            CostsBody::Frictionless => Self::Frictionless,
+        }
+    }
+}
+
+impl From<CostModel> for CostsBody {
+    fn from(costs: CostModel) -> Self {
+        match costs {
+            CostModel::Market => Self::Market,
+            CostModel::Frictionless => Self::Frictionless,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Tokens and cost.
+
+use crate::number::Number;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Tokens and USD.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct UsageSummary {
+    /// Tokens read, cached ones included.
+    pub input_tokens: u64,
+    /// Of these, read from a provider's cache.
+    pub cached_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// US dollars; `null` where the price of any call is unknown.
+    pub cost_usd: Option<Number>,
+    /// `known`, or `unknown` where the price of any call is.
+    #[schema(value_type = String)]
+    pub cost: CostState,
+    /// US dollars of the calls whose price is known.
+    pub priced_cost_usd: Number,
+    /// Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
+    pub estimated_calls: u64,
+}
+
+/// Is the cost known?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostState {
+    /// Every call has a known price.
+    Known,
+    /// The price of at least one call is unknown.
+    Unknown,
+}
+
+impl CostState {
+    /// As responses spell it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Unknown => "unknown",
+        }
+    }
+}
