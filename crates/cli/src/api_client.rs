@@ -1,29 +1,26 @@
-//! The API of the server that owns the record, for the few commands that write.
+//! A client of the server that owns the database, for commands that write.
 
 use super::failure::{no_job, not_found, usage};
-use super::record_access;
 use anyhow::{Context as _, Result, anyhow, bail};
-use papertape_core::id::JobId;
 use papertape_service::address::Address;
 use papertape_service::config::Config;
 use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long an answer may take: a job is only queued, not done.
+/// The timeout of a request. The server only queues jobs, so responses are quick.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The server.
 pub(super) struct ApiClient {
     address: Address,
     client: reqwest::Client,
-    /// What the command was given, to read beside the server.
+    /// The command's config, for reading the database directly.
     pub(super) config: Config,
 }
 
 impl ApiClient {
     pub(super) fn new(address: Address, config: Config) -> Result<Self> {
-        // The client wants to know a cryptography even where it is never to use one.
+        // The client requires a crypto provider even for plain HTTP.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)
@@ -31,65 +28,65 @@ impl ApiClient {
             .redirect(reqwest::redirect::Policy::none())
             .tls_certs_only([])
             .build()
-            .context("the HTTP client cannot be built")?;
+            .context("cannot create the HTTP client")?;
         Ok(Self { address, client, config })
     }
 
-    /// Where it is.
     pub(super) fn url(&self) -> &str {
         &self.address.url
     }
 
-    /// The job that is named, where `latest` is the newest one.
-    pub(super) async fn job_named(&self, job: &str) -> Result<JobId> {
-        record_access::job_named(&record_access::to_read(self.config.clone()).await?, job).await
-    }
-
-    /// What the server counts, in Prometheus' text format.
+    /// The server's telemetry, in Prometheus' text format.
     pub(super) async fn metrics(&self) -> Result<String> {
-        let unreachable = || format!("the server at {} does not answer", self.address.url);
-        let response = self.known(self.client.get(format!("{}/metrics", self.address.url))).send().await;
+        let unreachable = || self.unreachable();
+        let response =
+            self.authenticated(self.client.get(format!("{}/metrics", self.address.url))).send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
         if !status.is_success() {
-            bail!("the server at {} refused with {status}", self.address.url);
+            bail!("the server at {} returned {status}", self.address.url);
         }
         response.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)
     }
 
-    /// The request with the key that lets this user's commands in, where one is needed.
-    fn known(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+    fn unreachable(&self) -> String {
+        format!("the server at {} does not respond", self.address.url)
+    }
+
+    /// Adds the key for this user's commands, if the server requires one.
+    fn authenticated(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         match self.address.key() {
             Some(key) => request.bearer_auth(key),
             None => request,
         }
     }
 
-    /// Sends a request; `path` is given segment by segment.
+    /// `path` holds the URL's unescaped segments, here and below.
     pub(super) async fn post(&self, path: &[&str], body: &Value) -> Result<Value> {
-        self.send(self.client.post(self.address_of(path)?).json(body), path).await
+        self.send(self.client.post(self.url_of(path)?).json(body), path).await
     }
 
-    /// The same, for a reader of this language.
+    /// As [`Self::post`], with `Accept-Language`.
     pub(super) async fn post_in(&self, path: &[&str], body: &Value, language: &str) -> Result<Value> {
-        let request = self.client.post(self.address_of(path)?).json(body);
+        let request = self.client.post(self.url_of(path)?).json(body);
         self.send(request.header(reqwest::header::ACCEPT_LANGUAGE, language), path).await
     }
 
-    /// Deletes something; `path` is given segment by segment.
     pub(super) async fn delete(&self, path: &[&str]) -> Result<()> {
-        self.send(self.client.delete(self.address_of(path)?), path).await.map(drop)
+        self.delete_with(path, &[]).await.map(drop)
     }
 
-    /// The same, with a query; gives what is answered.
+    /// As [`Self::delete`], with a query; returns the response.
     pub(super) async fn delete_with(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value> {
-        let mut url = self.address_of(path)?;
-        url.query_pairs_mut().extend_pairs(query);
+        let mut url = self.url_of(path)?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
         self.send(self.client.delete(url), path).await
     }
 
-    fn address_of(&self, path: &[&str]) -> Result<Url> {
-        let mut url: Url = self.address.url.parse().context("the server's address cannot be read")?;
+    fn url_of(&self, path: &[&str]) -> Result<Url> {
+        let mut url: Url = self.address.url.parse().context("the server's URL is invalid")?;
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.extend(path);
         }
@@ -97,25 +94,25 @@ impl ApiClient {
     }
 
     async fn send(&self, request: RequestBuilder, path: &[&str]) -> Result<Value> {
-        let unreachable = || format!("the server at {} does not answer", self.address.url);
-        let response = self.known(request).send().await;
+        let unreachable = || self.unreachable();
+        let response = self.authenticated(request).send().await;
         let response = response.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = response.status();
         if status == StatusCode::NO_CONTENT {
             return Ok(Value::Null);
         }
-        let answer: Value =
+        let body: Value =
             response.json().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         if status.is_success() {
-            return Ok(answer);
+            return Ok(body);
         }
-        let message = answer["message"].as_str().unwrap_or("it gives no reason").to_owned();
+        let message = body["message"].as_str().unwrap_or("no reason given").to_owned();
         match (status, path) {
             (StatusCode::NOT_FOUND, ["chat" | "plans", ..]) => Err(not_found(message)),
             (StatusCode::NOT_FOUND, [_, job, ..]) => Err(no_job(job)),
             (StatusCode::BAD_REQUEST, _) => Err(usage(message)),
             (StatusCode::CONFLICT, _) => Err(anyhow!(message)),
-            _ => bail!("the server at {} refused with {status}: {message}", self.address.url),
+            _ => bail!("the server at {} returned {status}: {message}", self.address.url),
         }
     }
 }

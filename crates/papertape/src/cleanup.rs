@@ -15,52 +15,46 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What to clean up.
 #[derive(Debug, Args)]
 pub(super) struct CleanupArgs {
-    /// What.
     #[command(subcommand)]
     command: CleanupCommand,
 }
 
-/// What.
 #[derive(Debug, Subcommand)]
 enum CleanupCommand {
-    /// Remove rows of the action log that are too old or too many, of jobs that have stopped
+    /// Remove old and excess action log rows of stopped jobs
     Jobs(JobsArgs),
-    /// Remove AI-Trader's logs of which the record has every message, after a backup
+    /// Back up and remove AI-Trader's logs that were imported
     Jsonl(JsonlArgs),
 }
 
-/// Whose logs.
 #[derive(Debug, Args)]
 struct JsonlArgs {
-    /// AI-Trader's data folder; only AGENT/log/**/*.jsonl goes, and folders that are empty by that
+    /// AI-Trader's data folder. Removes only AGENT/log/**/*.jsonl and the folders that this empties
     dir: PathBuf,
-    /// Where the tar.gz of what goes is written [default: backups/ in the data directory]
+    /// Backup file (tar.gz) [default: in backups/ of the data directory]
     #[arg(long, value_name = "FILE")]
     backup: Option<PathBuf>,
-    /// Say what would go, and remove nothing
+    /// Report what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// How.
 #[derive(Debug, Args)]
 struct JobsArgs {
-    /// Say what would go, and remove nothing
+    /// Report what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Cleans up.
 pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) -> Outcome {
     let dry_run = match args.command {
         CleanupCommand::Jobs(JobsArgs { dry_run }) => dry_run,
         CleanupCommand::Jsonl(args) => return jsonl(common, config, args).await,
     };
     let app = match dry_run {
-        true => record_access::to_read(common, config).await?,
+        true => record_access::open_read_only(common, config).await?,
         false => record_access::open_exclusive(common, config, Access::Own).await?,
     };
     let removed = retention::clean_up(&app, dry_run).await?;
@@ -70,7 +64,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
         json(&json!({
             "dry_run": dry_run,
             "log_retention_days": days,
-            "most_rows": MAX_ROWS,
+            "max_rows": MAX_ROWS,
             "rows_removed_by_age": removed.by_age,
             "rows_removed_by_count": removed.by_count,
             "jobs": removed.jobs,
@@ -78,7 +72,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
     }
     let verb = if dry_run { "would be removed" } else { "removed" };
     note!(
-        "{verb}: {} row(s) older than {days} days and {} beyond {} a job, of {} job(s)",
+        "{verb}: {} row(s) older than {days} days and {} beyond {} per job, of {} job(s)",
         count(removed.by_age),
         count(removed.by_count),
         count(u64::from(MAX_ROWS)),
@@ -87,7 +81,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
     Ok(ExitCode::SUCCESS)
 }
 
-/// A log that stays, and why.
+/// A log that is not removed.
 #[derive(Serialize)]
 struct RetainedLogs {
     file: String,
@@ -98,7 +92,7 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
     let dir = args.dir.display();
     let logs = tidy::logs(&args.dir).map_err(|error| usage(error.to_string()))?;
     if logs.is_empty() {
-        return Err(usage(format!("{dir} has no AGENT/log/**/*.jsonl, nor has its agent_data")));
+        return Err(usage(format!("no AGENT/log/**/*.jsonl in {dir} or {dir}/agent_data")));
     }
     let backup = match args.backup {
         Some(path) => path,
@@ -107,46 +101,46 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
             config.data_dir.join("backups").join(format!("ai-trader-logs-{now}.tar.gz"))
         }
     };
-    // Nothing of the record is changed, so a server may go on meanwhile.
-    let app = record_access::to_read(common, config).await?;
-    let (mut gone, mut kept) = (Vec::new(), Vec::new());
+    // The database does not change, so a server may own it.
+    let app = record_access::open_read_only(common, config).await?;
+    let (mut removed, mut retained) = (Vec::new(), Vec::new());
     for log in logs {
         let missing = match tidy::read(&log).with_context(|| log.name.clone())? {
-            Ok(said) => missing(&app, &log.agent, &said).await?,
+            Ok(content) => missing(&app, &log.agent, &content).await?,
             Err(reason) => Some(reason),
         };
         match missing {
-            Some(reason) => kept.push(RetainedLogs { file: log.name, reason }),
-            None => gone.push(log),
+            Some(reason) => retained.push(RetainedLogs { file: log.name, reason }),
+            None => removed.push(log),
         }
     }
-    let removes = !args.dry_run && !gone.is_empty();
+    let removes = !args.dry_run && !removed.is_empty();
     let mut folders = Vec::new();
     if removes {
         if let Some(folder) = backup.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        tidy::back_up(&gone, &backup).context("backup")?;
-        folders = tidy::remove(&gone)?;
+        tidy::back_up(&removed, &backup).context("backup")?;
+        folders = tidy::remove(&removed)?;
     }
     if common.json {
         json(&json!({
             "dry_run": args.dry_run,
             "backup": removes.then(|| backup.display().to_string()),
-            "removed": gone.iter().map(|log| &log.name).collect::<Vec<_>>(),
+            "removed": removed.iter().map(|log| &log.name).collect::<Vec<_>>(),
             "folders_removed": folders.len(),
-            "kept": kept,
+            "retained": retained,
         }))?;
     }
-    for RetainedLogs { file, reason } in &kept {
-        note!("kept {file}: {reason}");
+    for RetainedLogs { file, reason } in &retained {
+        note!("not removed: {file}: {reason}");
     }
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     note!(
-        "{verb}: {} file(s) and {} folder(s); kept: {} file(s)",
-        count(gone.len() as u64),
+        "{verb}: {} file(s) and {} folder(s); not removed: {} file(s)",
+        count(removed.len() as u64),
         count(folders.len() as u64),
-        count(kept.len() as u64)
+        count(retained.len() as u64)
     );
     if removes {
         note!("backup: {}", backup.display());
@@ -154,11 +148,11 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What of a log the record does not have; `None` where one session has all of it, in its order.
-async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> {
+/// What the database lacks of a log; `None` if one session has all its messages in order.
+async fn missing(app: &App, agent: &str, log: &Said) -> Result<Option<String>> {
     let redactor = &app.services.redactor;
     let clean = |text: &str| redactor.redact_text(text).value;
-    let wanted: Vec<_> = said
+    let expected: Vec<_> = log
         .day
         .messages
         .iter()
@@ -167,10 +161,10 @@ async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> 
             (message.role, clean(&message.content), message.tool_name.as_deref().map(clean), input)
         })
         .collect();
-    let instructions = said.day.instructions.as_deref().map(clean);
+    let instructions = log.day.instructions.as_deref().map(clean);
     let mut query = ReasoningQuery {
         model: Some(agent.to_owned()),
-        date: Some(said.date),
+        date: Some(log.date),
         include_full_conversation: true,
         ..ReasoningQuery::default()
     };
@@ -179,15 +173,15 @@ async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> 
         let page = match view::reasoning(app, query.clone()).await {
             Ok(page) => page,
             Err(ViewError::NotFound(_)) => {
-                return Ok(Some(format!("the record has no session of {agent} on {}", said.date)));
+                return Ok(Some(format!("the database has no session of {agent} on {}", log.date)));
             }
             Err(error) => return Err(of_view(error)),
         };
         for session in &page.sessions {
-            let told = session.instructions.as_deref().unwrap_or_default();
-            let is_told =
-                instructions.as_ref().is_none_or(|text| told.iter().any(|one| one.content == *text));
-            let mut rest = wanted.iter().peekable();
+            let recorded = session.instructions.as_deref().unwrap_or_default();
+            let has_instructions =
+                instructions.as_ref().is_none_or(|text| recorded.iter().any(|one| one.content == *text));
+            let mut rest = expected.iter().peekable();
             for message in session.conversation.iter().flatten() {
                 let is_next = rest.peek().is_some_and(|(role, content, tool, input)| {
                     *role == message.role
@@ -200,15 +194,15 @@ async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> 
                 }
             }
             let left = rest.count();
-            if left == 0 && is_told {
+            if left == 0 && has_instructions {
                 return Ok(None);
             }
-            best = best.max(wanted.len() - left);
+            best = best.max(expected.len() - left);
         }
         match page.next_cursor {
             Some(cursor) => query.cursor = Some(cursor),
             None => break,
         }
     }
-    Ok(Some(format!("the record has {best} of its {} messages", wanted.len())))
+    Ok(Some(format!("the database has {best} of its {} messages", expected.len())))
 }

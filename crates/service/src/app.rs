@@ -3,7 +3,7 @@
 use crate::access::Authenticator;
 use crate::assistant::{self, DeltaBus};
 use crate::config::{Config, Mode, prompt_overrides};
-use crate::embeddings::{self, Embeddings, OutsideTools, VectorIndex};
+use crate::embeddings::{self, Embeddings, ExternalTools, VectorIndex};
 use crate::mcp::McpTools;
 use crate::metrics::{InstrumentedLog, InstrumentedModels, InstrumentedRecord, Metrics};
 use crate::secrets;
@@ -123,7 +123,7 @@ impl App {
             queue: Arc::new(store.clone()),
             actions: Arc::new(InstrumentedLog::new(Arc::new(store.clone()), Arc::clone(&metrics))),
             models: Arc::new(InstrumentedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
-            tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
+            tools: Arc::new(ExternalTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
@@ -135,13 +135,13 @@ impl App {
         let options = WorkerOptions {
             owner: format!("{}-{}", std::process::id(), uuid::Uuid::new_v4()),
             lease_for: Duration::from_secs(config.worker.lease_secs.max(3)),
-            poll_every: Duration::from_millis(config.worker.poll_ms.max(10)),
+            poll_every: Duration::from_millis(config.worker.poll_interval_ms.max(10)),
             parallel_jobs: config.worker.parallel_jobs,
             max_crashes_per_step: config.worker.max_crashes_per_step,
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
-        let doorkeeper = Arc::new(Authenticator::new(&config.auth));
+        let doorkeeper = Arc::new(Authenticator::new(&config.auth.tokens, config.auth.session_hours));
         let app = Self {
             config: Arc::new(config),
             store,

@@ -40,7 +40,7 @@ pub fn start(app: &App, shutdown: CancelToken) -> Result<Option<JoinHandle<()>>>
     let exporter = Exporter {
         receiver: Receiver::new(url, headers, app.config.mode.as_str())?,
         file: file(&app.config.data_dir, app.config.mode),
-        every: Duration::from_secs(config.every_secs.max(1)),
+        every: Duration::from_secs(config.export_interval_secs.max(1)),
         failures: 0,
         app: app.clone(),
     };

@@ -10,27 +10,27 @@ use crate::config::Config;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What one look came to.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// As it should be.
+    /// The check passed.
     Ok,
-    /// Nothing is broken, but somebody may want to know.
+    /// The check passed, with a remark.
     Note,
-    /// It does not work.
+    /// The check failed.
     Broken,
 }
 
-/// One look.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Finding {
-    /// What it came to.
+    /// The outcome.
     pub state: CheckState,
-    /// What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
+    /// What was checked: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
     /// `agent`, `provider`, `prompts` or `tools`.
     pub what: &'static str,
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     pub text: String,
 }
 
@@ -51,17 +51,17 @@ impl Finding {
 /// Runs every check that a simulation needs. `by_server`: the server itself runs them, and so already has its
 /// address.
 pub async fn check(config: &Config, by_server: bool) -> Vec<Finding> {
-    let mut found = vec![match &config.file {
+    let mut findings = vec![match &config.file {
         Some(file) => Finding::ok("config", format!("read from {}", file.display())),
-        None => Finding::ok("config", "the defaults and the environment; there is no papertape.toml here"),
+        None => Finding::ok("config", "no config file; using the defaults and the environment"),
     }];
-    found.extend(data::directory(config));
-    found.extend(data::database(config).await);
-    found.push(data::listening(config, by_server));
-    found.push(parts::dataset(config));
-    found.extend(parts::imported_datasets(config));
-    found.extend(models::models(config).await);
-    found.push(parts::prompts(config));
-    found.extend(parts::tools(config).await);
-    found
+    findings.extend(data::directory(config));
+    findings.extend(data::database(config).await);
+    findings.push(data::listening(config, by_server));
+    findings.push(parts::dataset(config));
+    findings.extend(parts::imported_datasets(config));
+    findings.extend(models::models(config).await);
+    findings.push(parts::prompts(config));
+    findings.extend(parts::tools(config).await);
+    findings
 }
