@@ -75,7 +75,9 @@ json.dump(names, open("names.json", "w"))
 PY
 
 job solo run --start 2012-10-01 --end 2012-10-12 --model house::momentum --model house::contrarian
-job desk run --agent desk --model house::momentum --symbols AAPL,IBM --start 2012-10-01 --end 2012-10-03
+# Older binaries call the option --agent.
+case $("$binary" run --help) in *--kind*) kind=--kind ;; *) kind=--agent ;; esac
+job desk run "$kind" desk --model house::momentum --symbols AAPL,IBM --start 2012-10-01 --end 2012-10-03
 job memory run --start 2012-10-15 --end 2012-10-19 --model house::momentum \
     --memory-from "$(python3 -c 'import json; print(json.load(open("names.json"))["solo"])')"
 job continued run --model house::contrarian --end 2012-10-16

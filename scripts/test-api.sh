@@ -29,7 +29,7 @@ trap finish EXIT
     --model house::buy_and_hold --symbols AAPL,IBM >"$home/run.log" 2>&1 || { cat "$home/run.log" >&2 && exit 1; }
 
 # Jobs that requests queue are not run: their number would decide how long this takes.
-PAPERTAPE_SERVER__WORK=false "$binary" serve --json --data-dir "$home/data" --listen 127.0.0.1:0 \
+PAPERTAPE_SERVER__RUN_JOBS=false "$binary" serve --json --data-dir "$home/data" --listen 127.0.0.1:0 \
     >"$home/address" 2>"$home/serve.log" &
 server=$!
 for _ in $(seq 100); do

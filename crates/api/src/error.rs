@@ -50,7 +50,7 @@ pub enum ApiError {
     #[error("the body has not come within {0} s")]
     TooSlow(u64),
     /// One client has so many streams open already.
-    #[error("one client may have {0} streams open; see server.streams_per_client")]
+    #[error("one client may have {0} streams open; see server.max_streams_per_client")]
     TooManyStreams(usize),
     /// The body is not JSON.
     #[error("the body must be JSON, with the Content-Type application/json")]

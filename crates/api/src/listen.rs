@@ -33,7 +33,7 @@ const BUFFER_BYTES: usize = 128 * 1024;
 /// Answers requests until shutdown, then lets those under way end. Dropping the future cuts them off.
 pub(super) async fn listen(app: &App, listener: TcpListener, router: Router, mut shutdown: CancelToken) {
     let server = &app.config.server;
-    let places = Arc::new(Semaphore::new(server.connections.max(1)));
+    let places = Arc::new(Semaphore::new(server.max_connections.max(1)));
     let head = Duration::from_secs(server.header_timeout_secs.max(1));
     let mut connections = JoinSet::new();
     loop {

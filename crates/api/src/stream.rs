@@ -58,7 +58,7 @@ pub(super) async fn stream(
         return Err(ApiError::Invalid("after: it is below 0".to_owned()));
     }
     let after = last_event_id(&headers)?.or(asked.after);
-    let most = app.config.server.streams_per_client;
+    let most = app.config.server.max_streams_per_client;
     let open = app.streams.open(client(&extensions), most).ok_or(ApiError::TooManyStreams(most))?;
     let reader = match streams::read(&app, &job, after).await {
         Ok(Some(reader)) => reader,

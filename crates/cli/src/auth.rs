@@ -9,36 +9,37 @@ use papertape_service::config::Config;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// What of the access to the server.
 #[derive(Debug, Args)]
 pub(super) struct AuthArgs {
     #[command(subcommand)]
-    what: What,
+    command: AuthCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Make a token, and print it with the lines that let it in
+enum AuthCommand {
+    /// Create a token, and print its lines for the config file
     Token(TokenArgs),
 }
 
 #[derive(Debug, Args)]
 struct TokenArgs {
-    /// Whose it is, or what for
+    /// Who or what uses the token
     name: String,
-    /// What it allows
+    /// What the token allows
     #[arg(long, value_enum, default_value = "read")]
     scope: Scope,
 }
 
-/// Makes it. It is kept nowhere: the configuration gets its hash.
+/// Creates a token. It is not stored: the config file gets its hash.
 pub(super) fn auth(common: &Common, config: &Config, args: &AuthArgs) -> Outcome {
-    let What::Token(TokenArgs { name, scope }) = &args.what;
+    let AuthCommand::Token(TokenArgs { name, scope }) = &args.command;
     if name.trim().is_empty() || name.chars().any(char::is_control) {
-        return Err(usage("a token's name is a text of one line"));
+        return Err(usage("the token's name is empty or has control characters; use one line of text"));
     }
     if config.auth.tokens.iter().any(|token| token.name == *name) {
-        return Err(usage(format!("there is a token `{name}` already: take its lines out, or name another")));
+        return Err(usage(format!(
+            "the token `{name}` already exists; remove its lines from the config file, or use another name"
+        )));
     }
     let token = new_token();
     let hash = TokenHash::of(&token);
@@ -47,7 +48,7 @@ pub(super) fn auth(common: &Common, config: &Config, args: &AuthArgs) -> Outcome
     } else {
         say(&token)?;
         let (name, scope) = (toml::Value::from(name.as_str()), scope.as_str());
-        note!("this is the token; it is not shown again. Let it in by the config file:\n");
+        note!("This token is not shown again. To accept it, add these lines to the config file:\n");
         say(format_args!("[[auth.tokens]]\nname = {name}\nscope = \"{scope}\"\nhash = \"{hash}\""))?;
     }
     Ok(ExitCode::SUCCESS)

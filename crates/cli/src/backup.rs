@@ -9,14 +9,13 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Where a backup is.
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
     /// The backup's directory
     dir: PathBuf,
 }
 
-/// Makes a backup; for PostgreSQL prints the command that does.
+/// Backs up SQLite; for PostgreSQL, prints the commands to run.
 pub(super) async fn backup(common: &Common, config: Config, args: BackupArgs) -> Outcome {
     if let Some(url) = &config.database_url {
         let (dir, schema) = (args.dir.display(), schema(config.mode));
@@ -32,12 +31,12 @@ pub(super) async fn backup(common: &Common, config: Config, args: BackupArgs) ->
             ],
         );
     }
-    let app = record_access::to_read(common, config).await?;
+    let app = record_access::open_read_only(common, config).await?;
     let manifest = back_up(&app, &args.dir, app.services.clock.now()).await?;
     report(common, "backed up", &manifest, &args)
 }
 
-/// Restores a backup; for PostgreSQL prints the command that does.
+/// Restores into SQLite; for PostgreSQL, prints the commands to run.
 pub(super) async fn restore(common: &Common, config: Config, args: BackupArgs) -> Outcome {
     if let Some(url) = &config.database_url {
         let dir = args.dir.display();
@@ -62,7 +61,7 @@ fn report(common: &Common, verb: &str, manifest: &Manifest, args: &BackupArgs) -
         json(&json!({ "dir": args.dir, "manifest": manifest }))?;
     }
     note!(
-        "{verb}: {} files, {}, {} imported dataset(s), verified; {}",
+        "{verb} and verified: {} files, {}, {} imported dataset(s); {}",
         count(manifest.files.len() as u64),
         bytes(manifest.bytes()),
         count(manifest.datasets() as u64),
@@ -71,13 +70,13 @@ fn report(common: &Common, verb: &str, manifest: &Manifest, args: &BackupArgs) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// PostgreSQL has tools of its own, which a program should not imitate.
+/// PostgreSQL's own tools are better at this than we could be.
 fn print_commands(common: &Common, config: &Config, url: &str, commands: &[String]) -> Outcome {
     if common.json {
         json(&json!({ "commands": commands }))?;
     } else {
         note!(
-            "the record is on PostgreSQL at {}, mode {}: run these commands, with DATABASE_URL set to its URL",
+            "the database is PostgreSQL at {}, mode {}; set DATABASE_URL to its URL and run these commands:",
             without_password(url),
             config.mode.as_str()
         );

@@ -2,7 +2,7 @@
 
 use super::failure::{of_trigger, usage};
 use super::output::{json, note};
-use super::record_access::{RecordAccess, job_named};
+use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, execute, record_access};
 use anyhow::Result;
 use clap::Args;
@@ -14,38 +14,36 @@ use papertape_service::trigger::{self, BranchRequest};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Where to branch off, and what to change.
 #[derive(Debug, Args)]
 pub(super) struct BranchArgs {
     /// The job to branch from, or `latest`
     job: String,
-    /// The agent; needed where the job has several
+    /// The agent; required if the job has several
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The day in which the cut lies
+    /// The day to branch on
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     date: Date,
-    /// The cut within the day: a node (solo#1, AAPL/Trader#1), a desk's symbol, or a step as
-    /// solo#1/model#3 [default: before all that the agent thinks]
-    #[arg(long, value_name = "PLACE")]
+    /// Point within the day: a node (solo#1, AAPL/Trader#1), a desk's symbol or a step (solo#1/model#3) [default: the
+    /// agent's first call]
+    #[arg(long, value_name = "POINT")]
     at: Option<String>,
-    /// Another model from the cut on
+    /// Use another model from this point on
     #[arg(long, value_name = "PROVIDER::MODEL")]
     model: Option<String>,
-    /// Other instructions from the cut on; @FILE reads them from a file
+    /// Use other instructions from this point on; @FILE reads a file
     #[arg(long, value_name = "TEXT|@FILE")]
     instructions: Option<String>,
-    /// Queue the branch, and do not run it here
+    /// Queue the branch without running it
     #[arg(long)]
     no_run: bool,
 }
 
-/// Makes the branch and runs it.
 pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) -> Outcome {
-    let instructions = args.instructions.as_deref().map(text).transpose()?;
+    let instructions = args.instructions.as_deref().map(text_or_file).transpose()?;
     match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
-            let parent = job_named(&app, &args.job).await?;
+            let parent = find_job(&app, &args.job).await?;
             let request = BranchRequest {
                 agent: args.agent,
                 date: args.date,
@@ -61,7 +59,7 @@ pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) ->
             execute::run_local(&app, common, &queued.job).await
         }
         RecordAccess::Remote(server) => {
-            let parent = server.job_named(&args.job).await?;
+            let parent = find_job_remote(common, &server, &args.job).await?;
             let body = BranchBody {
                 date: args.date,
                 agent: args.agent,
@@ -86,14 +84,14 @@ fn print_queued(common: &Common, job: &JobId) -> Outcome {
     } else {
         super::output::say(job)?;
     }
-    note!("job {job} is queued: a server runs it, or `papertape resume {job}`");
+    note!("job {job} is queued; a server runs it, or run it with:\n  papertape resume {job}");
     Ok(ExitCode::SUCCESS)
 }
 
-/// A text, or what the file has that `@` names.
-fn text(given: &str) -> Result<String> {
-    match given.strip_prefix('@') {
-        None => Ok(given.to_owned()),
+/// The argument itself, or for `@FILE` the file's content.
+fn text_or_file(arg: &str) -> Result<String> {
+    match arg.strip_prefix('@') {
+        None => Ok(arg.to_owned()),
         Some(path) => {
             std::fs::read_to_string(path).map_err(|error| usage(format!("--instructions: {path}: {error}")))
         }

@@ -27,96 +27,97 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// How often a turn is looked at.
-const LOOK: Duration = Duration::from_millis(150);
-/// What the person is shown before a line.
+/// The interval at which a turn is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(150);
 const PROMPT: &str = "you> ";
 
-/// Requests that every model of the assistant understands.
-const AFTER: &str = "Examples:
+/// Requests that the house assistant also understands.
+const AFTER_HELP: &str = "Examples:
   papertape chat 'backtest momentum on AAPL for 2012 with $50k and compare it with buy and hold'
   papertape chat \"why did it lose in November?\" --session latest
   papertape chat \"stop the running job\"
   papertape chat \"what data do you have?\"
   papertape chat help";
 
-/// What to say to the assistant.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER_HELP)]
 pub(super) struct ChatArgs {
-    /// What to say; without it, a conversation line by line
+    /// Message to send [default: start a conversation]
     message: Option<String>,
-    /// Go on with a conversation: its id, or `latest`
+    /// Continue a conversation: its ID, or `latest`
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The plan that the conversation is about
     #[arg(long, value_name = "PLAN")]
     plan: Option<i64>,
-    /// Language of a new conversation, for messages that show none [default: the terminal's, else the message's]
+    /// Language for messages that do not show one [default: the terminal's, else the message's]
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]
     language: Option<String>,
 }
 
-/// Talks with the assistant.
 pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Outcome {
-    let way = record_access::to_write(common, config).await?;
-    let serving = Serving::start(&way).await?;
-    let mut talk = ChatTurns::new(&way, &serving, common);
-    talk.session = session(&serving.reader, args.session.as_deref()).await?;
-    talk.plan = args.plan;
-    talk.language = args.language.as_deref().and_then(|tag| tag.parse().ok()).or_else(of_terminal);
+    let access = record_access::open_for_writing(common, config).await?;
+    let worker = ChatWorker::start(common, &access).await?;
+    let mut conversation = Conversation::new(&access, &worker, common);
+    conversation.session = session(&worker.reader, args.session.as_deref()).await?;
+    conversation.plan = args.plan;
+    conversation.language =
+        args.language.as_deref().and_then(|tag| tag.parse().ok()).or_else(terminal_language);
     let outcome = match &args.message {
-        Some(message) => talk.turn(message).await,
-        None => talk.lines().await,
+        Some(message) => conversation.turn(message).await,
+        None => conversation.lines().await,
     };
-    serving.end(&way).await?;
+    worker.end(&access).await?;
     outcome
 }
 
-/// Goes on with a job of the assistant's until it has stopped, and shows what it does and comes to.
-pub(super) async fn go_on(common: &Common, way: &RecordAccess, job: &JobId) -> Outcome {
-    let serving = Serving::start(way).await?;
-    let outcome = ChatTurns::new(way, &serving, common).go_on(job).await;
-    serving.end(way).await?;
+/// Follows one of the assistant's jobs until it has stopped, and prints its actions and its result.
+pub(super) async fn follow_job(common: &Common, access: &RecordAccess, job: &JobId) -> Outcome {
+    let worker = ChatWorker::start(common, access).await?;
+    let outcome = Conversation::new(access, &worker, common).follow_job(job).await;
+    worker.end(access).await?;
     outcome
 }
 
-/// What works while somebody talks: this process, where no server does.
-struct Serving {
-    /// Reads the record.
+/// Runs jobs in this process during the conversation, unless a server does.
+struct ChatWorker {
     reader: App,
     worker: Option<JoinHandle<()>>,
-    stopper: CancelSource,
+    cancel: CancelSource,
 }
 
-impl Serving {
-    async fn start(way: &RecordAccess) -> Result<Self> {
-        let stopper = CancelSource::default();
-        signals::listen(&stopper, || note!("stopping after the step under way; once more stops at once"))?;
-        let (reader, worker) = match way {
+impl ChatWorker {
+    async fn start(common: &Common, access: &RecordAccess) -> Result<Self> {
+        let cancel = CancelSource::default();
+        signals::listen(&cancel, || {
+            note!("stopping after the current step; press Ctrl-C again to stop immediately");
+        })?;
+        let (reader, worker) = match access {
             RecordAccess::Local(app) => {
                 report_unfinished(app).await?;
-                let (worker, signal) = (app.worker.clone(), stopper.signal());
+                let (worker, signal) = (app.worker.clone(), cancel.signal());
                 (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
             }
-            RecordAccess::Remote(server) => (server.read_database().await?, None),
+            RecordAccess::Remote(server) => {
+                (record_access::open_read_only(common, server.config.clone()).await?, None)
+            }
         };
-        Ok(Self { reader, worker, stopper })
+        Ok(Self { reader, worker, cancel })
     }
 
-    async fn end(self, way: &RecordAccess) -> Result<()> {
-        self.stopper.stop(StopReason::Shutdown);
+    async fn end(self, access: &RecordAccess) -> Result<()> {
+        self.cancel.stop(StopReason::Shutdown);
         if let Some(worker) = self.worker {
-            worker.await.context("the worker broke off")?;
+            worker.await.context("the worker panicked")?;
         }
-        if let RecordAccess::Local(app) = way {
+        if let RecordAccess::Local(app) = access {
             app.flush().await;
         }
         Ok(())
     }
 }
 
-/// What was left unfinished goes on beside, and may cost: nobody is to find that out afterwards.
+/// Announces unfinished jobs, since this process resumes them and they may cost money.
 async fn report_unfinished(app: &App) -> Result<()> {
     let mut unfinished = Vec::new();
     for status in [JobStatus::Running, JobStatus::Queued] {
@@ -125,37 +126,38 @@ async fn report_unfinished(app: &App) -> Result<()> {
         unfinished.extend(page.items.into_iter().map(|item| item.job.id));
     }
     if let Some(first) = unfinished.first() {
-        let jobs = if unfinished.len() == 1 { "job goes" } else { "jobs go" };
-        note!("{} unfinished {jobs} on beside this; `papertape cancel {first}` stops one", unfinished.len());
+        let jobs = if unfinished.len() == 1 { "job continues" } else { "jobs continue" };
+        note!(
+            "{} unfinished {jobs} in this process; to stop one:\n  papertape cancel {first}",
+            unfinished.len()
+        );
     }
     Ok(())
 }
 
-/// The conversation that is named.
-async fn session(app: &App, named: Option<&str>) -> Result<Option<String>> {
-    match named {
+/// Resolves `latest` to the newest conversation.
+async fn session(app: &App, id: Option<&str>) -> Result<Option<String>> {
+    match id {
         Some("latest") => {
-            let found = papertape_core::ports::Chats::sessions(&app.store, &PageRequest::first(1)).await?;
-            let found = found.items.into_iter().next();
-            found
-                .map(|one| Some(one.id.to_string()))
-                .ok_or_else(|| not_found("there are no conversations yet"))
+            let page = papertape_core::ports::Chats::sessions(&app.store, &PageRequest::first(1)).await?;
+            let newest = page.items.into_iter().next();
+            newest
+                .map(|session| Some(session.id.to_string()))
+                .ok_or_else(|| not_found("no conversations yet"))
         }
-        named => Ok(named.map(str::to_owned)),
+        id => Ok(id.map(str::to_owned)),
     }
 }
 
-/// The language of the terminal; `None`: it does not say, or one that there is not.
-fn of_terminal() -> Option<Language> {
+/// The terminal's language, if it sets one that the assistant speaks.
+fn terminal_language() -> Option<Language> {
     let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     set.as_deref().and_then(language::of_tag)
 }
 
-/// A conversation at a terminal.
-struct ChatTurns<'a> {
-    way: &'a RecordAccess,
-    /// Reads the record.
+struct Conversation<'a> {
+    access: &'a RecordAccess,
     app: &'a App,
     session: Option<String>,
     plan: Option<i64>,
@@ -164,28 +166,28 @@ struct ChatTurns<'a> {
     as_json: bool,
 }
 
-impl<'a> ChatTurns<'a> {
-    fn new(way: &'a RecordAccess, serving: &'a Serving, common: &Common) -> Self {
+impl<'a> Conversation<'a> {
+    fn new(access: &'a RecordAccess, worker: &'a ChatWorker, common: &Common) -> Self {
         Self {
-            way,
-            app: &serving.reader,
+            access,
+            app: &worker.reader,
             session: None,
             plan: None,
-            language: of_terminal(),
-            stop: serving.stopper.signal(),
+            language: terminal_language(),
+            stop: worker.cancel.signal(),
             as_json: common.json,
         }
     }
 
-    /// A turn a line, until there are no more.
+    /// Sends each line of stdin as a message.
     async fn lines(&mut self) -> Outcome {
         let is_terminal = std::io::stdin().is_terminal();
         if is_terminal {
             let model = &self.app.config.chat.model;
             note!("Papertape's assistant ({model}). Ask for a backtest, a comparison, a plan, or `help`.");
-            note!("/new begins another conversation, /quit or Ctrl-D ends this.");
+            note!("/new starts a new conversation. /quit or Ctrl-D ends this one.");
         }
-        let mut lines = typed();
+        let mut lines = stdin_lines();
         let mut code = ExitCode::SUCCESS;
         loop {
             if is_terminal {
@@ -202,17 +204,17 @@ impl<'a> ChatTurns<'a> {
                     note!("{error}");
                     continue;
                 }
-                Err(error) => return Err(usage(format!("what is said cannot be read: {error}"))),
+                Err(error) => return Err(usage(format!("stdin: {error}"))),
             };
             match line.trim() {
                 "" => {}
                 "/quit" | "/exit" => break,
                 "/new" => {
                     self.session = None;
-                    note!("A new conversation begins.");
+                    note!("New conversation.");
                 }
                 message => {
-                    // One turn that fails does not end the conversation.
+                    // A failed turn does not end a conversation in a terminal.
                     code = match self.turn(message).await {
                         Ok(code) => code,
                         Err(error) if is_terminal => {
@@ -230,26 +232,28 @@ impl<'a> ChatTurns<'a> {
         Ok(code)
     }
 
-    /// Says something, shows what is done about it, and then the answer.
+    /// Sends a message, and prints the actions and the reply.
     async fn turn(&mut self, message: &str) -> Outcome {
-        let (session, job) = match self.way {
-            RecordAccess::Local(app) => self.say_here(app, message).await?,
-            RecordAccess::Remote(server) => self.say_there(server, message).await?,
+        let (session, job) = match self.access {
+            RecordAccess::Local(app) => self.post_local(app, message).await?,
+            RecordAccess::Remote(server) => self.post_remote(server, message).await?,
         };
         self.session = Some(session.clone());
-        self.go_on(&job).await
+        self.follow_job(&job).await
     }
 
-    /// Follows a job until it has stopped, and shows what it came to.
-    async fn go_on(&mut self, job: &JobId) -> Outcome {
-        let status = self.follow(job).await?;
+    /// Follows a job until it has stopped, and prints its result.
+    async fn follow_job(&mut self, job: &JobId) -> Outcome {
+        let status = self.print_actions(job).await?;
         let turn = self.app.store.turn(job).await?;
         if !status.is_stopped() {
-            let read = turn.map_or_else(
-                || format!("`papertape actions {job}` shows it then"),
-                |turn| format!("read it then with --session {}", turn.session.id),
+            let command = turn.map_or_else(
+                || format!("papertape actions {job}"),
+                |turn| format!("papertape chat --session {}", turn.session.id),
             );
-            note!("it goes on when a server or another `papertape chat` runs; {read}");
+            note!(
+                "it continues when a server or another `papertape chat` runs; to see the result:\n  {command}"
+            );
             return Ok(ExitCode::from(STOPPED));
         }
         match turn {
@@ -270,20 +274,20 @@ impl<'a> ChatTurns<'a> {
         Ok(if status == JobStatus::Completed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     }
 
-    async fn say_here(&self, app: &App, message: &str) -> Result<(String, JobId)> {
-        let asked = NewMessage {
+    async fn post_local(&self, app: &App, message: &str) -> Result<(String, JobId)> {
+        let message = NewMessage {
             message: message.to_owned(),
             session: self.session.clone(),
             plan: self.plan,
             language: self.language,
             ..NewMessage::default()
         };
-        let turn = assistant::post_message(app, asked).await.map_err(of_asking)?;
-        let job = turn.assistant.job_id.ok_or_else(|| anyhow!("nobody answers the message"))?;
+        let turn = assistant::post_message(app, message).await.map_err(of_post)?;
+        let job = turn.assistant.job_id.ok_or_else(|| anyhow!("no job replies to the message"))?;
         Ok((turn.session.id.to_string(), job))
     }
 
-    async fn say_there(&self, server: &ApiClient, message: &str) -> Result<(String, JobId)> {
+    async fn post_remote(&self, server: &ApiClient, message: &str) -> Result<(String, JobId)> {
         let body = MessageBody {
             message: message.to_owned(),
             session_id: self.session.clone(),
@@ -295,8 +299,8 @@ impl<'a> ChatTurns<'a> {
         Ok((turn.session.id, JobId::new(turn.job_id)))
     }
 
-    /// Shows what a job does until it has stopped, or somebody says stop.
-    async fn follow(&mut self, job: &JobId) -> Result<JobStatus> {
+    /// Prints a job's actions until it has stopped, or this command is interrupted.
+    async fn print_actions(&mut self, job: &JobId) -> Result<JobStatus> {
         let mut cursor: Option<String> = None;
         loop {
             let row =
@@ -304,7 +308,7 @@ impl<'a> ChatTurns<'a> {
             loop {
                 let from = cursor.clone().map_or(LogPosition::Newest, LogPosition::After);
                 let page = self.app.store.list_action_logs(job, from, 100).await?;
-                page.rows.iter().for_each(show);
+                page.rows.iter().for_each(print_action);
                 let is_done = page.rows.is_empty();
                 cursor = Some(page.cursor);
                 if is_done {
@@ -315,15 +319,15 @@ impl<'a> ChatTurns<'a> {
                 return Ok(row.status);
             }
             tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 _ = self.stop.stopped() => return Ok(row.status),
             }
         }
     }
 }
 
-/// An action as it begins and ends. The turn itself is no news.
-fn show(row: &ActionRow) {
+/// Prints an action's start or end. The row of the turn itself is left out.
+fn print_action(row: &ActionRow) {
     let (name, kind) = (&row.row.name, row.row.kind);
     if row.row.details.as_ref().is_some_and(|details| details["action"] == "job") {
         return;
@@ -337,20 +341,20 @@ fn show(row: &ActionRow) {
     }
 }
 
-fn of_asking(error: PostMessageError) -> anyhow::Error {
+fn of_post(error: PostMessageError) -> anyhow::Error {
     match error {
         PostMessageError::Bad { .. } => usage(error.to_string()),
-        PostMessageError::NotFound(what) => not_found(what),
-        PostMessageError::Conflict(why) => anyhow!(why),
+        PostMessageError::NotFound(message) => not_found(message),
+        PostMessageError::Conflict(message) => anyhow!(message),
         PostMessageError::Record(cause) => cause,
     }
 }
 
-/// Lines as they are typed. The thread that waits for them goes with the process.
-fn typed() -> mpsc::Receiver<std::io::Result<String>> {
+/// The lines of stdin, read by a thread that ends with the process.
+fn stdin_lines() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, lines) = mpsc::channel(1);
     std::thread::spawn(move || {
-        // A line that cannot be read is told, and those behind it are read all the same where they can be.
+        // A line that is not UTF-8 is reported, and reading continues.
         for line in std::io::stdin().lock().lines() {
             let is_over = line.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::InvalidData);
             if sender.blocking_send(line).is_err() || is_over {

@@ -10,45 +10,40 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What to clean up.
 #[derive(Debug, Args)]
 pub(super) struct CleanupArgs {
-    /// What.
     #[command(subcommand)]
     command: CleanupCommand,
 }
 
-/// What.
 #[derive(Debug, Subcommand)]
 enum CleanupCommand {
-    /// Remove rows of the action log that are too old or too many, of jobs that have stopped
+    /// Remove old and excess action log rows of stopped jobs
     Jobs(JobsArgs),
-    /// Remove AI-Trader's logs of which the record has every message, after a backup
+    /// Back up and remove AI-Trader's logs that were imported
     Jsonl(JsonlArgs),
 }
 
-/// Whose logs.
+/// Arguments of `papertape cleanup jsonl`.
 #[derive(Debug, Args)]
 pub struct JsonlArgs {
-    /// AI-Trader's data folder; only AGENT/log/**/*.jsonl goes, and folders that are empty by that
+    /// AI-Trader's data folder. Removes only AGENT/log/**/*.jsonl and the folders that this empties
     pub dir: PathBuf,
-    /// Where the tar.gz of what goes is written [default: backups/ in the data directory]
+    /// Backup file (tar.gz) [default: in backups/ of the data directory]
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
-    /// Say what would go, and remove nothing
+    /// Report what would be removed, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
-/// How.
 #[derive(Debug, Args)]
 struct JobsArgs {
-    /// Say what would go, and remove nothing
+    /// Report what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Cleans up.
 pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) -> Outcome {
     let dry_run = match args.command {
         CleanupCommand::Jobs(JobsArgs { dry_run }) => dry_run,
@@ -57,7 +52,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
         }
     };
     let app = match dry_run {
-        true => record_access::to_read(common, config).await?,
+        true => record_access::open_read_only(common, config).await?,
         false => record_access::open_exclusive(common, config, Access::Own).await?,
     };
     let removed = retention::clean_up(&app, dry_run).await?;
@@ -67,7 +62,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
         json(&json!({
             "dry_run": dry_run,
             "log_retention_days": days,
-            "most_rows": MAX_ROWS,
+            "max_rows": MAX_ROWS,
             "rows_removed_by_age": removed.by_age,
             "rows_removed_by_count": removed.by_count,
             "jobs": removed.jobs,
@@ -75,7 +70,7 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
     }
     let verb = if dry_run { "would be removed" } else { "removed" };
     note!(
-        "{verb}: {} row(s) older than {days} days and {} beyond {} a job, of {} job(s)",
+        "{verb}: {} row(s) older than {days} days and {} beyond {} per job, of {} job(s)",
         count(removed.by_age),
         count(removed.by_count),
         count(u64::from(MAX_ROWS)),

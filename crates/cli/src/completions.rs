@@ -8,18 +8,16 @@ use clap_complete::Shell;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// For which shell.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
-/// Prints the script.
 pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "papertape", &mut script);
     let mut out = Stdout::open();
-    out.write_all(&script).and_then(|()| out.flush()).context("stdout cannot be written")?;
+    out.write_all(&script).and_then(|()| out.flush()).context("cannot write to stdout")?;
     Ok(ExitCode::SUCCESS)
 }

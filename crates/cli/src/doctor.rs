@@ -1,52 +1,52 @@
 //! `papertape doctor`
 
-mod figures;
+mod telemetry;
 
 use super::failure::FAILED;
 use super::output::{json, note, say, table, text_of};
 use super::{Common, Outcome};
-use figures::Figure;
 use papertape_protocol::doctor::{CheckState, Finding};
 use papertape_service::config::Config;
 use papertape_service::doctor::check;
 use serde_json::json;
 use std::process::ExitCode;
+use telemetry::Sample;
 
-/// Looks at everything that a simulation needs. Makes and changes nothing.
+/// Runs all checks, and changes nothing.
 pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
-    let mut found = check(&config, false, common.product.integrations().tools).await;
-    let figures = match figures::figures(common, &config).await {
-        Ok(figures) => figures,
+    let mut findings = check(&config, false, common.product.integrations().tools).await;
+    let samples = match telemetry::samples(common, &config).await {
+        Ok(samples) => samples,
         Err(error) => {
-            found.push(Finding::broken("figures", format!("{error:#}")));
+            findings.push(Finding::broken("telemetry", format!("{error:#}")));
             Vec::new()
         }
     };
-    let broken = found.iter().filter(|finding| finding.state == CheckState::Broken).count();
+    let failed = findings.iter().filter(|finding| finding.state == CheckState::Broken).count();
     if common.json {
-        json(&json!({ "ok": broken == 0, "findings": found, "metrics": figures }))?;
+        json(&json!({ "ok": failed == 0, "findings": findings, "metrics": samples }))?;
     } else {
         let mut checks = table(["state", "check", "~finding"]);
-        for finding in &found {
+        for finding in &findings {
             let state = match finding.state {
                 CheckState::Ok => "✓ ok",
                 CheckState::Note => "· note",
-                CheckState::Broken => "✗ broken",
+                CheckState::Broken => "✗ failed",
             };
             checks.add_row([state, &finding.what, &finding.text]);
         }
         say(text_of(&checks))?;
-        if !figures.is_empty() {
+        if !samples.is_empty() {
             let mut metrics = table(["~metric", "value"]);
-            for Figure { name, value } in &figures {
+            for Sample { name, value } in &samples {
                 metrics.add_row([name, value]);
             }
             say(format_args!("\n{}", text_of(&metrics)))?;
         }
     }
-    if broken == 0 {
+    if failed == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    note!("{broken} of {} checks failed", found.len());
+    note!("{failed} of {} checks failed", findings.len());
     Ok(ExitCode::from(FAILED))
 }

@@ -4,7 +4,7 @@ mod state;
 
 use super::failure::no_job;
 use super::output::{Stdout, note};
-use super::record_access::job_named;
+use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -15,20 +15,19 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What to export.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     #[command(subcommand)]
-    what: What,
+    command: ExportCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Write a job as lines of canonical JSON: two runs are equal if these are
+enum ExportCommand {
+    /// Export a job as canonical JSON, to compare runs
     Canonical(JobArgs),
-    /// Write the states of a desk's analyses as TradingAgents logs them, a file each
+    /// Export a desk's states in TradingAgents' format
     State(StateArgs),
-    /// Write a job's sessions as OpenTelemetry spans, a line of OTLP/JSON each
+    /// Export a job's sessions as OpenTelemetry spans (OTLP/JSON)
     Otlp(JobArgs),
 }
 
@@ -36,23 +35,22 @@ enum What {
 struct JobArgs {
     /// The job, or `latest`
     job: String,
-    /// The file to write [default: stdout]
+    /// File to write [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Exports it.
 pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) -> Outcome {
-    match args.what {
-        What::Canonical(args) => canonical(common, config, args).await,
-        What::State(args) => state::export(common, config, args).await,
-        What::Otlp(args) => spans(common, config, args).await,
+    match args.command {
+        ExportCommand::Canonical(args) => canonical(common, config, args).await,
+        ExportCommand::State(args) => state::export(common, config, args).await,
+        ExportCommand::Otlp(args) => spans(common, config, args).await,
     }
 }
 
 async fn canonical(common: &Common, config: Config, args: JobArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let job = job_named(&app, &args.job).await?;
+    let app = record_access::open_read_only(common, config).await?;
+    let job = find_job(&app, &args.job).await?;
     let mut out = Output::open(args.output)?;
     let written = app.store.canonical_export(&job, &mut out).await;
     let found = written.map_err(anyhow::Error::from);
@@ -60,16 +58,16 @@ async fn canonical(common: &Common, config: Config, args: JobArgs) -> Outcome {
 }
 
 async fn spans(common: &Common, config: Config, args: JobArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let job = job_named(&app, &args.job).await?;
+    let app = record_access::open_read_only(common, config).await?;
+    let job = find_job(&app, &args.job).await?;
     let mut out = Output::open(args.output)?;
     let written = common.product.write_spans(&app, &job, &mut out).await;
     let sessions = out.finish(written)?;
-    note!("{sessions} session(s)");
+    note!("exported {sessions} session(s)");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Stdout, or a file. Half an export never bears the name of a whole one.
+/// Stdout, or a file that appears under its name only once it is complete.
 enum Output {
     Stdout(Stdout),
     File { draft: BufWriter<File>, path: PathBuf },
@@ -78,31 +76,31 @@ enum Output {
 impl Output {
     fn open(path: Option<PathBuf>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::Stdout(Stdout::open())) };
-        let file = File::create(beside(&path)).with_context(|| unwritable(&path))?;
+        let file = File::create(draft_path(&path)).with_context(|| unwritable(&path))?;
         Ok(Self::File { draft: BufWriter::new(file), path })
     }
 
-    /// Ends the export with what it came to.
-    fn finish<T>(self, written: Result<T>) -> Result<T> {
+    /// Completes the file, or after an error removes it.
+    fn finish<T>(self, result: Result<T>) -> Result<T> {
         match self {
             Self::Stdout(mut out) => {
-                let written = written?;
-                out.flush().context("stdout cannot be written")?;
-                Ok(written)
+                let value = result?;
+                out.flush().context("cannot write to stdout")?;
+                Ok(value)
             }
             Self::File { mut draft, path } => {
-                let kept = written.and_then(|written| {
+                let result = result.and_then(|value| {
                     draft
                         .flush()
-                        .and_then(|()| std::fs::rename(beside(&path), &path))
+                        .and_then(|()| std::fs::rename(draft_path(&path), &path))
                         .with_context(|| unwritable(&path))?;
-                    Ok(written)
+                    Ok(value)
                 });
-                match &kept {
+                match &result {
                     Ok(_) => note!("written to {}", path.display()),
-                    Err(_) => drop(std::fs::remove_file(beside(&path))),
+                    Err(_) => drop(std::fs::remove_file(draft_path(&path))),
                 }
-                kept
+                result
             }
         }
     }
@@ -125,11 +123,11 @@ impl Write for Output {
 }
 
 fn unwritable(path: &Path) -> String {
-    format!("{} cannot be written", path.display())
+    format!("cannot write {}", path.display())
 }
 
-/// Where a file is written until it is whole.
-pub(super) fn beside(path: &Path) -> PathBuf {
+/// Where a file is written until it is complete.
+pub(super) fn draft_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     PathBuf::from(name)

@@ -1,4 +1,4 @@
-//! How a command fails: its exit code, and what it says.
+//! Exit codes and error messages.
 
 use super::output::note;
 use papertape_core::json::canonical;
@@ -8,42 +8,38 @@ use papertape_store::StoreError;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Ended with a failure that has been told.
+/// Any failure without a code of its own.
 pub const FAILED: u8 = 1;
-/// Asked wrongly.
+/// An unknown option, an invalid value or an unusable config.
 pub(super) const USAGE: u8 = 2;
-/// Stopped before its end, and can be resumed.
+/// Stopped early; can be resumed.
 pub(super) const STOPPED: u8 = 3;
-/// There is nothing of that name.
+/// The named job, day or database does not exist.
 pub(super) const NOT_FOUND: u8 = 4;
 
-/// A failure that has an exit code of its own.
+/// An error with an exit code of its own.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {
-    /// There is nothing of that name.
     #[error("{0}")]
     NotFound(String),
-    /// Asked wrongly.
     #[error("{0}")]
     Usage(String),
 }
 
-/// Asked wrongly.
-pub fn usage(what: impl Into<String>) -> anyhow::Error {
-    CliError::Usage(what.into()).into()
+/// A usage error.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    CliError::Usage(message.into()).into()
 }
 
-/// There is nothing of that name.
-pub(super) fn not_found(what: impl Into<String>) -> anyhow::Error {
-    CliError::NotFound(what.into()).into()
+pub(super) fn not_found(message: impl Into<String>) -> anyhow::Error {
+    CliError::NotFound(message.into()).into()
 }
 
-/// There is no such job.
 pub(super) fn no_job(job: &str) -> anyhow::Error {
-    not_found(format!("there is no job {}; `papertape jobs` lists them", job.escape_default()))
+    not_found(format!("unknown job {}; run `papertape jobs`", job.escape_default()))
 }
 
-/// Why there is no job, in the command line's words.
+/// Maps fields to options, and errors to exit codes.
 pub fn of_trigger(error: TriggerError) -> anyhow::Error {
     match error {
         TriggerError::Bad { field, message } => usage(format!("{}: {message}", option(field))),
@@ -54,7 +50,7 @@ pub fn of_trigger(error: TriggerError) -> anyhow::Error {
     }
 }
 
-/// Why there is no answer, in the command line's words.
+/// As [`of_trigger`], for reads.
 pub fn of_view(error: ViewError) -> anyhow::Error {
     match error {
         ViewError::Bad { field, message } => usage(format!("{}: {message}", option(field))),
@@ -64,7 +60,7 @@ pub fn of_view(error: ViewError) -> anyhow::Error {
     }
 }
 
-/// The option that gives a field of a request.
+/// The option that sets a field of a request.
 fn option(field: &str) -> &str {
     match field {
         "start_date" => "--start",
@@ -92,7 +88,7 @@ fn option(field: &str) -> &str {
     }
 }
 
-/// Says what went wrong, and gives the exit code.
+/// Prints the error and returns the exit code.
 pub(super) fn report(error: &anyhow::Error, as_json: bool) -> ExitCode {
     let (code, name) = match error.downcast_ref::<CliError>() {
         Some(CliError::NotFound(_)) => (NOT_FOUND, "not_found"),
@@ -105,20 +101,20 @@ pub(super) fn report(error: &anyhow::Error, as_json: bool) -> ExitCode {
         note!("error: {}", causes(error));
     }
     if let Some(StoreError::Older { .. }) = error.downcast_ref::<StoreError>() {
-        note!("hint: `papertape serve` or any command that writes brings it to the newest version");
+        note!("hint: to upgrade the database, run `papertape serve` or any command that writes");
     }
     ExitCode::from(code)
 }
 
-/// The error in one line, its causes in the lines below.
+/// The error on the first line, its causes on the following lines.
 fn causes(error: &anyhow::Error) -> String {
     let mut lines: Vec<String> = Vec::new();
     for cause in error.chain() {
         let text = cause.to_string();
-        // Some errors repeat their cause in their own text.
+        // Some errors include their cause in their own text.
         if !lines.last().is_some_and(|last| last.ends_with(&text)) {
             lines.push(text);
         }
     }
-    lines.join("\n  because ")
+    lines.join("\n  caused by: ")
 }

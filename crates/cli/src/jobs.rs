@@ -2,7 +2,7 @@
 
 use super::failure::{of_view, usage};
 use super::output::{count, json, note, say, seconds, table, text_of};
-use super::record_access::{job_named, short_id};
+use super::record_access::{find_job, short_id};
 use super::{Common, Outcome, record_access};
 use anyhow::Result;
 use clap::Args;
@@ -12,62 +12,51 @@ use papertape_service::config::Config;
 use papertape_service::view::{self, JobSummary, JobsQuery, Number, Progress, StatusResponse, UsageSummary};
 use std::process::ExitCode;
 
-/// Which jobs.
 #[derive(Debug, Args)]
 pub(super) struct JobsArgs {
     /// Show this job, or `latest`, in detail
     job: Option<String>,
-    /// Only those in this status: queued, running, completed, partial, failed or cancelled
+    /// Only jobs that are queued, running, completed, partial, failed or cancelled
     #[arg(long, conflicts_with = "job")]
     status: Option<JobStatus>,
-    /// How many at most, 1 to 200
+    /// Max jobs, 1 to 200
     #[arg(long, value_name = "COUNT", conflicts_with = "job")]
     limit: Option<u32>,
-    /// Go on from an earlier page
+    /// Continue after a cursor from an earlier page
     #[arg(long, conflicts_with = "job")]
     cursor: Option<String>,
 }
 
-/// Lists them, or shows one.
 pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
+    let app = record_access::open_read_only(common, config).await?;
     if let Some(job) = &args.job {
-        let job = job_named(&app, job).await?;
-        let answer =
+        let job = find_job(&app, job).await?;
+        let response =
             view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
-        let about = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
+        let summary = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
         if common.json {
-            json(&answer)?
+            json(&response)?
         } else {
-            details(&answer, &about)?
+            print_details(&response, &summary)?
         }
         return Ok(ExitCode::SUCCESS);
     }
     if args.limit == Some(0) {
-        return Err(usage("--limit: 0 is not from 1 to 200"));
+        return Err(usage("--limit: 0 is out of range; expected 1 to 200"));
     }
     let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
-    let answer = view::jobs(&app, query).await.map_err(of_view)?;
+    let response = view::jobs(&app, query).await.map_err(of_view)?;
     if common.json {
-        json(&answer)?;
+        json(&response)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if answer.jobs.is_empty() {
-        note!("there are no jobs");
+    if response.jobs.is_empty() {
+        note!("no jobs");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table([
-        "job",
-        "status",
-        "days",
-        "agents",
-        ">done",
-        ">degraded",
-        ">failed",
-        ">cost",
-        "asked for (UTC)",
-    ]);
-    for job in &answer.jobs {
+    let mut table =
+        table(["job", "status", "days", "agents", ">done", ">degraded", ">failed", ">cost", "created (UTC)"]);
+    for job in &response.jobs {
         table.add_row([
             short_id(&job.job_id).to_owned(),
             status(job),
@@ -81,101 +70,93 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         ]);
     }
     say(text_of(&table))?;
-    if let Some(cursor) = answer.next_cursor {
-        note!("there are more: papertape jobs --cursor {cursor}");
+    if let Some(cursor) = response.next_cursor {
+        note!("more jobs: papertape jobs --cursor {cursor}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn details(answer: &StatusResponse, about: &JobSummary) -> Result<()> {
-    say(format_args!("job       {}", answer.job_id))?;
-    say(format_args!("status    {}", status(about)))?;
-    if let Some(error) = &answer.error {
-        say(format_args!("because   {error}"))?;
+fn print_details(response: &StatusResponse, summary: &JobSummary) -> Result<()> {
+    for (label, value) in details(response, summary) {
+        say(format_args!("{label:<10} {value}"))?;
     }
-    say(format_args!(
-        "days      {}, {} model-days: {}",
-        span(about),
-        answer.progress.total_model_days,
-        progress(&answer.progress)
-    ))?;
-    if let Some(simulation) = &about.simulation {
-        let cash = super::output::money(simulation.initial_cash);
-        say(format_args!(
-            "trades    {} in the market {}, from {cash} each",
-            match &simulation.universe {
-                Some(index) => format!("the members of {index} on each day"),
-                None => simulation.symbols.join(", "),
-            },
-            if simulation.costs == "frictionless" {
-                format!("{} (frictionless)", simulation.market)
-            } else {
-                simulation.market.clone()
-            }
-        ))?;
-        say(format_args!("data      {} {}", simulation.dataset.name, &simulation.dataset.hash[..12]))?;
-        if let Some(benchmark) = &simulation.benchmark {
-            say(format_args!("benchmark {benchmark}"))?;
-        }
-        for agent in &simulation.agents {
-            let what = if agent.is_llm { agent.model.as_str() } else { "house model, no LLM" };
-            say(format_args!("agent     {} ({what})", agent.name))?;
-        }
-        for (agent, from) in &simulation.continues {
-            say(format_args!("goes on   {agent} from {} of job {}", from.date, from.job))?;
-        }
-        if let Some(imported) = &simulation.imported {
-            let (format, source, writer) = (&imported.format, &imported.source, &imported.writer);
-            say(format_args!("imported  from {source} ({format}); memories and summaries by {writer}"))?;
-        }
-        if let Some(branch) = &simulation.branch {
-            say(format_args!("branched  at {} on {} of job {}", branch.at, branch.date, branch.job_id))?;
-        }
-    }
-    let usage = &answer.usage;
-    say(format_args!(
-        "used      {} tokens read, {} written, {}",
-        estimated(usage, count(usage.input_tokens)),
-        estimated(usage, count(usage.output_tokens)),
-        estimated(usage, cost(usage))
-    ))?;
-    say(format_args!("rules     {}", answer.rules_version))?;
-    if usage.estimated_calls > 0 {
-        say(format_args!(
-            "estimate  the provider reported no usage for {} calls; ~ marks what is estimated for them",
-            usage.estimated_calls
-        ))?;
-    }
-    say(format_args!("asked for {} UTC", at(answer.created_at)))?;
-    if let Some(took) = answer.total_duration_seconds {
-        say(format_args!("took      {}", seconds(took)))?;
-    }
-    for (agent, job) in &answer.superseded {
-        say(format_args!("replaced  {agent} by job {job}"))?;
-    }
-    for warning in &answer.warnings {
-        say(format_args!("note      {warning}"))?;
-    }
-    let total = answer.progress.total_model_days;
-    if let Some(warning) = answer.quality.warning(total) {
-        say(format_args!("warning   {warning}"))?;
-    }
-    let broken: Vec<_> = answer.details.iter().filter_map(|day| Some((day, day.quality.as_ref()?))).collect();
-    if !broken.is_empty() {
-        let mut table = table(["day", "agent", "quality", "~because"]);
-        for (day, quality) in broken {
-            let because = quality.reason.clone().unwrap_or_default();
-            table.add_row([day.date.to_string(), day.model.clone(), quality.state.to_owned(), because]);
+    let degraded: Vec<_> =
+        response.details.iter().filter_map(|day| Some((day, day.quality.as_ref()?))).collect();
+    if !degraded.is_empty() {
+        let mut table = table(["day", "agent", "quality", "~reason"]);
+        for (day, quality) in degraded {
+            let reason = quality.reason.clone().unwrap_or_default();
+            table.add_row([day.date.to_string(), day.model.clone(), quality.state.to_owned(), reason]);
         }
         say(format_args!("\n{}", text_of(&table)))?;
     }
     Ok(())
 }
 
+fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("job", response.job_id.to_string()), ("status", status(summary))];
+    lines.extend(response.error.as_ref().map(|error| ("error", error.to_string())));
+    let total = response.progress.total_model_days;
+    lines.push(("days", format!("{}, {total} model-days: {}", span(summary), progress(&response.progress))));
+    if let Some(simulation) = &summary.simulation {
+        let symbols = match &simulation.universe {
+            Some(index) => format!("the members of {index} on each day"),
+            None => simulation.symbols.join(", "),
+        };
+        let costs = if simulation.costs == "frictionless" { " (frictionless)" } else { "" };
+        lines.push(("symbols", symbols));
+        lines.push(("market", format!("{}{costs}", simulation.market)));
+        lines.push(("cash", format!("{} per agent", super::output::money(simulation.initial_cash))));
+        lines.push(("dataset", format!("{} {}", simulation.dataset.name, &simulation.dataset.hash[..12])));
+        lines.extend(simulation.benchmark.as_ref().map(|benchmark| ("benchmark", benchmark.to_string())));
+        lines.extend(simulation.agents.iter().map(|agent| {
+            let model = if agent.is_llm { agent.model.as_str() } else { "house model, not an LLM" };
+            ("agent", format!("{} ({model})", agent.name))
+        }));
+        lines.extend(
+            simulation.continues.iter().map(|(agent, from)| {
+                ("continues", format!("{agent} from {} of job {}", from.date, from.job))
+            }),
+        );
+        lines.extend(simulation.imported.as_ref().map(|imported| {
+            let (format, source, writer) = (&imported.format, &imported.source, &imported.writer);
+            ("imported", format!("from {source} ({format}); memories and summaries by {writer}"))
+        }));
+        lines.extend(simulation.branch.as_ref().map(|branch| {
+            ("branched", format!("at {} on {} of job {}", branch.at, branch.date, branch.job_id))
+        }));
+    }
+    let usage = &response.usage;
+    lines.push((
+        "usage",
+        format!(
+            "{} input tokens, {} output tokens, {}",
+            estimated(usage, count(usage.input_tokens)),
+            estimated(usage, count(usage.output_tokens)),
+            estimated(usage, cost(usage))
+        ),
+    ));
+    if usage.estimated_calls > 0 {
+        lines.push((
+            "estimate",
+            format!("~ marks estimates: the provider reported no usage for {} calls", usage.estimated_calls),
+        ));
+    }
+    lines.push(("rules", response.rules_version.to_string()));
+    lines.push(("created", format!("{} UTC", at(response.created_at))));
+    lines.extend(response.total_duration_seconds.map(|took| ("duration", seconds(took))));
+    lines.extend(
+        response.superseded.iter().map(|(agent, job)| ("superseded", format!("{agent} by job {job}"))),
+    );
+    lines.extend(response.warnings.iter().map(|warning| ("note", warning.clone())));
+    lines.extend(response.quality.warning(total).map(|warning| ("warning", warning)));
+    lines
+}
+
 fn status(job: &JobSummary) -> String {
     match &job.superseded_by {
-        Some(_) => format!("{}, replaced", job.status),
-        None if !job.superseded.is_empty() => format!("{}, replaced in part", job.status),
+        Some(_) => format!("{}, superseded", job.status),
+        None if !job.superseded.is_empty() => format!("{}, partly superseded", job.status),
         None => job.status.to_string(),
     }
 }
@@ -224,7 +205,7 @@ fn at(instant: Timestamp) -> String {
     instant.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// A figure, marked where an estimate is in it.
-fn estimated(usage: &UsageSummary, figure: impl std::fmt::Display) -> String {
-    if usage.estimated_calls > 0 { format!("~{figure}") } else { figure.to_string() }
+/// Marks a value that contains an estimate.
+fn estimated(usage: &UsageSummary, value: impl std::fmt::Display) -> String {
+    if usage.estimated_calls > 0 { format!("~{value}") } else { value.to_string() }
 }

@@ -1,9 +1,6 @@
 //! The command line: one file per subcommand. Data goes to stdout, progress and warnings to stderr.
 //!
 //! It must never know the HTTP API's routes or an integration: what it needs of those is a [`product::Product`].
-//!
-//! Exit codes: 0 well, 1 failed, 2 wrongly asked, 3 stopped before the end and can be resumed, 4 nothing
-//! of that name.
 
 mod actions;
 mod api_client;
@@ -31,17 +28,18 @@ pub mod output;
 mod plans;
 pub mod product;
 mod profile;
-pub mod progress;
+mod progress;
 mod reasoning;
 pub mod record_access;
 mod replay;
 mod results;
 mod resume;
 mod run;
+mod seen_by;
 mod serve;
-mod shown;
 mod signals;
 mod summary;
+pub mod terminal;
 mod verify;
 mod worker;
 
@@ -54,37 +52,36 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Below the help.
-const AFTER: &str = "Begin with `papertape run --demo`: no key, no network, no configuration.\n\n\
-    Exit codes: 0 well, 1 failed, 2 wrongly asked, 3 stopped and can be resumed, 4 nothing of that name.";
+const AFTER_HELP: &str = "Start with `papertape run --demo`. It needs no key, no network and no configuration.\n\n\
+    Exit codes: 0 success, 1 failure, 2 usage error, 3 stopped and resumable, 4 not found.";
 
-/// Paper-trades desks of LLM agents and keeps everything on one durable tape
+/// Paper-trade LLM agents and record every step
 #[derive(Debug, Parser)]
 #[command(name = "papertape", version, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = AFTER, disable_help_subcommand = true)]
+#[command(after_help = AFTER_HELP, disable_help_subcommand = true)]
 pub struct Cli {
-    /// What every command takes.
     #[command(flatten)]
     options: Options,
-    /// The command.
     #[command(subcommand)]
     command: Command,
 }
 
+const GLOBAL: &str = "Global options";
+
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// Config file [default: papertape.toml here, if there is one]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    /// Config file [default: papertape.toml, if it exists]
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
     config: Option<PathBuf>,
     /// Data directory [default: ./papertape-data]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     data_dir: Option<PathBuf>,
     /// Print JSON instead of text
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
-    /// Log more to stderr; twice for everything
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Everywhere")]
+    /// Log more to stderr; repeat to log everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
 }
 
@@ -104,75 +101,74 @@ impl Deref for Common {
     }
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a simulation here and now
+    /// Run a simulation
     Run(Box<run::RunArgs>),
-    /// Talk with the assistant
+    /// Chat with the assistant
     Chat(chat::ChatArgs),
-    /// Serve the API, and run jobs
+    /// Serve the API and the web UI, and run jobs
     Serve(serve::ServeArgs),
-    /// Run jobs that others queue, without an API
+    /// Run queued jobs, without an API
     Worker,
     /// List jobs, or show one
     Jobs(jobs::JobsArgs),
-    /// Bring runs that were recorded elsewhere into the record
+    /// Import runs from another tool
     Import(import::ImportArgs),
-    /// Show what a job has done, action by action
+    /// Show a job's action log
     Actions(actions::ActionsArgs),
-    /// List plans, show one, or delete one
+    /// List, show or delete plans
     Plans(plans::PlansArgs),
-    /// Show what trading came to
+    /// Show results compared with buy-and-hold
     Results(results::ResultsArgs),
-    /// Show what agents said and did
+    /// Show what agents received, said and did
     Reasoning(reasoning::ReasoningArgs),
-    /// Show which sessions were shown a bar, a news item, a figure or a memory
-    Shown(shown::ShownArgs),
-    /// Show what traders remember, fold it, or compare runs with and without it
+    /// Show which sessions saw a bar, a news item or a memory
+    SeenBy(seen_by::SeenByArgs),
+    /// Show, search and compact traders' memories
     Memory(memory::MemoryArgs),
-    /// Run a job again on its tape, calling nothing, and compare
+    /// Replay a job from its tape, without external calls
     Replay(replay::ReplayArgs),
-    /// Go on with a job that has stopped, at the very step
+    /// Resume a stopped job
     Resume(resume::ResumeArgs),
-    /// Take a job's past up to a point, change something, and run what follows
+    /// Copy a job up to a point, change it, and run the rest
     Branch(branch::BranchArgs),
-    /// Stop a job after the step under way
+    /// Stop a job after its current step
     Cancel(cancel::CancelArgs),
-    /// Delete a job with its whole record
+    /// Delete a job and its whole record
     Delete(delete::DeleteArgs),
-    /// Write a job in a form that two runs can be compared by
+    /// Export a job
     Export(export::ExportArgs),
-    /// Time a desk's nodes, and compare such timings
+    /// Time a desk's nodes, and compare timings
     Profile(profile::ProfileArgs),
-    /// Check that a job's record is as it was written
+    /// Check that a job's record is unchanged
     Verify(verify::VerifyArgs),
     /// Store and print the head of a job's hash chains
     Head(head::HeadArgs),
-    /// Copy the record and its datasets, and check the copy
+    /// Back up the database and its datasets
     Backup(backup::BackupArgs),
-    /// Check a backup and put it into an empty data directory
+    /// Restore a backup into an empty data directory
     Restore(backup::BackupArgs),
-    /// Remove what need not be kept
+    /// Remove old log rows and imported logs
     Cleanup(cleanup::CleanupArgs),
-    /// Bring what older versions have left to the present form
+    /// Migrate old data
     Migrate(migrate::MigrateArgs),
-    /// Look whether everything is there that is needed
+    /// Check the installation
     Doctor,
-    /// Make tokens that let programs and people use the server
+    /// Create access tokens
     Auth(auth::AuthArgs),
     /// Show the configuration
     Config(config::ConfigArgs),
-    /// Import or download market data, and look at it
+    /// Import, download and inspect market data
     Data(data::DataArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }
 
-/// How a command ended: its exit code, or what went wrong.
+/// A command's exit code, or its error.
 pub type Outcome = Result<ExitCode>;
 
-/// Runs the command.
+/// Runs the command and reports its error, if any.
 #[must_use]
 pub fn main(cli: Cli, product: Arc<dyn Product>) -> ExitCode {
     let common = Common { options: cli.options, product };
@@ -197,7 +193,7 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
         Command::Migrate(args) => Box::pin(migrate::migrate(common, config, args)).await,
         Command::Results(args) => Box::pin(results::results(common, config, args)).await,
         Command::Reasoning(args) => Box::pin(reasoning::reasoning(common, config, args)).await,
-        Command::Shown(args) => Box::pin(shown::shown(common, config, args)).await,
+        Command::SeenBy(args) => Box::pin(seen_by::seen_by(common, config, args)).await,
         Command::Memory(args) => Box::pin(memory::memory(common, config, args)).await,
         Command::Replay(args) => Box::pin(replay::replay(common, config, args)).await,
         Command::Resume(args) => Box::pin(resume::resume(common, config, args)).await,
@@ -218,20 +214,20 @@ async fn dispatch(common: &Common, command: Command, config: Config) -> Outcome 
     }
 }
 
-/// Reads the config, with the command line over it, and starts the log.
+/// Reads the config, applies the command line's overrides, and starts the log.
 fn prepare(common: &Common, command: &Command) -> Result<Config> {
     let mut config = match command {
-        // A script for the shell depends on nothing.
+        // An invalid config must not break shell startup.
         Command::Completions(_) => Config::default(),
         _ => Config::load(common.config.as_deref()).map_err(|error| failure::usage(format!("{error:#}")))?,
     };
     if let Some(dir) = &common.data_dir {
         config.data_dir.clone_from(dir);
     }
-    let usual = match command {
+    let default_level = match command {
         Command::Serve(_) | Command::Worker => "info",
         _ => "warn",
     };
-    common.product.start_log(common.verbose, &config, usual)?;
+    common.product.start_log(common.verbose, &config, default_level)?;
     Ok(config)
 }

@@ -10,42 +10,37 @@ use papertape_store::{FileReport, PortableFiles};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// What to migrate.
 #[derive(Debug, Args)]
 pub(super) struct MigrateArgs {
-    /// What.
     #[command(subcommand)]
     command: MigrateCommand,
 }
 
-/// What.
 #[derive(Debug, Subcommand)]
 enum MigrateCommand {
-    /// Bring the plans' portable files to the present form, and take in jobs of other records
+    /// Upgrade plans' portable files, and import their jobs
     ActionLogs(ActionLogsArgs),
 }
 
-/// How.
 #[derive(Debug, Args)]
 struct ActionLogsArgs {
-    /// Say what would be done, and do nothing
+    /// Report what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Migrates.
 pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) -> Outcome {
     let MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) = args.command;
     let reports = match dry_run {
-        // A folder of files that were handed over may have no record yet.
+        // A folder of files from another installation may have no database yet.
         true if !record_access::has_record(&config)? && config.data_dir.is_dir() => {
             PortableFiles::preview(&config.data_dir).await?
         }
-        true => record_access::to_read(common, config).await?.portable_files().migrate(true).await?,
+        true => record_access::open_read_only(common, config).await?.portable_files().migrate(true).await?,
         false => {
-            let app = record_access::to_own_alone(common, config).await?;
+            let app = record_access::open_without_portable_files(common, config).await?;
             let reports = app.portable_files().migrate(false).await?;
-            // What the files then lack, or have too much.
+            // Makes the files agree with the database again.
             app.with_portable_files().flush().await;
             reports
         }
@@ -57,10 +52,11 @@ pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) 
     }
     let failed = reports.iter().filter(|report| report.error.is_some()).count();
     let done = reports.iter().filter(|report| !report.is_current() && report.error.is_none()).count();
-    let verb = if dry_run { "would be brought up or taken in" } else { "brought up or taken in" };
-    let lost: u64 = reports.iter().map(|report| report.rows_left_out).sum();
-    let lost = if lost > 0 { format!("; {lost} row(s) without an index left out") } else { String::new() };
-    note!("{} file(s): {done} {verb}, {failed} left as they are{lost}", reports.len());
+    let verb = if dry_run { "would be upgraded or imported" } else { "upgraded or imported" };
+    let skipped: u64 = reports.iter().map(|report| report.rows_left_out).sum();
+    let skipped =
+        if skipped > 0 { format!("; {skipped} row(s) without an index skipped") } else { String::new() };
+    note!("{} file(s): {done} {verb}, {failed} failed and unchanged{skipped}", reports.len());
     Ok(if failed > 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
@@ -68,7 +64,7 @@ fn print_reports(reports: &[FileReport]) -> Result<()> {
     if reports.is_empty() {
         return Ok(());
     }
-    let mut table = table(["file", ">form", ">jobs", ">rows", "copy before", "~why not"]);
+    let mut table = table(["file", ">version", ">jobs", ">rows", "backup", "~error"]);
     for report in reports {
         table.add_row([
             report.path.display().to_string(),

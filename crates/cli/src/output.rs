@@ -1,7 +1,6 @@
-//! What commands print: data to stdout, everything else to stderr. Nobody reading any more (`| head`)
-//! is no failure of a command, and never a panic.
+//! Output: data to stdout, everything else to stderr. A closed pipe (`| head`) is neither a failure nor a panic.
 
-use super::progress;
+use super::terminal;
 use anyhow::{Context as _, Result};
 use comfy_table::{
     Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
@@ -11,68 +10,70 @@ pub use papertape_service::format::{bytes, count};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
+use textwrap::Options;
+use textwrap::core::display_width;
 
-/// A line to stderr, above the progress bars.
+/// Prints a line to stderr, above the progress bars.
 #[macro_export]
 macro_rules! note {
     ($($text:tt)*) => { $crate::output::to_stderr(format_args!($($text)*)) };
 }
 pub use note;
 
-/// A line to stderr, as [`visible`].
+/// Prints a line to stderr, with control characters escaped.
 pub fn to_stderr(text: impl Display) {
-    let text = visible(&text.to_string());
-    progress::above_the_bars(|| {
+    let text = escape_control(&text.to_string());
+    terminal::above_bars(|| {
         let _ = writeln!(io::stderr().lock(), "{text}");
     });
 }
 
-/// A text and a line end to stdout, as [`visible`].
+/// Prints a line to stdout, with control characters escaped.
 pub fn say(text: impl Display) -> Result<()> {
-    as_it_is(&visible(&text.to_string()))
+    to_stdout(&escape_control(&text.to_string()))
 }
 
-/// A value as JSON to stdout.
+/// Prints a value to stdout as JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<()> {
-    as_it_is(&serde_json::to_string_pretty(value)?)
+    to_stdout(&serde_json::to_string_pretty(value)?)
 }
 
-fn as_it_is(text: &str) -> Result<()> {
-    progress::above_the_bars(|| {
+fn to_stdout(text: &str) -> Result<()> {
+    terminal::above_bars(|| {
         let mut out = Stdout::open();
-        writeln!(out, "{text}").and_then(|()| out.flush()).context("stdout cannot be written")
+        writeln!(out, "{text}").and_then(|()| out.flush()).context("cannot write to stdout")
     })
 }
 
-/// What a table's head is set in: the only control sequences that a command prints itself.
+/// The style of table headings: the only control sequences that commands print themselves.
 const BOLD: [&str; 2] = ["\u{1b}[1m", "\u{1b}[0m"];
 
-/// A text of models and pages must not steer a terminal: control characters, and those that turn the
-/// direction of text, are shown as `\u{1b}`.
-fn visible(text: &str) -> String {
-    let steers = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || turns(c);
-    let mut shown = String::with_capacity(text.len());
+/// Text from models and web pages must not control the terminal: control characters and bidirectional overrides are
+/// escaped as `\u{1b}`.
+fn escape_control(text: &str) -> String {
+    let is_unsafe = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_bidi_override(c);
+    let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(steers) {
-        shown.push_str(&rest[..at]);
+    while let Some(at) = rest.find(is_unsafe) {
+        escaped.push_str(&rest[..at]);
         rest = &rest[at..];
-        if let Some(own) = BOLD.iter().find(|own| rest.starts_with(**own)) {
-            shown.push_str(own);
-            rest = &rest[own.len()..];
+        if let Some(style) = BOLD.iter().find(|style| rest.starts_with(**style)) {
+            escaped.push_str(style);
+            rest = &rest[style.len()..];
         } else if let Some(c) = rest.chars().next() {
-            shown.extend(c.escape_unicode());
+            escaped.extend(c.escape_unicode());
             rest = &rest[c.len_utf8()..];
         }
     }
-    shown.push_str(rest);
-    shown
+    escaped.push_str(rest);
+    escaped
 }
 
-fn turns(c: char) -> bool {
+fn is_bidi_override(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Stdout, for as long as somebody reads it.
+/// Stdout that discards output once the reader has closed the pipe.
 pub(super) struct Stdout(io::BufWriter<io::Stdout>);
 
 impl Stdout {
@@ -83,26 +84,26 @@ impl Stdout {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        unless_gone(self.0.write(bytes), bytes.len())
+        ignore_broken_pipe(self.0.write(bytes), bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        unless_gone(self.0.flush(), ())
+        ignore_broken_pipe(self.0.flush(), ())
     }
 }
 
-fn unless_gone<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
+fn ignore_broken_pipe<T>(result: io::Result<T>, default: T) -> io::Result<T> {
     match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(otherwise),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(default),
         other => other,
     }
 }
 
-/// Texts are broken into lines no narrower than this.
-const NARROWEST: u16 = 18;
+/// The minimum width of a column whose text wraps.
+const MIN_TEXT_WIDTH: u16 = 18;
 
-/// A table without frames. A column's name that begins with `>` is of a column of numbers; one that
-/// begins with `~` is of texts that may be broken where a terminal is too narrow.
+/// A table without borders. A heading that starts with `>` aligns its column right; one that starts with `~` lets its
+/// column wrap in a narrow terminal.
 pub fn table<const N: usize>(columns: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -121,7 +122,7 @@ pub fn table<const N: usize>(columns: [&str; N]) -> Table {
                 column.set_cell_alignment(CellAlignment::Right);
             }
             column.set_constraint(if name.starts_with('~') {
-                ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST))
+                ColumnConstraint::LowerBoundary(Width::Fixed(MIN_TEXT_WIDTH))
             } else {
                 ColumnConstraint::ContentWidth
             });
@@ -130,9 +131,39 @@ pub fn table<const N: usize>(columns: [&str; N]) -> Table {
     table
 }
 
-/// A table as text, without the spaces at its lines' ends.
+/// A table as text, without trailing spaces.
 pub fn text_of(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// A table with a line per row if that fits `width`, else transposed: a column per row, in as many blocks as needed.
+pub(super) fn layout<const N: usize>(columns: [&str; N], rows: &[[String; N]], width: usize) -> String {
+    let names = columns.map(|name| name.trim_start_matches(['>', '~']));
+    let widest =
+        |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count() + 2).max().unwrap_or(0);
+    let row_width: usize =
+        (0..N).map(|at| widest(&mut rows.iter().map(|row| row[at].as_str()).chain([names[at]]))).sum();
+    // The last column has no padding.
+    if row_width <= width + 2 {
+        let mut table = table(columns);
+        table.add_rows(rows);
+        return text_of(&table);
+    }
+    let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut blocks: Vec<(usize, Vec<String>)> = Vec::new();
+    for row in rows {
+        let cell_width = widest(&mut row.iter().map(String::as_str));
+        let fits = blocks.last().is_some_and(|(used, _)| used + cell_width <= width);
+        if !fits {
+            blocks.push((name_width, names.iter().map(|name| format!("{name:<name_width$}")).collect()));
+        }
+        let Some((used, lines)) = blocks.last_mut() else { continue };
+        *used += cell_width;
+        for (line, cell) in lines.iter_mut().zip(row) {
+            line.push_str(&format!("{cell:>cell_width$}"));
+        }
+    }
+    blocks.into_iter().map(|(_, lines)| lines.join("\n")).collect::<Vec<_>>().join("\n\n")
 }
 
 /// A fraction as percent: `0.0123` is `+1.23%`.
@@ -140,17 +171,16 @@ pub fn percent(fraction: Option<f64>) -> String {
     fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:+.2}%", rounded(fraction * 100.0)))
 }
 
-/// A number with two decimals.
-pub(super) fn two(value: Option<impl Into<f64>>) -> String {
+pub(super) fn two_decimals(value: Option<impl Into<f64>>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", rounded(value.into())))
 }
 
-/// What two decimals leave of a number, which is never a negative zero.
+/// Avoids printing a negative zero with two decimals.
 fn rounded(value: f64) -> f64 {
     if value.abs() < 0.005 { 0.0 } else { value }
 }
 
-/// Money with thousands apart: `104,180.25`.
+/// Money with thousands separators: `104,180.25`.
 pub fn money(value: impl Into<f64>) -> String {
     let value = value.into();
     let plain = format!("{:.2}", value.abs());
@@ -160,7 +190,7 @@ pub fn money(value: impl Into<f64>) -> String {
     format!("{sign}{}.{cents}", thousands(whole))
 }
 
-/// Seconds for people: `4.2 s`, `3 min 5 s`, `2 h 10 min`.
+/// A duration: `4.2 s`, `3 min 5 s`, `2 h 10 min`.
 pub(super) fn seconds(value: f64) -> String {
     let whole = value.round() as u64;
     match whole {
@@ -171,75 +201,103 @@ pub(super) fn seconds(value: f64) -> String {
     }
 }
 
-/// How wide stdout's terminal is; `None` where it is none.
+/// The width of stdout's terminal; `None` if stdout is not a terminal.
 pub(super) fn terminal_width() -> Option<usize> {
     if io::stdout().is_terminal() { Table::new().width().map(usize::from) } else { None }
 }
 
-/// How wide texts are set where stdout is no terminal.
-pub(super) const NARROW: usize = 80;
+/// The width of text if stdout is not a terminal.
+pub(super) const DEFAULT_WIDTH: usize = 80;
 
-/// How wide texts are set: the terminal's width, from 40 to 100.
+/// The width of text: the terminal's, from 40 to 100.
 pub(super) fn width() -> usize {
-    terminal_width().unwrap_or(NARROW).clamp(40, 100)
+    terminal_width().unwrap_or(DEFAULT_WIDTH).clamp(40, 100)
 }
 
-/// Breaks a text into lines of at most `width` characters, each beginning with `indent`. Lines that are
-/// there stay; a word longer than a line is broken.
+/// Wraps each line of a text at `width` columns, indented by `indent` and its own leading spaces. Words that are longer
+/// than a line are split.
 pub(super) fn wrap(text: &str, width: usize, indent: &str) -> String {
-    let room = width.saturating_sub(indent.chars().count()).max(20);
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let lead: String = line.chars().take_while(|c| *c == ' ').take(room / 2).collect();
-        let room = room - lead.len();
-        let mut current = Vec::new();
-        for word in line.split_whitespace() {
-            let mut word: Vec<char> = word.chars().collect();
-            if !current.is_empty() && current.len() + 1 + word.len() > room {
-                lines.push(format!("{indent}{lead}{}", current.drain(..).collect::<String>()));
-            }
-            if !current.is_empty() {
-                current.push(' ');
-            }
-            while current.is_empty() && word.len() > room {
-                let rest = word.split_off(room);
-                lines.push(format!("{indent}{lead}{}", word.iter().collect::<String>()));
-                word = rest;
-            }
-            current.append(&mut word);
-        }
-        lines.push(format!("{indent}{lead}{}", current.iter().collect::<String>()).trim_end().to_owned());
-    }
-    lines.join("\n")
+    let wrapped = text.lines().map(|line| {
+        let content = line.trim_start_matches(' ');
+        let leading = (line.len() - content.len()).min(width / 2);
+        let indent = format!("{indent}{}", " ".repeat(leading));
+        let width = width.max(display_width(&indent) + MIN_WRAP_WIDTH);
+        textwrap::fill(content, Options::new(width).initial_indent(&indent).subsequent_indent(&indent))
+    });
+    wrapped.collect::<Vec<_>>().join("\n")
 }
+
+/// The minimum width of wrapped text, however deep its indent.
+const MIN_WRAP_WIDTH: usize = 20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Goal: numbers are formatted for people.
     #[test]
-    fn figures_are_for_people() {
-        let shown = [money(104_180.254), money(-0.001), money(-1234.5), money(999.0)];
-        assert_eq!(shown, ["104,180.25", "0.00", "-1,234.50", "999.00"]);
+    fn numbers_are_readable() {
+        let amounts = [money(104_180.254), money(-0.001), money(-1234.5), money(999.0)];
+        assert_eq!(amounts, ["104,180.25", "0.00", "-1,234.50", "999.00"]);
         assert_eq!([percent(Some(0.0123)), percent(None)], ["+1.23%", "-"]);
         assert_eq!([seconds(4.21), seconds(185.0), seconds(7800.0)], ["4.2 s", "3 min 5 s", "2 h 10 min"]);
         assert_eq!([bytes(12), bytes(1536), bytes(5 << 40)], ["12 B", "1.5 KiB", "5.0 TiB"]);
     }
 
+    /// Goal: text wraps at words, keeps its own lines and indents, and counts wide characters twice.
     #[test]
-    fn texts_wrap_at_words_and_keep_their_lines() {
+    fn text_wraps_at_words() {
         let text = "one two three four five six\n\n  a list of many many words";
-        let lines = "| one two three four\n| five six\n|\n|   a list of many\n|   many words";
+        let lines = "| one two three four\n| five six\n\n|   a list of many\n|   many words";
         assert_eq!(wrap(text, 22, "| "), lines);
         assert_eq!(wrap("a 0123456789012345678901234", 22, "  "), "  a\n  01234567890123456789\n  01234");
+        assert_eq!(wrap("一二三四五六七八九十一二", 20, ""), "一二三四五六七八九十\n一二");
     }
 
-    /// Goal: no text of others steers a terminal, and what is text stays as it is.
+    /// Goal: untrusted text cannot control the terminal, and other text is unchanged.
     #[test]
-    fn control_characters_are_shown() {
+    fn control_characters_are_escaped() {
         let bold = "\u{1b}[1mname\u{1b}[0m\n\tIBM 收益 — é";
-        assert_eq!(visible(bold), bold);
-        let shown = visible("a\u{1b}[31mb\u{7}\r\u{202e}c\u{9b}2J\0");
+        assert_eq!(escape_control(bold), bold);
+        let shown = escape_control("a\u{1b}[31mb\u{7}\r\u{202e}c\u{9b}2J\0");
         assert_eq!(shown, r"a\u{1b}[31mb\u{7}\u{d}\u{202e}c\u{9b}2J\u{0}");
+    }
+
+    /// Goal: however many agents there are and however long their names, no line is wider than the given width, and no
+    /// value is lost.
+    #[test]
+    fn tables_fit_their_width() {
+        const COLUMNS: [&str; 12] = [
+            "agent",
+            "~model",
+            ">return",
+            ">annualized",
+            ">Sharpe",
+            ">max drawdown",
+            ">vs buy & hold",
+            ">trades",
+            ">rejected",
+            ">degraded",
+            ">failed days",
+            ">cost",
+        ];
+        for (agents, name) in [(1, 64), (2, 17), (3, 20), (5, 30), (40, 12)] {
+            let rows: Vec<[String; COLUMNS.len()]> = (0..agents)
+                .map(|agent| {
+                    std::array::from_fn(|at| match at {
+                        0 => format!("{agent:a>name$}"),
+                        1 => "house model, not an LLM".to_owned(),
+                        _ => format!("+{agent}{at}.25%"),
+                    })
+                })
+                .collect();
+            for width in [80, 100, 200] {
+                let text = layout(COLUMNS, &rows, width);
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+                assert!(widest <= width, "{agents} agents, {widest} of {width}:\n{text}");
+                assert!(rows.iter().flatten().all(|cell| text.contains(cell.as_str())), "{text}");
+                assert!(COLUMNS.iter().all(|name| text.contains(name.trim_start_matches(['>', '~']))));
+            }
+        }
     }
 }

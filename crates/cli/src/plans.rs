@@ -20,54 +20,47 @@ use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// What of plans.
 #[derive(Debug, Args)]
 pub(super) struct PlansArgs {
-    /// What to do.
     #[command(subcommand)]
     command: PlansCommand,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 enum PlansCommand {
     /// List plans, newest first
     List(ListArgs),
     /// Show a plan with its tasks and jobs
     Show(ShowArgs),
-    /// Delete a plan with its tasks; its jobs and their logs stay
+    /// Delete a plan and its tasks, but not its jobs
     Delete(DeleteArgs),
 }
 
-/// Which part of the list.
 #[derive(Debug, Args)]
 struct ListArgs {
-    /// How many at most, 1 to 200
+    /// Max plans, 1 to 200
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Go on from an earlier page
+    /// Continue after a cursor from an earlier page
     #[arg(long)]
     cursor: Option<String>,
 }
 
-/// Which plan.
 #[derive(Debug, Args)]
 struct ShowArgs {
-    /// The plan's number
+    /// The plan's ID
     plan: i64,
 }
 
-/// Which plan, for good.
 #[derive(Debug, Args)]
 struct DeleteArgs {
-    /// The plan's number
+    /// The plan's ID
     plan: i64,
-    /// Delete it without asking
+    /// Confirm the deletion
     #[arg(long)]
     yes: bool,
 }
 
-/// Does it.
 pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> Outcome {
     match args.command {
         PlansCommand::List(args) => list(common, config, args).await,
@@ -77,18 +70,18 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 }
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let answer = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
+    let app = record_access::open_read_only(common, config).await?;
+    let response = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
     if common.json {
-        json(&answer)?;
+        json(&response)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if answer.plans.is_empty() {
-        note!("there are no plans");
+    if response.plans.is_empty() {
+        note!("no plans");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table([">plan", "~name", "status", ">tasks", "changed (UTC)"]);
-    for plan in &answer.plans {
+    let mut table = table([">plan", "~name", "status", ">tasks", "updated (UTC)"]);
+    for plan in &response.plans {
         table.add_row([
             plan.id.to_string(),
             plan.name.clone(),
@@ -98,76 +91,75 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
         ]);
     }
     say(text_of(&table))?;
-    if let Some(cursor) = answer.next_cursor {
-        note!("there are more: papertape plans list --cursor {cursor}");
+    if let Some(cursor) = response.next_cursor {
+        note!("more plans: papertape plans list --cursor {cursor}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
+    let app = record_access::open_read_only(common, config).await?;
+    let details = view::plan(&app, plan).await.map_err(of_view)?.plan;
     let tasks = view::tasks(&app, plan).await.map_err(of_view)?.tasks;
     let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(of_view)?;
     if common.json {
-        json(&json!({ "plan": about, "tasks": tasks, "jobs": jobs.jobs }))?;
+        json(&json!({ "plan": details, "tasks": tasks, "jobs": jobs.jobs }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    say(format_args!("plan    {} {}", about.id, about.name))?;
-    say(format_args!("status  {}", about.status))?;
-    if !about.goal.is_empty() {
-        say(format_args!("goal\n{}", wrap(&about.goal, width(), "  ")))?;
+    say(format_args!("plan    {} {}", details.id, details.name))?;
+    say(format_args!("status  {}", details.status))?;
+    if !details.goal.is_empty() {
+        say(format_args!("goal\n{}", wrap(&details.goal, width(), "  ")))?;
     }
     for task in &tasks {
-        say(line(task))?;
+        say(task_line(task))?;
     }
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
-        let came = view::job_result(&app, &id, &job.job_type).await.map_err(of_view)?;
-        let line = came.as_ref().map(|came| format!(": {}", in_short(came))).unwrap_or_default();
-        say(format_args!("job     {} {}, {}{line}", job.job_id, job.job_type, job.status))?;
-        if let Some(JobResult::Decomposition(came)) = &came {
-            for dropped in &came.left_out.dependencies {
+        let result = view::job_result(&app, &id, &job.job_type).await.map_err(of_view)?;
+        let text = result.as_ref().map(|result| format!(": {}", result_line(result))).unwrap_or_default();
+        say(format_args!("job     {} {}, {}{text}", job.job_id, job.job_type, job.status))?;
+        if let Some(JobResult::Decomposition(result)) = &result {
+            for dropped in &result.left_out.dependencies {
                 say(dropped_line(dropped))?;
             }
         }
     }
     if jobs.next_cursor.is_some() {
-        note!("there are more jobs: GET /plans/{plan}/jobs lists them");
+        note!("more jobs: GET /plans/{plan}/jobs");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a job came to, in a line.
-fn in_short(came: &JobResult) -> String {
-    match came {
-        JobResult::Decomposition(came) => {
-            let stats = came.stats;
+fn result_line(result: &JobResult) -> String {
+    match result {
+        JobResult::Decomposition(result) => {
+            let stats = result.stats;
             let mut text = format!(
-                "stopped ({}), {} task(s) made of {} node(s)",
-                came.stopped_reason, stats.nodes_created, stats.nodes_asked
+                "stopped ({}), {} task(s) created from {} node(s)",
+                result.stopped_reason, stats.nodes_created, stats.nodes_asked
             );
             if stats.children_left_out > 0 {
-                text.push_str(&format!(", {} left out", stats.children_left_out));
+                text.push_str(&format!(", {} dropped", stats.children_left_out));
             }
-            let words =
-                LeftOut::deserialize(to_value(&came.left_out)).map(|left_out| left_out.words(Language::En));
-            if let Some(words) = words.ok().filter(|words| !words.is_empty()) {
-                text.push_str(&format!(" ({words})"));
+            let reasons =
+                LeftOut::deserialize(to_value(&result.left_out)).map(|left_out| left_out.words(Language::En));
+            if let Some(reasons) = reasons.ok().filter(|reasons| !reasons.is_empty()) {
+                text.push_str(&format!(" ({reasons})"));
             }
             if stats.nodes_failed > 0 {
                 text.push_str(&format!(", {} failed", stats.nodes_failed));
             }
             text
         }
-        JobResult::Execution(came) => {
+        JobResult::Execution(result) => {
             let tasks: Vec<String> =
-                came.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            let held = match came.held_back.len() {
+                result.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            let blocked = match result.held_back.len() {
                 0 => String::new(),
-                count => format!(", {count} held back from spending"),
+                count => format!(", {count} blocked from spending"),
             };
-            format!("tasks {}{held}", tasks.join(", "))
+            format!("tasks {}{blocked}", tasks.join(", "))
         }
     }
 }
@@ -183,8 +175,8 @@ fn dropped_line(dropped: &LeftOutDependency) -> String {
     format!("        dropped dependency ({}): {from} after {to}", dropped.reason)
 }
 
-/// A task in a line, as deep as it stands.
-fn line(task: &TaskSummary) -> String {
+/// A task on one line, indented by its depth.
+fn task_line(task: &TaskSummary) -> String {
     let indent = "  ".repeat(usize::try_from(task.depth).unwrap_or_default() + 1);
     let after = match &task.dependencies[..] {
         [] => String::new(),
@@ -196,26 +188,25 @@ fn line(task: &TaskSummary) -> String {
 async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
-        let app = record_access::to_read(common, config).await?;
-        let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
-        let tasks = about.tasks;
+        let app = record_access::open_read_only(common, config).await?;
+        let details = view::plan(&app, plan).await.map_err(of_view)?.plan;
         return Err(usage(format!(
-            "plan {plan}, `{}`, would go with its {tasks} task(s); --yes deletes it",
-            about.name
+            "this deletes plan {plan}, `{}`, with {} task(s); confirm with --yes",
+            details.name, details.tasks
         )));
     }
     match record_access::open_existing(common, config).await? {
-        RecordAccess::Local(app) => delete_here(&app, plan).await?,
+        RecordAccess::Local(app) => delete_local(&app, plan).await?,
         RecordAccess::Remote(server) => server.delete(&["plans", &plan.to_string()]).await?,
     }
     if common.json {
         json(&json!({ "plan_id": plan, "deleted": true }))?;
     }
-    note!("plan {plan} is deleted; its jobs and their logs stay");
+    note!("deleted plan {plan}; its jobs and their logs remain");
     Ok(ExitCode::SUCCESS)
 }
 
-async fn delete_here(app: &App, plan: i64) -> Result<()> {
+async fn delete_local(app: &App, plan: i64) -> Result<()> {
     let writes = vec![PlanWrite::Delete { plan: PlanId(plan) }];
     let writes = Sanitized::of(&app.services.redactor, writes);
     let deleted = app.store.write_plans(writes, app.services.clock.now()).await;

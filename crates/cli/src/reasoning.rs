@@ -2,7 +2,7 @@
 
 use super::failure::of_view;
 use super::output::{json, money, note, say, width, wrap};
-use super::record_access::job_named;
+use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
 use anyhow::Result;
 use clap::Args;
@@ -13,48 +13,46 @@ use papertape_service::config::Config;
 use papertape_service::view::{self, MessageResponse, PositionResponse, ReasoningQuery, SessionResponse};
 use std::process::ExitCode;
 
-/// Lines of a tool's answer that are shown without `--whole`.
+/// Lines of a tool's output that are printed without `--full`.
 const TOOL_LINES: usize = 8;
 
-/// Which sessions.
 #[derive(Debug, Args)]
 pub(super) struct ReasoningArgs {
-    /// Of this job, or of `latest` [default: of all]
+    /// Only this job, or `latest` [default: all jobs]
     job: Option<String>,
-    /// Of this trading day
+    /// Only this trading day
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     date: Option<Date>,
-    /// Of this agent
+    /// Only this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// That concern this instrument
+    /// Only sessions about this instrument
     #[arg(long)]
     symbol: Option<String>,
-    /// In which this node speaks; its messages alone
+    /// Only messages of this node
     #[arg(long)]
     node: Option<String>,
-    /// In which one message has all these words
+    /// Only sessions with a message that has all these words
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
-    /// Summaries and actions alone, without the conversations
+    /// Only summaries and actions, without conversations
     #[arg(long)]
     brief: bool,
-    /// Tools' answers and instructions at full length
+    /// Print tool output and instructions in full
     #[arg(long, conflicts_with = "brief")]
-    whole: bool,
-    /// How many sessions at most
+    full: bool,
+    /// Max sessions
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Go on from an earlier page
+    /// Continue after a cursor from an earlier page
     #[arg(long)]
     cursor: Option<String>,
 }
 
-/// Prints them.
 pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
+    let app = record_access::open_read_only(common, config).await?;
     let job = match &args.job {
-        Some(job) => Some(job_named(&app, job).await?.to_string()),
+        Some(job) => Some(find_job(&app, job).await?.to_string()),
         None => None,
     };
     let query = ReasoningQuery {
@@ -68,30 +66,30 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
         limit: args.limit,
         cursor: args.cursor,
     };
-    let answer = view::reasoning(&app, query).await.map_err(of_view)?;
+    let response = view::reasoning(&app, query).await.map_err(of_view)?;
     if common.json {
-        json(&answer)?;
+        json(&response)?;
         return Ok(ExitCode::SUCCESS);
     }
-    for session in &answer.sessions {
-        print(session, args.whole)?;
+    for session in &response.sessions {
+        print(session, args.full)?;
     }
-    if let Some(cursor) = answer.next_cursor {
-        note!("there are more sessions: the same with --cursor {cursor}");
+    if let Some(cursor) = response.next_cursor {
+        note!("more sessions: repeat the command with --cursor {cursor}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(session: &SessionResponse, whole: bool) -> Result<()> {
-    let what = if session.is_llm == Some(false) { ", house model, no LLM" } else { "" };
-    let title = format!("{} on {}: {}{what}", session.model, session.date, session.status);
+fn print(session: &SessionResponse, full: bool) -> Result<()> {
+    let label = if session.is_llm == Some(false) { ", house model, not an LLM" } else { "" };
+    let title = format!("{} on {}: {}{label}", session.model, session.date, session.status);
     say(format_args!("{title}\n{}", "─".repeat(title.chars().count().min(width()))))?;
     say(format_args!("job {}, session {}", session.job_id, session.session_id))?;
     if let Some(error) = &session.error {
-        say(wrap(&format!("broke off: {error}"), width(), ""))?;
+        say(wrap(&format!("failed: {error}"), width(), ""))?;
     }
     if let Some(quality) = session.quality.as_ref().filter(|quality| quality.state != "ok") {
-        // Why a day failed is said above.
+        // The error is printed above.
         let reason = quality.reason.as_ref().filter(|_| session.error.is_none());
         let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
         say(wrap(&format!("quality: {}{reason}", quality.state), width(), ""))?;
@@ -100,7 +98,7 @@ fn print(session: &SessionResponse, whole: bool) -> Result<()> {
     if let Some(summary) = &session.session_summary {
         say(format_args!("\nSummary\n{}", wrap(summary, width(), "  ")))?;
     } else if let Some(error) = &session.summary_error {
-        say(format_args!("\nno summary: {error}"))?;
+        say(format_args!("\nNo summary: {error}"))?;
     }
     if !session.positions.is_empty() {
         say("\nActions")?;
@@ -108,7 +106,7 @@ fn print(session: &SessionResponse, whole: bool) -> Result<()> {
             say(format_args!("  {}", action(position)))?;
         }
     }
-    if let Some(instructions) = session.instructions.iter().flatten().next().filter(|_| whole) {
+    if let Some(instructions) = session.instructions.iter().flatten().next().filter(|_| full) {
         say(format_args!(
             "\ninstructions  {}\n{}",
             instructions.node,
@@ -116,7 +114,7 @@ fn print(session: &SessionResponse, whole: bool) -> Result<()> {
         ))?;
     }
     for message in session.conversation.iter().flatten() {
-        print_message(message, whole)?;
+        print_message(message, full)?;
     }
     say("")
 }
@@ -139,23 +137,23 @@ fn action(position: &PositionResponse) -> String {
     )
 }
 
-fn print_message(message: &MessageResponse, whole: bool) -> Result<()> {
+fn print_message(message: &MessageResponse, full: bool) -> Result<()> {
     match (&message.role, &message.tool_name) {
         (Role::Tool, Some(tool)) => {
             let input = message.tool_input.as_ref().map(canonical).unwrap_or_default();
             say(format_args!("\n{}\n{}", message.path, wrap(&format!("{tool} {input}"), width(), "  → ")))?;
             let text = wrap(&message.content, width(), "    ");
             let lines: Vec<&str> = text.lines().collect();
-            let shown = if whole { lines.len() } else { TOOL_LINES.min(lines.len()) };
+            let shown = if full { lines.len() } else { TOOL_LINES.min(lines.len()) };
             say(lines[..shown].join("\n"))?;
             if shown < lines.len() {
-                say(format_args!("    … {} more lines; --whole shows them", lines.len() - shown))?;
+                say(format_args!("    … {} more lines; print them with --full", lines.len() - shown))?;
             }
             Ok(())
         }
         (role, _) => {
             if message.content.trim().is_empty() {
-                // A turn of tool calls alone: the calls follow with their answers.
+                // A message with only tool calls: their results follow.
                 return Ok(());
             }
             say(format_args!(

@@ -1,5 +1,5 @@
-//! How a command comes to the record. One process owns a SQLite record: who only reads reads beside it,
-//! who wants to write goes through its API. On PostgreSQL there is no owner.
+//! Opens the database for a command. One process owns a SQLite database: others may read it directly, and write
+//! through the owner's API. PostgreSQL has no owner.
 
 use super::Common;
 use super::api_client::ApiClient;
@@ -14,73 +14,73 @@ use papertape_service::app::{Access, App, database_file};
 use papertape_service::config::Config;
 use papertape_store::{JobFilter, PageRequest, StoreError};
 
-/// How a command that writes comes to the record.
+/// How a command can write.
 pub(super) enum RecordAccess {
-    /// This process owns it, or shares it.
+    /// Directly: this process owns the database, or it is PostgreSQL.
     Local(Box<App>),
-    /// A server of this machine owns it.
+    /// Through the API of the server that owns the database.
     Remote(Box<ApiClient>),
 }
 
-/// Opens the record for reading.
-pub async fn to_read(common: &Common, config: Config) -> Result<App> {
-    there_is_a_record(&config)?;
-    opened(common, App::open(config, Access::Read, common.product.integrations()).await)
+/// Opens the database for reading, alongside a process that owns it.
+pub async fn open_read_only(common: &Common, config: Config) -> Result<App> {
+    require_record(&config)?;
+    with_redacted_log(common, App::open(config, Access::Read, common.product.integrations()).await)
 }
 
-/// Opens the record for writing, or finds the server that has it. Makes the record where there is none.
-pub(super) async fn to_write(common: &Common, config: Config) -> Result<RecordAccess> {
+/// Opens the database for writing, creating it if necessary, or finds the server that owns it.
+pub(super) async fn open_for_writing(common: &Common, config: Config) -> Result<RecordAccess> {
     match App::open(config.clone(), Access::Own, common.product.integrations()).await {
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::InUse { pid: Some(pid), .. }) => {
                 match Address::read(&config.data_dir, config.mode, *pid) {
                     Some(address) => {
-                        Ok(RecordAccess::Remote(Box::new(ApiClient::new(common, address, config)?)))
+                        Ok(RecordAccess::Remote(Box::new(ApiClient::new(address, config)?)))
                     }
                     None => Err(in_use(*pid)),
                 }
             }
             _ => Err(error),
         },
-        app => Ok(RecordAccess::Local(Box::new(opened(common, app)?.with_portable_files()))),
+        app => Ok(RecordAccess::Local(Box::new(with_redacted_log(common, app)?.with_portable_files()))),
     }
 }
 
-/// As [`to_write`], for commands that have nothing to do where there is no record.
+/// As [`open_for_writing`], but a missing database is an error.
 pub(super) async fn open_existing(common: &Common, config: Config) -> Result<RecordAccess> {
-    there_is_a_record(&config)?;
-    to_write(common, config).await
+    require_record(&config)?;
+    open_for_writing(common, config).await
 }
 
-/// Opens the record for this process alone, and leaves the portable files of plans as they are.
-pub(super) async fn to_own_alone(common: &Common, config: Config) -> Result<App> {
-    owned(common, config, Access::Own).await
+/// As [`open_exclusive`], without updating the plans' portable files.
+pub(super) async fn open_without_portable_files(common: &Common, config: Config) -> Result<App> {
+    open_owned(common, config, Access::Own).await
 }
 
-/// Opens the record for this process alone (or, on PostgreSQL, beside others).
+/// Takes ownership of the database; on PostgreSQL, which has no owner, opens it.
 pub async fn open_exclusive(common: &Common, config: Config, access: Access) -> Result<App> {
-    Ok(owned(common, config, access).await?.with_portable_files())
+    Ok(open_owned(common, config, access).await?.with_portable_files())
 }
 
-async fn owned(common: &Common, config: Config, access: Access) -> Result<App> {
+async fn open_owned(common: &Common, config: Config, access: Access) -> Result<App> {
     let (data_dir, mode) = (config.data_dir.clone(), config.mode);
     match App::open(config, access, common.product.integrations()).await {
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::InUse { pid: Some(pid), .. }) => match Address::read(&data_dir, mode, *pid) {
                 Some(address) => Err(anyhow::anyhow!(
-                    "{} is already served at {} by process {pid}",
-                    data_dir.display(),
-                    address.url
+                    "the server at {} (process {pid}) owns {}; stop it first, or use another --data-dir",
+                    address.url,
+                    data_dir.display()
                 )),
                 None => Err(in_use(*pid)),
             },
             _ => Err(error),
         },
-        app => opened(common, app),
+        app => with_redacted_log(common, app),
     }
 }
 
-fn opened(common: &Common, app: Result<App>) -> Result<App> {
+fn with_redacted_log(common: &Common, app: Result<App>) -> Result<App> {
     let app = app?;
     common.product.redact_log(&app.services.redactor);
     Ok(app)
@@ -88,46 +88,51 @@ fn opened(common: &Common, app: Result<App>) -> Result<App> {
 
 fn in_use(pid: u32) -> anyhow::Error {
     anyhow::anyhow!(
-        "the record is in use by process {pid}, which is no server: wait until it is done, or stop it; \
-         `papertape serve` lets several commands work at once"
+        "process {pid} owns the database and is not a server; wait until it ends, or stop it. To run several \
+         commands at once, start `papertape serve`"
     )
 }
 
-/// Is there a record? One on PostgreSQL is made when it is first opened.
+/// Whether the database exists. PostgreSQL's schema is created when it is first opened, so it always does.
 pub(super) fn has_record(config: &Config) -> Result<bool> {
     let file = database_file(&config.data_dir, config.mode);
     Ok(config.database_url.is_some() || file.try_exists().with_context(|| file.display().to_string())?)
 }
 
-fn there_is_a_record(config: &Config) -> Result<()> {
+fn require_record(config: &Config) -> Result<()> {
     if !has_record(config)? {
         let dir = config.data_dir.display();
-        return Err(not_found(format!("there is no record in {dir}; `papertape run --demo` makes one")));
+        return Err(not_found(format!("no database in {dir}; create one with `papertape run --demo`")));
     }
     Ok(())
 }
 
-/// The job that is named, where `latest` is the newest backtest; a profile where there is none.
-pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
+/// Finds a job by its ID or a part of it. `latest` is the newest backtest, else the newest profile.
+pub(super) async fn find_job(app: &App, job: &str) -> Result<JobId> {
     if job == "latest"
         && let Some(found) = latest(app, |kind| kind == SIMULATE).await?
     {
         return Ok(found);
     }
-    named(app, job, |kind| !is_assistants(kind)).await
+    find(app, job, |kind| !is_assistants(kind)).await
 }
 
-/// The job that is named, where `latest` is the newest one of any kind.
-pub(super) async fn any_job_named(app: &App, job: &str) -> Result<JobId> {
-    named(app, job, |_| true).await
+/// As [`find_job`], in the database of the server's command.
+pub(super) async fn find_job_remote(common: &Common, server: &ApiClient, job: &str) -> Result<JobId> {
+    find_job(&open_read_only(common, server.config.clone()).await?, job).await
 }
 
-async fn named(app: &App, job: &str, is_meant: impl Fn(&str) -> bool) -> Result<JobId> {
+/// Finds a job by its ID or a part of it. `latest` is the newest job of any kind.
+pub(super) async fn find_any_job(app: &App, job: &str) -> Result<JobId> {
+    find(app, job, |_| true).await
+}
+
+async fn find(app: &App, job: &str, is_candidate: impl Fn(&str) -> bool) -> Result<JobId> {
     if job.is_empty() || job.contains('\0') {
-        return Err(usage("a job's id is a text"));
+        return Err(usage("invalid job ID"));
     }
     if job == "latest" {
-        return latest(app, is_meant).await?.ok_or_else(|| not_found("there are no jobs yet"));
+        return latest(app, is_candidate).await?.ok_or_else(|| not_found("no jobs yet"));
     }
     let id = JobId::new(job);
     if app.store.get_job(&id).await?.is_some() {
@@ -142,32 +147,36 @@ async fn named(app: &App, job: &str, is_meant: impl Fn(&str) -> bool) -> Result<
         [] => Err(super::failure::no_job(job)),
         several => {
             let several: Vec<&str> = several.iter().map(JobId::as_str).collect();
-            Err(usage(format!("`{}` matches several jobs: {}", job.escape_default(), several.join(", "))))
+            Err(usage(format!(
+                "`{}` matches several jobs; use one of their IDs: {}",
+                job.escape_default(),
+                several.join(", ")
+            )))
         }
     }
 }
 
-/// What tables show of a job's ID: its last 8 characters, which are random; the first ones are the time, and those of
-/// jobs started within a minute are the same.
+/// The last 8 characters of a job's ID, for tables. They are random, while the first ones encode the time and are equal
+/// for jobs started within a minute.
 pub(super) fn short_id(id: &str) -> &str {
     let start = id.char_indices().rev().nth(MIN_SHORT_ID - 1).map_or(0, |(at, _)| at);
     &id[start..]
 }
 
-/// A part of an ID must be at least this long to name a job.
+/// The minimum length of a part of an ID that identifies a job.
 const MIN_SHORT_ID: usize = 8;
 
-/// The newest job of those that are meant that has done, or is to do, something; else the newest one.
-async fn latest(app: &App, is_meant: impl Fn(&str) -> bool) -> Result<Option<JobId>> {
+/// The newest candidate that has or had work to do (not only skipped days), else the newest candidate.
+async fn latest(app: &App, is_candidate: impl Fn(&str) -> bool) -> Result<Option<JobId>> {
     let mut request = PageRequest::first(200);
     loop {
         let page = app.store.jobs(&JobFilter::default(), &request).await?;
-        let meant: Vec<_> = page.items.iter().filter(|item| is_meant(&item.job.kind)).collect();
-        let works = meant.iter().find(|item| {
+        let candidates: Vec<_> = page.items.iter().filter(|item| is_candidate(&item.job.kind)).collect();
+        let with_work = candidates.iter().find(|item| {
             let days = item.days;
             is_assistants(&item.job.kind) || days.completed + days.failed + days.queued + days.running > 0
         });
-        match (works.or(meant.first()), page.next) {
+        match (with_work.or(candidates.first()), page.next) {
             (Some(found), _) => return Ok(Some(found.job.id.clone())),
             (None, Some(next)) => request.cursor = Some(next),
             (None, None) => return Ok(None),

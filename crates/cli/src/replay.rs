@@ -2,7 +2,7 @@
 
 use super::failure::FAILED;
 use super::output::{count, json, note, say};
-use super::record_access::job_named;
+use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
 use anyhow::{anyhow, bail};
 use clap::Args;
@@ -14,23 +14,19 @@ use papertape_service::config::Config;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// What to replay.
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
     /// The job, or `latest`
     job: String,
 }
 
-/// Replays it.
 pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let job = job_named(&app, &args.job).await?;
+    let app = record_access::open_read_only(common, config).await?;
+    let job = find_job(&app, &args.job).await?;
     let row = app.store.get_job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
     if is_assistants(&row.kind) {
         let kind = &row.kind;
-        bail!(
-            "a job of the kind `{kind}` has no days to replay; `papertape actions {job}` shows what it did"
-        );
+        bail!("a job of kind `{kind}` has no days to replay; for its actions, run `papertape actions {job}`");
     }
     let report = Box::pin(replay::run(&app.services, &row)).await.map_err(|error| anyhow!(error))?;
     if let Some(rules) = report.recorded_under {
@@ -40,8 +36,8 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
             )?;
         }
         bail!(
-            "job {job} was recorded under rules {rules}, and this version replays rules {RULES_VERSION}; \
-             `papertape verify {job}` checks its record by its own rules"
+            "job {job} was recorded with rules version {rules}, but this program replays version {RULES_VERSION}; to \
+             check its record, run `papertape verify {job}`"
         );
     }
     let is_equal = report.faults.is_empty();
@@ -61,12 +57,12 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
         }))?;
     } else {
         let [equal, steps] = [report.equal, report.steps].map(|number| count(number as u64));
-        say(format_args!("{equal} sessions came out equal, {steps} steps were read, nothing was called"))?;
+        say(format_args!("{equal} sessions are equal; {steps} steps read, no external calls"))?;
         if report.unfinished > 0 {
-            say(format_args!("{} sessions have not ended and were not replayed", report.unfinished))?;
+            say(format_args!("{} unfinished sessions were not replayed", report.unfinished))?;
         }
         for fault in &report.faults {
-            say(format_args!("not equal: {} on {}: {}", fault.agent, fault.date, fault.reason))?;
+            say(format_args!("different: {} on {}: {}", fault.agent, fault.date, fault.reason))?;
         }
     }
     if is_equal {

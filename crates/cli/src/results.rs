@@ -1,8 +1,8 @@
 //! `papertape results`
 
 use super::failure::of_view;
-use super::output::{json, money, note, percent, say, table, text_of, two, width, wrap};
-use super::record_access::job_named;
+use super::output::{json, money, note, percent, say, table, text_of, two_decimals, width, wrap};
+use super::record_access::find_job;
 use super::{Common, Outcome, record_access, summary};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -11,47 +11,41 @@ use papertape_service::config::Config;
 use papertape_service::view::{self, DayResult, ReasoningLevel, ResultsQuery, ResultsResponse};
 use std::process::ExitCode;
 
-/// Which results.
 #[derive(Debug, Args)]
 pub(super) struct ResultsArgs {
-    /// Of this job, or of `latest` [default: of each agent the newest completed one]
+    /// Only this job, or `latest` [default: each agent's newest completed job]
     job: Option<String>,
-    /// Of one day
+    /// One day, with its trades and rejected orders
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, conflicts_with_all = ["start", "end"])]
     date: Option<Date>,
-    /// First day of a range
+    /// First day
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     start: Option<Date>,
-    /// Last day of a range, included
+    /// Last day, inclusive
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     end: Option<Date>,
-    /// Of this agent alone
+    /// Only this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Compare with this symbol or index of the run's dataset [default: the run's own benchmark]
     #[arg(long, value_name = "SYMBOL", conflicts_with = "date")]
     benchmark: Option<String>,
-    /// With how much of what was said: none, summary, or full (in JSON alone)
+    /// Include reasoning: none, summary, or full (only with --json)
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::None, hide_possible_values = true)]
     reasoning: Level,
 }
 
-/// How much of what was said.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Level {
-    /// Nothing
     None,
-    /// The sessions' summaries
     Summary,
-    /// Every message (in JSON alone)
     Full,
 }
 
-/// Prints them.
 pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
+    let app = record_access::open_read_only(common, config).await?;
     let job = match &args.job {
-        Some(job) => Some(job_named(&app, job).await?),
+        Some(job) => Some(find_job(&app, job).await?),
         None => None,
     };
     let query = ResultsQuery {
@@ -67,40 +61,40 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
             Level::Full => ReasoningLevel::Full,
         },
     };
-    let answer = view::results(&app, query).await.map_err(of_view)?;
+    let response = view::results(&app, query).await.map_err(of_view)?;
     if common.json {
-        json(&answer)?;
+        json(&response)?;
         return Ok(ExitCode::SUCCESS);
     }
-    match answer {
+    match response {
         ResultsResponse::Day(day) => {
             for result in &day.results {
                 print_day(result)?;
             }
         }
         ResultsResponse::Range(range) => {
-            let said: Vec<_> =
-                range.results.iter().map(|one| (one.model.clone(), one.reasoning.clone())).collect();
-            summary::print(&summary::beside(&app, range.results).await?)?;
-            for (model, days) in said {
+            let reasoning: Vec<_> =
+                range.results.iter().map(|result| (result.model.clone(), result.reasoning.clone())).collect();
+            summary::print(&summary::summarize(&app, range.results).await?)?;
+            for (model, days) in reasoning {
                 for day in days.into_iter().flatten() {
                     let books = &day.books.text;
-                    let text = day.session_summary.unwrap_or_else(|| "no summary".to_owned());
+                    let text = day.session_summary.unwrap_or_else(|| "No summary".to_owned());
                     say(format_args!("\n{} {model}: {books}\n{}", day.date, wrap(&text, width(), "  ")))?;
                 }
             }
         }
     }
     if matches!(args.reasoning, Level::Full) {
-        note!("every message: papertape reasoning, or --json");
+        note!("for all messages, run `papertape reasoning` or add --json");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn print_day(result: &DayResult) -> Result<()> {
-    let before = if result.done_before.is_empty() { "" } else { "done before, by " };
-    let head = format!("{} on {}, {before}job {}", result.model, result.date, result.job_id);
-    say(wrap(&head, width(), ""))?;
+    let before = if result.done_before.is_empty() { "" } else { "completed before by " };
+    let title = format!("{} on {}, {before}job {}", result.model, result.date, result.job_id);
+    say(wrap(&title, width(), ""))?;
     if let Some(quality) = result.quality.as_ref().filter(|quality| quality.state != "ok") {
         let reason = quality.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         say(wrap(&format!("{}{reason}", quality.state), width(), "  "))?;
@@ -124,10 +118,11 @@ fn print_day(result: &DayResult) -> Result<()> {
             money(end.owed)
         ))?;
     }
-    for (name, why) in result.provenance.data_quality.iter().flat_map(|known| &known.sources_missing) {
-        print_line(format_args!("{name}: {why}"))?;
+    for (name, reason) in result.provenance.data_quality.iter().flat_map(|quality| &quality.sources_missing) {
+        print_line(format_args!("{name}: {reason}"))?;
     }
-    let mut rows = table(["  action", "symbol", ">quantity", ">price", ">fee", ">realised", ">cash after"]);
+    let mut rows =
+        table(["  action", "symbol", ">quantity", ">price", ">fee", ">realized P&L", ">cash after"]);
     for trade in &result.trades {
         rows.add_row([
             format!("  {}", trade.action_type),
@@ -135,7 +130,7 @@ fn print_day(result: &DayResult) -> Result<()> {
             trade.quantity.to_string(),
             money(trade.price),
             money(trade.fee),
-            two(trade.realised_pnl),
+            two_decimals(trade.realised_pnl),
             money(trade.cash_after),
         ]);
     }
@@ -144,47 +139,47 @@ fn print_day(result: &DayResult) -> Result<()> {
     } else {
         say(text_of(&rows))?;
     }
-    for charged in &result.financing {
-        let nights = charged.nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
+    for charge in &result.financing {
+        let nights = charge.nights.map_or(String::new(), |nights| format!(" for {nights} nights"));
         print_line(format_args!(
             "financing {}{nights}: {} held at {} each",
-            charged.symbol, charged.quantity, charged.price
+            charge.symbol, charge.quantity, charge.price
         ))?;
     }
-    for waits in &result.pending_orders {
-        let at = waits.fills_at.as_deref().map_or("its price", |at| match at {
+    for order in &result.pending_orders {
+        let at = order.fills_at.as_deref().map_or("its price", |at| match at {
             "next_open" => "the next open",
             other => other,
         });
         print_line(format_args!(
-            "pending {} {} {}: waits for {at}",
-            waits.side, waits.quantity, waits.symbol
+            "pending {} {} {}: fills at {at}",
+            order.side, order.quantity, order.symbol
         ))?;
     }
-    for refused in &result.rejections {
-        let why = refused.message.as_deref().or(refused.code.as_deref()).unwrap_or("no reason");
+    for order in &result.rejections {
+        let reason = order.message.as_deref().or(order.code.as_deref()).unwrap_or("no reason given");
         print_line(format_args!(
-            "{} {} {} {}: {why}",
-            refused.status, refused.side, refused.quantity, refused.symbol
+            "{} {} {} {}: {reason}",
+            order.status, order.side, order.quantity, order.symbol
         ))?;
     }
     for action in &result.corporate_actions {
         let symbol = action.symbol.as_deref().unwrap_or("-");
         print_line(format_args!("{} {symbol}, {} held", action.action_type, action.quantity.abs()))?;
     }
-    if let Some(said) = result.reasoning.as_ref().and_then(summary_of) {
-        say(wrap(&said, width(), "  "))?;
+    if let Some(summary) = result.reasoning.as_ref().and_then(summary_of) {
+        say(wrap(&summary, width(), "  "))?;
     }
     say("")
 }
 
-/// A line of a day, broken where it is too long.
+/// An indented, wrapped line.
 fn print_line(text: std::fmt::Arguments<'_>) -> Result<()> {
     say(wrap(&text.to_string(), width(), "  "))
 }
 
-fn summary_of(said: &view::DayReasoning) -> Option<String> {
-    match said {
+fn summary_of(reasoning: &view::DayReasoning) -> Option<String> {
+    match reasoning {
         view::DayReasoning::Summary(text) => Some(text.clone()),
         view::DayReasoning::Full(_) => None,
     }

@@ -1,7 +1,7 @@
 //! `papertape resume`
 
 use super::failure::{no_job, of_trigger};
-use super::record_access::{RecordAccess, job_named};
+use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, chat, execute, record_access};
 use clap::Args;
 use papertape_core::ports::Queue as _;
@@ -13,15 +13,14 @@ use papertape_service::config::Config;
 use papertape_service::trigger::{self, BudgetChange};
 use rust_decimal::Decimal;
 
-/// What to resume.
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
     /// The job, or `latest`
     job: String,
-    /// Tokens that the job may use in all from now on, summaries left out
+    /// Set the job's total token budget, without summaries
     #[arg(long, value_name = "COUNT")]
     budget_tokens: Option<u64>,
-    /// US dollars that the job may cost in all from now on, summaries left out
+    /// Set the job's total budget in US dollars, without summaries
     #[arg(long, value_name = "AMOUNT")]
     budget_usd: Option<Decimal>,
 }
@@ -44,30 +43,29 @@ impl ResumeArgs {
     }
 }
 
-/// Resumes it.
 pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) -> Outcome {
-    let way = record_access::open_existing(common, config).await?;
-    let job = match &way {
+    let access = record_access::open_existing(common, config).await?;
+    let job = match &access {
         RecordAccess::Local(app) => {
-            let job = job_named(app, &args.job).await?;
+            let job = find_job(app, &args.job).await?;
             trigger::resume(app, &job, args.budget()).await.map_err(of_trigger)?;
             job
         }
         RecordAccess::Remote(server) => {
-            let job = server.job_named(&args.job).await?;
+            let job = find_job_remote(common, server, &args.job).await?;
             let path = ["simulate", job.as_str(), "resume"];
             let _: ChangedResponse = server.post(&path, &args.body()).await?;
             job
         }
     };
-    let reader = match &way {
+    let reader = match &access {
         RecordAccess::Local(app) => app.as_ref().clone(),
-        RecordAccess::Remote(server) => server.read_database().await?,
+        RecordAccess::Remote(server) => record_access::open_read_only(common, server.config.clone()).await?,
     };
     let row = reader.store.get_job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
-    match &way {
-        // An answer of the assistant's or the work on a plan: it starts jobs of its own.
-        _ if is_assistants(&row.kind) => chat::go_on(common, &way, &job).await,
+    match &access {
+        // The assistant's jobs start other jobs, which a worker has to run.
+        _ if is_assistants(&row.kind) => chat::follow_job(common, &access, &job).await,
         RecordAccess::Local(app) => execute::run_local(app, common, &job).await,
         RecordAccess::Remote(server) => execute::run_remote(server, common, &job).await,
     }

@@ -20,132 +20,130 @@ use papertape_service::trigger::{Request, trigger};
 use rust_decimal::Decimal;
 
 /// The models of the demo, and of a run that names none.
-const HOUSE: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
+const HOUSE_MODELS: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
 
-/// What to run.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// Run the demo: three house models on AAPL, GOOG, IBM and MSFT over the last quarter of 2012
+    /// Run the demo: three house models, four symbols, the last quarter of 2012
     #[arg(long, conflicts_with_all = ["start", "end", "models", "symbols", "universe"])]
     demo: bool,
-    /// First day; without it each agent goes on where its newest completed job ended
+    /// First day [default: the day after each agent's newest completed job]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     start: Option<Date>,
-    /// Last day, included
+    /// Last day, inclusive
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, required_unless_present = "demo")]
     end: Option<Date>,
-    /// How agents work that are named by a model: solo, one conversation with tools; desk, analysts, a
-    /// debate, a trader, a risk debate and a portfolio manager for each symbol
+    /// Kind of agents that --model creates: solo (one conversation with tools) or desk (a team of roles per symbol)
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Solo, hide_possible_values = true)]
-    agent: Kind,
-    /// A configured agent's name, or provider::model; repeat for more [default: the configured agents,
-    /// else the house models]
+    kind: Kind,
+    /// Agent to run: a configured name, or provider::model; repeat for more [default: the configured agents, else the
+    /// house models]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
     #[command(flatten)]
     desk: DeskArgs,
-    /// What may be traded, separated by commas [default: all that the dataset has]
+    /// Symbols to trade, separated by commas [default: all of the dataset]
     #[arg(long, value_name = "SYMBOLS", value_delimiter = ',')]
     symbols: Vec<String>,
-    /// Trade the members that an index of the dataset has on each day, such as SP500
+    /// Trade each day's members of an index of the dataset, such as SP500
     #[arg(long, value_name = "INDEX", conflicts_with = "symbols")]
     universe: Option<String>,
     /// The dataset's name, or six or more digits of its hash
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// The market: us_equity, cn_a_share, crypto, or one of the config's; by default the dataset's own
+    /// Market profile: us_equity, cn_a_share, crypto, or a configured one [default: the dataset's]
     #[arg(long, value_name = "NAME")]
     market: Option<String>,
-    /// Trade without fees, slippage, borrow fees and participation cap; results are labeled so
+    /// Trade without fees, slippage, borrow fees and participation cap
     #[arg(long)]
     frictionless: bool,
-    /// What each agent starts with
+    /// Initial cash of each agent
     #[arg(long, value_name = "AMOUNT")]
     cash: Option<Decimal>,
-    /// Compare results with this symbol or index of the dataset; it changes nothing that agents see
+    /// Compare results with this symbol or index of the dataset
     #[arg(long, value_name = "SYMBOL")]
     benchmark: Option<String>,
-    /// The seed of the job's randomness
+    /// Random seed
     #[arg(long)]
     seed: Option<u64>,
-    /// The most model calls of an agent's day
+    /// Max model calls per agent and day
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     max_steps: Option<u32>,
-    /// The most tokens of the job, summaries left out
+    /// Max tokens of the job, without summaries
     #[arg(long, value_name = "COUNT")]
     budget_tokens: Option<u64>,
-    /// The most US dollars of the job, summaries left out
+    /// Max cost of the job in US dollars, without summaries
     #[arg(long, value_name = "AMOUNT")]
     budget_usd: Option<Decimal>,
-    /// Which of the traders' memories are on: off, rounds, rounds+open, all [default: all]
+    /// Traders' memories: off, rounds, rounds+open or all [default: all]
     #[arg(long, value_name = "SETTING")]
     memory: Option<MemoryMode>,
-    /// How many of its last rounds a trader reads, 0 to 10 [default: 2]
+    /// Recent rounds that a trader reads, 0 to 10 [default: 2]
     #[arg(long, value_name = "COUNT")]
     read_window: Option<u32>,
     /// The same for the session after a losing close [default: 2]
     #[arg(long, value_name = "COUNT")]
     read_window_after_loss: Option<u32>,
-    /// Begin with what the agents of the same names had learnt in another job before the start
+    /// Start with the memories that agents of the same names have from another job
     #[arg(long, value_name = "JOB")]
     memory_from: Option<String>,
-    /// Do not summarise what agents say
+    /// Do not summarize sessions
     #[arg(long)]
     no_summaries: bool,
-    /// Run again what has been done, and let the new days count instead
+    /// Run completed days again, and replace their results
     #[arg(long)]
     replace: bool,
-    /// Of the days that are done, run again those from the first degraded one on
+    /// Run completed days again from the first degraded one
     #[arg(long, conflicts_with = "replace")]
     rerun_degraded: bool,
 }
 
-/// What a desk is to be; all else as its config has it.
+/// A desk's settings; the others come from the config.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Desk (with --agent desk, or for configured desks)")]
+#[command(next_help_heading = "Desk options (with --kind desk, or for configured desks)")]
 struct DeskArgs {
-    /// The model of analysts, researchers, Trader and risk analysts [default: the agent's]
+    /// Model of the analysts, researchers, Trader and risk analysts [default: the agent's]
     #[arg(long, value_name = "PROVIDER::MODEL")]
-    quick: Option<ModelName>,
-    /// The model of the Research Manager and the Portfolio Manager [default: the agent's]
+    quick_model: Option<ModelName>,
+    /// Model of the Research Manager and the Portfolio Manager [default: the agent's]
     #[arg(long, value_name = "PROVIDER::MODEL")]
-    deep: Option<ModelName>,
-    /// The analysts, separated by commas: market, social, news, fundamentals [default: all]
+    deep_model: Option<ModelName>,
+    /// Analysts: market, social, news, fundamentals [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     analysts: Vec<Analyst>,
-    /// How analyses are to read: standard, compact or detailed [default: standard]
+    /// Style of the analyses: standard, compact or detailed [default: standard]
     #[arg(long, value_name = "STYLE", value_parser = style)]
     style: Option<PromptStyle>,
-    /// How often Bull and Bear speak each [default: 1]
+    /// How many times Bull and Bear each speak [default: 1]
     #[arg(long, value_name = "COUNT")]
     debate_rounds: Option<u32>,
-    /// How often each risk analyst speaks [default: 1]
+    /// How many times each risk analyst speaks [default: 1]
     #[arg(long, value_name = "COUNT")]
     risk_rounds: Option<u32>,
 }
 
-/// Reads a prompt style.
+/// Parses a prompt style.
 pub(super) fn style(text: &str) -> Result<PromptStyle, String> {
     [PromptStyle::Standard, PromptStyle::Compact, PromptStyle::Detailed]
         .into_iter()
         .find(|style| style.as_str() == text)
-        .ok_or_else(|| format!("`{text}` is no style; there are: standard, compact, detailed"))
+        .ok_or_else(|| format!("unknown style `{text}`; expected one of standard, compact, detailed"))
 }
 
 impl DeskArgs {
-    fn is_given(&self) -> bool {
-        self.quick.is_some()
-            || self.deep.is_some()
+    fn is_set(&self) -> bool {
+        self.quick_model.is_some()
+            || self.deep_model.is_some()
             || !self.analysts.is_empty()
             || self.style.is_some()
             || self.debate_rounds.is_some()
             || self.risk_rounds.is_some()
     }
 
-    /// A desk's settings with these in place of its own.
-    fn over(&self, mut desk: DeskConfig) -> DeskConfig {
-        desk.quick_think_llm = self.quick.clone().or(desk.quick_think_llm);
-        desk.deep_think_llm = self.deep.clone().or(desk.deep_think_llm);
+    /// Overrides a desk's settings with the options that are set.
+    fn apply(&self, mut desk: DeskConfig) -> DeskConfig {
+        desk.quick_think_llm = self.quick_model.clone().or(desk.quick_think_llm);
+        desk.deep_think_llm = self.deep_model.clone().or(desk.deep_think_llm);
         if !self.analysts.is_empty() {
             desk.selected_analysts = self.analysts.iter().copied().collect();
         }
@@ -156,19 +154,15 @@ impl DeskArgs {
     }
 }
 
-/// How an agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// One conversation with tools
     Solo,
-    /// A desk of analysts, researchers and a trader
     Desk,
 }
 
-/// Runs it.
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let request = args.request(&config)?;
-    match record_access::to_write(common, config).await? {
+    match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
             let queued = trigger(&app, request).await.map_err(of_trigger)?;
             print_warnings(&queued.warnings, queued.skipped, queued.total_model_days);
@@ -183,10 +177,9 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
     }
 }
 
-/// What the one who asked should know before it begins.
 fn print_warnings(warnings: &[String], skipped: usize, total: usize) {
     if skipped == total {
-        note!("all {total} model-days were done before: nothing is run; --replace runs them again");
+        note!("all {total} model-days are already completed; to run them again, use --replace");
     }
     for warning in warnings {
         note!("note: {warning}");
@@ -220,7 +213,7 @@ impl RunArgs {
             request.start_date = Some(jiff::civil::date(2012, 10, 1));
             request.end_date = Some(jiff::civil::date(2012, 12, 31));
             request.symbols = ["AAPL", "GOOG", "IBM", "MSFT"].map(str::to_owned).to_vec();
-            request.models = HOUSE.map(str::to_owned).to_vec();
+            request.models = HOUSE_MODELS.map(str::to_owned).to_vec();
         }
         if self.budget_tokens.is_some() || self.budget_usd.is_some() {
             let mut budget: Budget = config.simulation.budget;
@@ -228,27 +221,26 @@ impl RunArgs {
             budget.job.usd = self.budget_usd.or(budget.job.usd);
             request.budget = Some(budget);
         }
-        let is_shaped = self.agent == Kind::Desk || self.desk.is_given() || self.max_steps.is_some();
-        if is_shaped {
+        if self.kind == Kind::Desk || self.desk.is_set() || self.max_steps.is_some() {
             let names = std::mem::take(&mut request.models);
-            request.agents = shaped(config, names, (self.agent, &self.desk, self.max_steps))?;
+            request.agents = agents(config, names, (self.kind, &self.desk, self.max_steps))?;
         }
         Ok(request)
     }
 }
 
-/// The agents that are named, given whole: of this kind where a model names them, with these settings.
-fn shaped(
+/// The full configs of the named agents. A model's name becomes an agent of this kind.
+fn agents(
     config: &Config,
     mut names: Vec<String>,
-    (kind, desk, most): (Kind, &DeskArgs, Option<u32>),
+    (kind, desk, max_steps): (Kind, &DeskArgs, Option<u32>),
 ) -> Result<Vec<AgentConfig>> {
     let mut agents = Vec::new();
     if names.is_empty() && kind == Kind::Solo {
         agents.clone_from(&config.agents);
     }
     if names.is_empty() && agents.is_empty() {
-        names = HOUSE.map(str::to_owned).to_vec();
+        names = HOUSE_MODELS.map(str::to_owned).to_vec();
     }
     for name in names {
         let configured = config.agents.iter().find(|agent| agent.name.as_str() == name);
@@ -264,16 +256,16 @@ fn shaped(
         });
     }
     for agent in &mut agents {
-        agent.limits.max_steps = most.unwrap_or(agent.limits.max_steps);
-        if desk.is_given() {
+        agent.limits.max_steps = max_steps.unwrap_or(agent.limits.max_steps);
+        if desk.is_set() {
             if agent.kind != AgentKind::Desk {
                 return Err(usage(format!(
-                    "--quick, --deep, --analysts, --style and rounds are for desks, and {} is none; add --agent \
-                     desk",
+                    "--quick-model, --deep-model, --analysts, --style and rounds apply only to desks, and {} is not one; \
+                     add --kind desk",
                     agent.name
                 )));
             }
-            agent.desk = Some(desk.over(agent.desk_config()));
+            agent.desk = Some(desk.apply(agent.desk_config()));
         }
     }
     Ok(agents)

@@ -17,70 +17,71 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long requests under way may take when the server goes down.
-const LAST_REQUESTS: Duration = Duration::from_secs(5);
+/// How long open requests may take after a shutdown signal.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How to serve.
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
-    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:8080]
+    /// Address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
 }
 
-/// Serves until it is told to stop.
+/// Serves until a signal stops it.
 pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) -> Outcome {
     config.listen = args.listen.unwrap_or(config.listen);
-    let wanted = config.listen;
-    common.product.check_bind(&config, wanted).map_err(|error| usage(format!("{error:#}")))?;
-    // The address first: a server that cannot have it changes nothing.
-    let listener = tokio::net::TcpListener::bind(wanted).await;
-    let listener =
-        listener.with_context(|| format!("{wanted} cannot be listened on; --listen takes another"))?;
-    let bound = listener.local_addr().context("the socket has no address")?;
+    let listen = config.listen;
+    common.product.check_bind(&config, listen).map_err(|error| usage(format!("{error:#}")))?;
+    // Binds first, so that a failure changes nothing.
+    let listener = tokio::net::TcpListener::bind(listen).await;
+    let listener = listener
+        .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
+    let bound = listener.local_addr()?;
     let app = record_access::open_exclusive(common, config, Access::Start).await?;
     let address = Address::of_this_process(bound).with_key(app.doorkeeper.local_key());
     let published = match app.config.database_url {
-        // There is no owner on PostgreSQL, and so nobody who looks for it.
+        // PostgreSQL has no owner, so no command looks for one.
         Some(_) => None,
         None => Some(address.publish(&app.config.data_dir, app.config.mode)?),
     };
-    let stopper = CancelSource::default();
-    signals::listen(&stopper, || note!("stopping after the steps under way; once more stops at once"))?;
+    let cancel = CancelSource::default();
+    signals::listen(&cancel, || {
+        note!("stopping after the current steps; press Ctrl-C again to stop immediately");
+    })?;
     banner(&app, bound).await?;
     if common.json {
         json(&json!({ "url": address.url }))?;
     } else {
-        say(format_args!("Papertape listens on {}", address.url))?;
+        say(format_args!("Papertape is listening on {}", address.url))?;
     }
 
-    let mut serving = tokio::spawn(common.product.serve_api(app.clone(), listener, stopper.signal()));
-    let working = app.config.server.work.then(|| {
-        let (worker, signal) = (app.worker.clone(), stopper.signal());
+    let mut serving = tokio::spawn(common.product.serve_api(app.clone(), listener, cancel.signal()));
+    let working = app.config.server.run_jobs.then(|| {
+        let (worker, signal) = (app.worker.clone(), cancel.signal());
         tokio::spawn(async move { worker.serve(signal).await })
     });
-    let cleaning = tokio::spawn(retention::nightly(app.clone(), stopper.signal()));
-    let exporting = common.product.export_spans(&app, stopper.signal())?;
-    let mut signal = stopper.signal();
+    let cleaning = tokio::spawn(retention::nightly(app.clone(), cancel.signal()));
+    let exporting = common.product.export_spans(&app, cancel.signal())?;
+    let mut signal = cancel.signal();
     let early = tokio::select! {
         ended = &mut serving => Some(ended),
         _ = signal.stopped() => None,
     };
-    stopper.stop(StopReason::Shutdown);
+    cancel.stop(StopReason::Shutdown);
     if let Some(working) = working {
-        working.await.context("the worker broke off")?;
+        working.await.context("the worker panicked")?;
     }
-    cleaning.await.context("the cleanup broke off")?;
+    cleaning.await.context("the cleanup panicked")?;
     if let Some(exporting) = exporting {
-        // What it has not sent it sends when it is started again.
-        exporting.await.context("the exporter broke off")?;
+        // Sessions that are not exported yet are exported after the next start.
+        exporting.await.context("the exporter panicked")?;
     }
     let ended = match early {
         Some(ended) => ended,
-        None => match tokio::time::timeout(LAST_REQUESTS, &mut serving).await {
+        None => match tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut serving).await {
             Ok(ended) => ended,
             Err(_) => {
-                tracing::warn!("requests were cut off");
+                tracing::warn!("open requests were aborted");
                 serving.abort();
                 Ok(Ok(()))
             }
@@ -88,41 +89,41 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
     };
     app.flush().await;
     drop(published);
-    ended.context("the server broke off")?.context("the server failed")?;
+    ended.context("the server panicked")?.context("the server failed")?;
     note!("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what is served, and to whom.
+/// Prints the version, the database, who has access, and unfinished jobs.
 async fn banner(app: &App, bound: SocketAddr) -> Result<()> {
     let config = &app.config;
-    let place = match &config.database_url {
+    let database = match &config.database_url {
         Some(url) => format!("PostgreSQL at {}", without_password(url)),
         None => format!("SQLite in {}", config.data_dir.display()),
     };
     let mode = match (config.mode, config.preserve_dev_data) {
         (Mode::Prod, _) => "prod",
-        (Mode::Dev, true) => "dev (house models alone, data preserved)",
-        (Mode::Dev, false) => "dev (house models alone, data wiped at start)",
+        (Mode::Dev, true) => "dev (house models only, data preserved)",
+        (Mode::Dev, false) => "dev (house models only, data wiped at startup)",
     };
-    note!("Papertape {}, mode {mode}, {place}", env!("CARGO_PKG_VERSION"));
+    note!("Papertape {}, mode {mode}, {database}", env!("CARGO_PKG_VERSION"));
     match app.config.auth.tokens.len() {
         0 => {}
-        1 => note!("lets 1 token in"),
-        tokens => note!("lets {tokens} tokens in"),
+        1 => note!("access requires a token; 1 is configured"),
+        tokens => note!("access requires a token; {tokens} are configured"),
     }
     if !bound.ip().is_loopback() {
-        note!("warning: {bound} is reached without TLS: put a proxy that speaks it before this server");
+        note!("warning: connections to {bound} are not encrypted; put a TLS proxy in front of this server");
     }
     let mut unfinished = 0;
     for status in [JobStatus::Queued, JobStatus::Running] {
         let filter = JobFilter { kind: None, status: Some(status) };
         unfinished += app.store.jobs(&filter, &PageRequest::first(200)).await?.items.len();
     }
-    match (unfinished, config.server.work) {
+    match (unfinished, config.server.run_jobs) {
         (0, _) => {}
-        (_, true) => note!("{unfinished} unfinished job(s) go on"),
-        (_, false) => note!("{unfinished} unfinished job(s) wait for a `papertape worker`"),
+        (_, true) => note!("resuming {unfinished} unfinished job(s)"),
+        (_, false) => note!("{unfinished} unfinished job(s); run them with `papertape worker`"),
     }
     Ok(())
 }

@@ -1,37 +1,31 @@
-//! SIGINT and SIGTERM: the first asks to stop after the step under way, the second stops at once.
+//! SIGINT and SIGTERM: the first stops after the current step, the second stops immediately.
 
 use super::failure::STOPPED;
 use super::output::note;
-use super::progress;
+use super::terminal;
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens from now on. `told` is called at the first signal.
-///
-/// # Errors
-/// The system's.
-pub(super) fn listen(stopper: &CancelSource, told: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
-    let stopper = stopper.clone();
+/// Listens from now on, and calls `on_first` at the first signal.
+pub(super) fn listen(cancel: &CancelSource, on_first: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+    let cancel = cancel.clone();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
         either(&mut interrupt, &mut terminate).await;
-        told();
-        stopper.stop(StopReason::Shutdown);
+        on_first();
+        cancel.stop(StopReason::Shutdown);
         either(&mut interrupt, &mut terminate).await;
-        progress::clear();
-        note!("stopped at once");
-        stop_at_once();
+        terminal::clear();
+        note!("stopped immediately");
+        exit_now();
     });
     Ok(())
 }
 
-/// What was committed is there; the step under way is sent again by whoever goes on.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "at once means that nothing is waited for, destructors least of all"
-)]
-fn stop_at_once() {
+/// Committed steps are safe, and a resumed job sends the interrupted one again.
+#[expect(clippy::disallowed_methods, reason = "an immediate stop waits for nothing, not even destructors")]
+fn exit_now() {
     std::process::exit(STOPPED.into());
 }
 

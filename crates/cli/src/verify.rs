@@ -2,7 +2,7 @@
 
 use super::failure::FAILED;
 use super::output::{count, json, note, say, table, text_of};
-use super::record_access::job_named;
+use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
@@ -13,20 +13,18 @@ use papertape_service::config::Config;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// What to verify.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     /// The job, or `latest`
     job: String,
-    /// Require that the record extends a head printed by `papertape head`: its hash, or a file with the document
+    /// Also require that the record extends a published head: its hash, or a file with its document
     #[arg(long, value_name = "HEAD")]
     expect: Option<String>,
 }
 
-/// Verifies it.
 pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let job = job_named(&app, &args.job).await?;
+    let app = record_access::open_read_only(common, config).await?;
+    let job = find_job(&app, &args.job).await?;
     let published = match &args.expect {
         Some(expected) => Some(published(&app, &job, expected).await?),
         None => None,
@@ -68,27 +66,26 @@ pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) ->
         }
     }
     if let Some(broken) = &report.broken {
-        note!("broken: {broken}");
+        note!("verification failed: {broken}");
         return Ok(ExitCode::from(FAILED));
     }
     let sessions = count(report.heads.len() as u64);
-    note!("the chains of {sessions} sessions are whole, {} links", count(report.links));
+    note!("the chains of {sessions} sessions are intact, {} links", count(report.links));
     if let (Some(published), Some(head)) = (&published, &report.head) {
-        let grown = if published.hash() == head.hash() { "is" } else { "extends" };
-        note!("the record {grown} the published head");
+        let relation = if published.hash() == head.hash() { "equals" } else { "extends" };
+        note!("the record {relation} the published head");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The head that was published: of a file with the document, or by its hash as it is now or was stored.
+/// The published head: read from a file, or found by its hash, as the current or a stored head.
 async fn published(app: &App, job: &JobId, expected: &str) -> Result<JobHead> {
     let Some(hash) = ContentHash::from_hex(expected) else {
-        let text = std::fs::read_to_string(expected).with_context(|| {
-            format!("--expect: `{expected}` is neither a hash nor a file that can be read")
-        })?;
+        let text = std::fs::read_to_string(expected)
+            .with_context(|| format!("--expect: `{expected}` is neither a hash nor a readable file"))?;
         let head: Value = serde_json::from_str(&text)
             .with_context(|| format!("--expect: {expected} is not a document of `papertape head`"))?;
-        // With --json, the command prints the document beside its hash.
+        // With --json, `papertape head` prints the document next to its hash.
         let head = head.get("document").cloned().unwrap_or(head);
         return serde_json::from_value(head)
             .with_context(|| format!("--expect: {expected} is not a document of `papertape head`"));
@@ -100,8 +97,8 @@ async fn published(app: &App, job: &JobId, expected: &str) -> Result<JobHead> {
     }
     app.store.stored_job_head(hash).await?.ok_or_else(|| {
         anyhow!(
-            "this record is not at the head {hash}, and does not hold that head's document: give a file with the \
-             document that `papertape head` printed"
+            "the head {hash} is neither current nor stored in this database; pass a file with the document that \
+             `papertape head` printed"
         )
     })
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// A log that stays, and why.
+/// A log that is not removed.
 #[derive(Serialize)]
 struct RetainedLogs {
     file: String,
@@ -25,7 +25,7 @@ pub(crate) async fn remove(common: &Common, config: Config, args: JsonlArgs) -> 
     let dir = args.dir.display();
     let logs = tidy::logs(&args.dir).map_err(|error| usage(error.to_string()))?;
     if logs.is_empty() {
-        return Err(usage(format!("{dir} has no AGENT/log/**/*.jsonl, nor has its agent_data")));
+        return Err(usage(format!("no AGENT/log/**/*.jsonl in {dir} or {dir}/agent_data")));
     }
     let backup = match args.backup {
         Some(path) => path,
@@ -34,46 +34,46 @@ pub(crate) async fn remove(common: &Common, config: Config, args: JsonlArgs) -> 
             config.data_dir.join("backups").join(format!("ai-trader-logs-{now}.tar.gz"))
         }
     };
-    // Nothing of the record is changed, so a server may go on meanwhile.
-    let app = record_access::to_read(common, config).await?;
-    let (mut gone, mut kept) = (Vec::new(), Vec::new());
+    // The database does not change, so a server may own it.
+    let app = record_access::open_read_only(common, config).await?;
+    let (mut removed, mut retained) = (Vec::new(), Vec::new());
     for log in logs {
         let missing = match tidy::read(&log).with_context(|| log.name.clone())? {
-            Ok(said) => missing(&app, &log.agent, &said).await?,
+            Ok(content) => missing(&app, &log.agent, &content).await?,
             Err(reason) => Some(reason),
         };
         match missing {
-            Some(reason) => kept.push(RetainedLogs { file: log.name, reason }),
-            None => gone.push(log),
+            Some(reason) => retained.push(RetainedLogs { file: log.name, reason }),
+            None => removed.push(log),
         }
     }
-    let removes = !args.dry_run && !gone.is_empty();
+    let removes = !args.dry_run && !removed.is_empty();
     let mut folders = Vec::new();
     if removes {
         if let Some(folder) = backup.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        tidy::back_up(&gone, &backup).context("backup")?;
-        folders = tidy::remove(&gone)?;
+        tidy::back_up(&removed, &backup).context("backup")?;
+        folders = tidy::remove(&removed)?;
     }
     if common.json {
         json(&json!({
             "dry_run": args.dry_run,
             "backup": removes.then(|| backup.display().to_string()),
-            "removed": gone.iter().map(|log| &log.name).collect::<Vec<_>>(),
+            "removed": removed.iter().map(|log| &log.name).collect::<Vec<_>>(),
             "folders_removed": folders.len(),
-            "kept": kept,
+            "retained": retained,
         }))?;
     }
-    for RetainedLogs { file, reason } in &kept {
-        note!("kept {file}: {reason}");
+    for RetainedLogs { file, reason } in &retained {
+        note!("not removed: {file}: {reason}");
     }
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     note!(
-        "{verb}: {} file(s) and {} folder(s); kept: {} file(s)",
-        count(gone.len() as u64),
+        "{verb}: {} file(s) and {} folder(s); not removed: {} file(s)",
+        count(removed.len() as u64),
         count(folders.len() as u64),
-        count(kept.len() as u64)
+        count(retained.len() as u64)
     );
     if removes {
         note!("backup: {}", backup.display());
@@ -81,11 +81,11 @@ pub(crate) async fn remove(common: &Common, config: Config, args: JsonlArgs) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What of a log the record does not have; `None` where one session has all of it, in its order.
-async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> {
+/// What the database lacks of a log; `None` if one session has all its messages in order.
+async fn missing(app: &App, agent: &str, log: &Said) -> Result<Option<String>> {
     let redactor = &app.services.redactor;
     let clean = |text: &str| redactor.redact_text(text).value;
-    let wanted: Vec<_> = said
+    let expected: Vec<_> = log
         .day
         .messages
         .iter()
@@ -94,10 +94,10 @@ async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> 
             (message.role, clean(&message.content), message.tool_name.as_deref().map(clean), input)
         })
         .collect();
-    let instructions = said.day.instructions.as_deref().map(clean);
+    let instructions = log.day.instructions.as_deref().map(clean);
     let mut query = ReasoningQuery {
         model: Some(agent.to_owned()),
-        date: Some(said.date),
+        date: Some(log.date),
         include_full_conversation: true,
         ..ReasoningQuery::default()
     };
@@ -106,15 +106,15 @@ async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> 
         let page = match view::reasoning(app, query.clone()).await {
             Ok(page) => page,
             Err(ViewError::NotFound(_)) => {
-                return Ok(Some(format!("the record has no session of {agent} on {}", said.date)));
+                return Ok(Some(format!("the database has no session of {agent} on {}", log.date)));
             }
             Err(error) => return Err(of_view(error)),
         };
         for session in &page.sessions {
-            let told = session.instructions.as_deref().unwrap_or_default();
-            let is_told =
-                instructions.as_ref().is_none_or(|text| told.iter().any(|one| one.content == *text));
-            let mut rest = wanted.iter().peekable();
+            let recorded = session.instructions.as_deref().unwrap_or_default();
+            let has_instructions =
+                instructions.as_ref().is_none_or(|text| recorded.iter().any(|one| one.content == *text));
+            let mut rest = expected.iter().peekable();
             for message in session.conversation.iter().flatten() {
                 let is_next = rest.peek().is_some_and(|(role, content, tool, input)| {
                     *role == message.role
@@ -127,15 +127,15 @@ async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> 
                 }
             }
             let left = rest.count();
-            if left == 0 && is_told {
+            if left == 0 && has_instructions {
                 return Ok(None);
             }
-            best = best.max(wanted.len() - left);
+            best = best.max(expected.len() - left);
         }
         match page.next_cursor {
             Some(cursor) => query.cursor = Some(cursor),
             None => break,
         }
     }
-    Ok(Some(format!("the record has {best} of its {} messages", wanted.len())))
+    Ok(Some(format!("the database has {best} of its {} messages", expected.len())))
 }

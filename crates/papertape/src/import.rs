@@ -25,23 +25,23 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// How many disagreements a job carries word by word; its sessions have all that they come to.
+/// How many disagreements the job's warnings list. The sessions record all of them.
 const WARNINGS: usize = 100;
 
-/// Imports it.
+/// Imports the runs, or reports what would be imported.
 pub(crate) async fn import(common: &Common, config: Config, args: AiTraderArgs) -> Outcome {
     let layout = ai_trader::find(&args.dir).map_err(|error| usage(error.to_string()))?;
     check_names(&layout, &args)?;
     let mut report = AiTraderReport { skips_unreadable: args.skip_unreadable, ..AiTraderReport::default() };
-    for (what, why) in &layout.skipped {
-        report.skip(what, why);
+    for (file, reason) in &layout.skipped {
+        report.skip(file, reason);
     }
     let market = market(args.exchange)?;
     let catalogue = Catalogue::at(config.datasets_dir());
     let found = match prices(&catalogue, &layout, &args, &mut report)? {
         Some(dataset) => {
-            let agents = ai_trader::read(&layout, &dataset, &args.only, &mut report)?;
-            try_out(&dataset, &market, &agents, &mut report).await?;
+            let agents = ai_trader::read(&layout, &dataset, &args.agents, &mut report)?;
+            dry_run_all(&dataset, &market, &agents, &mut report).await?;
             report.reject(args.accept_disagreements);
             Some((dataset, agents))
         }
@@ -60,11 +60,13 @@ pub(crate) async fn import(common: &Common, config: Config, args: AiTraderArgs) 
     let can_write = can_be_written(&report, &args);
     let Some((dataset, agents)) = found.as_ref().filter(|_| args.write && can_write) else {
         let jobs = match &found {
-            Some((dataset, agents)) if can_write => there(common, config, dataset, agents, &request).await?,
+            Some((dataset, agents)) if can_write => {
+                existing_jobs(common, config, dataset, agents, &request).await?
+            }
             _ => Vec::new(),
         };
         print_report(common, &report, &jobs)?;
-        return Ok(end(&report, &args, can_write));
+        return Ok(conclude(&report, &args, can_write));
     };
     if !common.json {
         print_report(common, &report, &[])?;
@@ -72,22 +74,22 @@ pub(crate) async fn import(common: &Common, config: Config, args: AiTraderArgs) 
     let app = record_access::open_exclusive(common, config, Access::Own).await?;
     let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(of_trigger)?;
     if args.dataset.is_none() {
-        let market = args.exchange.habits().3;
+        let market = args.exchange.defaults().3;
         app.catalogue.store(dataset, Some(market), false).map_err(of_name_taken)?;
     }
     write(common, &app, plans, &args, &report).await
 }
 
-/// Every agent that was named is there.
+/// Checks that the named agents exist.
 fn check_names(layout: &Layout, args: &AiTraderArgs) -> Result<()> {
     let known: Vec<&str> = layout.agents.iter().map(|agent| agent.name.as_str()).collect();
     if known.is_empty() {
         let dir = args.dir.display();
-        return Err(usage(format!("{dir} has no AGENT/position/position.jsonl, nor has its agent_data")));
+        return Err(usage(format!("no AGENT/position/position.jsonl in {dir} or {dir}/agent_data")));
     }
-    match args.only.iter().find(|name| !known.contains(&name.as_str())) {
+    match args.agents.iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => {
-            Err(usage(format!("--only: there is no agent `{name}`; there are: {}", known.join(", "))))
+            Err(usage(format!("--agent: unknown agent `{name}`; expected one of {}", known.join(", "))))
         }
         None => Ok(()),
     }
@@ -96,21 +98,20 @@ fn check_names(layout: &Layout, args: &AiTraderArgs) -> Result<()> {
 fn of_name_taken(error: papertape_market::MarketError) -> anyhow::Error {
     match error {
         papertape_market::MarketError::NameTaken { .. } => {
-            of_market(error).context("the name stands for other prices; --name gives these one of their own")
+            of_market(error).context("the dataset name is taken by other prices; set another one with --name")
         }
         other => of_taken(other),
     }
 }
 
-/// The exchange's rules as AI-Trader has them: nothing costs a fee, nothing is lent, and neither volume nor price
-/// limits bound an order.
+/// The exchange's rules in AI-Trader: no fees, no margin, and no limits by volume or price.
 fn market(exchange: Exchange) -> Result<MarketProfile> {
-    let name = exchange.habits().3;
-    let preset = MarketProfile::preset(name).with_context(|| format!("there is no market {name}"))?;
+    let name = exchange.defaults().3;
+    let preset = MarketProfile::preset(name).with_context(|| format!("unknown market {name}"))?;
     Ok(MarketProfile { board_lots: Vec::new(), ..preset.frictionless().without_price_limits() })
 }
 
-/// The prices: a dataset at hand, or one made of the folder's files. `None`: rows of them were refused.
+/// The prices: the named dataset, or one created from the folder's files. `None`: some of their rows were rejected.
 fn prices(
     catalogue: &Catalogue,
     layout: &Layout,
@@ -119,7 +120,7 @@ fn prices(
 ) -> Result<Option<Arc<Dataset>>> {
     let (dataset, files) = match &args.dataset {
         Some(name) => (catalogue.open(name).map_err(of_market)?, 0),
-        None => match made(layout, args, report)? {
+        None => match read_dataset(layout, args, report)? {
             Some(dataset) => (Arc::new(dataset), layout.prices.len()),
             None => return Ok(None),
         },
@@ -136,15 +137,19 @@ fn prices(
     Ok(Some(dataset))
 }
 
-fn made(layout: &Layout, args: &AiTraderArgs, report: &mut AiTraderReport) -> Result<Option<Dataset>> {
+fn read_dataset(
+    layout: &Layout,
+    args: &AiTraderArgs,
+    report: &mut AiTraderReport,
+) -> Result<Option<Dataset>> {
     if layout.prices.is_empty() {
         let dir = args.dir.display();
-        let message =
-            format!("{dir} has neither merged.jsonl nor daily_prices_*.json; --dataset names prices");
-        return Err(usage(message));
+        return Err(usage(format!(
+            "no merged.jsonl or daily_prices_*.json in {dir}; name a dataset with --dataset"
+        )));
     }
     papertape_market::check_name(&args.name).map_err(of_market)?;
-    let (zone, hours, currency, _) = args.exchange.habits();
+    let (zone, hours, currency, _) = args.exchange.defaults();
     let options = ImportOptions {
         name: args.name.clone(),
         zone: zone.to_owned(),
@@ -173,26 +178,26 @@ fn made(layout: &Layout, args: &AiTraderArgs, report: &mut AiTraderReport) -> Re
     }
 }
 
-/// Runs every agent's days without keeping them.
-async fn try_out(
+/// Runs every agent's days without storing them.
+async fn dry_run_all(
     dataset: &Dataset,
     market: &MarketProfile,
     agents: &[RecordedAgent],
     report: &mut AiTraderReport,
 ) -> Result<()> {
     let prompts = PromptSet::with_overrides(BTreeMap::new()).context("prompts")?;
-    for together in trigger::by_cash(agents).into_values() {
-        let symbols = trigger::symbols_of(dataset, &together);
-        let days = trigger::days_of(dataset, &together);
-        let world = InMemoryHost { dataset, market, symbols: &symbols, days, prompts: &prompts };
-        for agent in together {
-            dry_run::run(&world, agent, report).await?;
+    for group in trigger::by_cash(agents).into_values() {
+        let symbols = trigger::symbols_of(dataset, &group);
+        let days = trigger::days_of(dataset, &group);
+        let host = InMemoryHost { dataset, market, symbols: &symbols, days, prompts: &prompts };
+        for agent in group {
+            dry_run::run(&host, agent, report).await?;
         }
     }
     Ok(())
 }
 
-/// What whoever reads the job should know.
+/// The job's warnings. They are part of its stored config, so their wording must not change.
 fn warnings(report: &AiTraderReport) -> Vec<String> {
     let mut warnings = vec![
         "its days were traded elsewhere, and nobody knows what its agents were shown there, so its results carry \
@@ -205,9 +210,9 @@ fn warnings(report: &AiTraderReport) -> Vec<String> {
     if more > 0 {
         warnings.push(format!("left out: {} more lines of logs", count(more)));
     }
-    let told = &report.disagreements;
-    warnings.extend(told.first.iter().take(WARNINGS).map(|one| format!("books: {one}")));
-    let more = told.count.saturating_sub(WARNINGS as u64);
+    let disagreements = &report.disagreements;
+    warnings.extend(disagreements.first.iter().take(WARNINGS).map(|one| format!("books: {one}")));
+    let more = disagreements.count.saturating_sub(WARNINGS as u64);
     if more > 0 {
         warnings.push(format!("books: {} more disagreements", count(more)));
     }
@@ -219,13 +224,13 @@ fn can_be_written(report: &AiTraderReport, args: &AiTraderArgs) -> bool {
     report.problems.count == 0 && adds_up && !report.agents.is_empty()
 }
 
-/// A job of an import, for its report.
-fn job_of(job: &str, status: JobStatus, is_new: bool) -> Value {
+/// A job in the JSON report.
+fn job_entry(job: &str, status: JobStatus, is_new: bool) -> Value {
     json!({ "job_id": job, "status": status, "imported": is_new })
 }
 
-/// The jobs that have this content already, where there is a record.
-async fn there(
+/// The jobs that already have this content, if the database exists.
+async fn existing_jobs(
     common: &Common,
     config: Config,
     dataset: &Dataset,
@@ -236,17 +241,17 @@ async fn there(
     if config.database_url.is_none() && !file.try_exists().with_context(|| file.display().to_string())? {
         return Ok(Vec::new());
     }
-    let app = record_access::to_read(common, config).await?;
+    let app = record_access::open_read_only(common, config).await?;
     let mut jobs = Vec::new();
     for plan in trigger::plan_import(&app, dataset, agents, request).map_err(of_trigger)? {
         if let Some(row) = plan.there(&app).await.map_err(of_trigger)? {
-            jobs.push(job_of(row.id.as_str(), row.status, false));
+            jobs.push(job_entry(row.id.as_str(), row.status, false));
         }
     }
     Ok(jobs)
 }
 
-/// Writes the jobs, one after the other, and runs their days.
+/// Writes the jobs one after the other, and runs their days.
 async fn write(
     common: &Common,
     app: &App,
@@ -255,51 +260,51 @@ async fn write(
     report: &AiTraderReport,
 ) -> Outcome {
     let mut jobs = Vec::new();
-    let mut ends = ExitCode::SUCCESS;
+    let mut exit_code = ExitCode::SUCCESS;
     for plan in plans {
         let (job, queued) = trigger::import(app, plan, args.replace).await.map_err(of_trigger)?;
         if queued.is_none() {
-            note!("job {job} has these days already: nothing is written; --replace imports them again");
+            note!("job {job} already has these days; nothing written. To import them again, use --replace");
         } else if common.json {
             execute::run_to_completion(app, &job).await?;
         } else {
-            let ended = execute::run_local(app, common, &job).await?;
-            if ended != ExitCode::SUCCESS {
-                ends = ended;
+            let code = execute::run_local(app, common, &job).await?;
+            if code != ExitCode::SUCCESS {
+                exit_code = code;
             }
         }
         let query = view::StatusQuery::default();
         let status = view::status(app, job.as_str(), &query).await.map_err(of_view)?.status;
-        if status != JobStatus::Completed && ends == ExitCode::SUCCESS {
-            ends = ExitCode::from(FAILED);
+        if status != JobStatus::Completed && exit_code == ExitCode::SUCCESS {
+            exit_code = ExitCode::from(FAILED);
         }
-        jobs.push(job_of(job.as_str(), status, queued.is_some()));
+        jobs.push(job_entry(job.as_str(), status, queued.is_some()));
     }
     if common.json {
         json(&json!({ "written": true, "jobs": jobs, "report": report }))?;
     }
-    Ok(ends)
+    Ok(exit_code)
 }
 
-/// Tells what was found: the data to stdout, what is wrong or left out to stderr.
+/// Prints the data to stdout, and problems and skipped items to stderr.
 fn print_report(common: &Common, report: &AiTraderReport, jobs: &[Value]) -> Result<()> {
     if common.json {
         json(&json!({ "written": false, "jobs": jobs, "report": report }))?;
     } else {
         show(report)?;
     }
-    each("left out", &report.skipped);
-    each("left out, as it cannot be read", &report.unreadable);
-    for (what, times) in &report.notes {
+    print_kinds("skipped", &report.skipped);
+    print_kinds("skipped, unreadable", &report.unreadable);
+    for (text, times) in &report.notes {
         note!(
-            "note: {what}{}",
+            "note: {text}{}",
             if *times > 1 { format!(" ({} times)", count(*times)) } else { String::new() }
         );
     }
-    each("cannot be read", &report.problems);
-    each("does not add up", &report.disagreements);
+    print_kinds("unreadable", &report.problems);
+    print_kinds("does not add up", &report.disagreements);
     for job in jobs {
-        note!("job {} has these days already ({})", text(&job["job_id"]), text(&job["status"]));
+        note!("job {} already has these days ({})", text(&job["job_id"]), text(&job["status"]));
     }
     Ok(())
 }
@@ -308,19 +313,19 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// One sentence for each kind.
-fn each<T: ReportLine>(what: &str, all: &CappedList<T>) {
+/// One line per kind.
+fn print_kinds<T: ReportLine>(label: &str, all: &CappedList<T>) {
     for kind in all.by_kind() {
-        note!("{what}: {kind}");
+        note!("{label}: {kind}");
     }
     let more = all.count.saturating_sub(all.first.len() as u64);
     if more > 0 {
-        note!("{what}: {} more", count(more));
+        note!("{label}: {} more", count(more));
     }
 }
 
-/// An amount; `-` for an agent that is rejected.
-fn figure(amount: Option<Decimal>) -> String {
+/// An amount; `-` for a rejected agent.
+fn amount(amount: Option<Decimal>) -> String {
     amount.map_or_else(|| "-".to_owned(), |amount| money(number(amount)))
 }
 
@@ -334,14 +339,23 @@ fn show(report: &AiTraderReport) -> Result<()> {
             count(dataset.symbols as u64),
             count(dataset.days as u64),
             count(dataset.bars as u64),
-            if dataset.is_there { ", at hand already" } else { "" },
+            if dataset.is_there { "; already imported" } else { "" },
         ))?;
     }
     if report.agents.is_empty() {
         return Ok(());
     }
     let mut rows = table([
-        "agent", "days", "sessions", "messages", "trades", "of 0", "closings", "from", "cash", "value",
+        "agent",
+        "days",
+        "sessions",
+        "messages",
+        "trades",
+        "zero trades",
+        "closings",
+        "initial cash",
+        "cash",
+        "value",
         "return",
     ]);
     for agent in &report.agents {
@@ -358,40 +372,40 @@ fn show(report: &AiTraderReport) -> Result<()> {
             count(agent.trades_of_nothing),
             count(agent.closings),
             money(number(agent.initial_cash)),
-            figure(agent.computed_cash),
-            figure(agent.portfolio_value),
-            percent(agent.return_of_all().and_then(|part| part.to_f64())),
+            amount(agent.computed_cash),
+            amount(agent.portfolio_value),
+            percent(agent.return_of_all().and_then(|fraction| fraction.to_f64())),
         ]);
     }
     say(text_of(&rows))?;
     for agent in &report.agents {
         if let Some(reason) = &agent.rejected {
-            note!("{} is rejected: {reason}", agent.agent);
+            note!("{} rejected: {reason}", agent.agent);
         }
     }
     Ok(())
 }
 
-/// Says what follows from the report, where nothing was written.
-fn end(report: &AiTraderReport, args: &AiTraderArgs, can_write: bool) -> ExitCode {
+/// Prints the next step, if nothing was written.
+fn conclude(report: &AiTraderReport, args: &AiTraderArgs, can_write: bool) -> ExitCode {
     if can_write {
-        note!("nothing is written; --write writes it");
+        note!("nothing written; to import, use --write");
         return ExitCode::SUCCESS;
     }
     if report.problems.count > 0 {
         note!(
-            "error: {} row(s) cannot be read, and nothing is imported; --only AGENT imports the agents that are \
-             whole, --skip-unreadable leaves lines of logs out",
+            "error: {} unreadable row(s); nothing imported. Import agents without errors with --agent NAME, or skip \
+             unreadable log lines with --skip-unreadable",
             count(report.problems.count)
         );
     } else if report.disagreements.count > 0 && !args.accept_disagreements {
         note!(
-            "error: {} time(s) the books do not add up, and nothing is imported; --accept-disagreements imports \
-             them as actions and prices have them, and keeps with the job what differs",
+            "error: the books do not add up in {} place(s); nothing imported. To import them as recomputed from actions \
+             and prices, use --accept-disagreements",
             count(report.disagreements.count)
         );
     } else {
-        note!("error: there is no agent to import");
+        note!("error: no agent to import");
     }
     ExitCode::from(FAILED)
 }

@@ -1,7 +1,7 @@
-//! The log: to stderr, above the progress bars, without the secrets that the process knows.
+//! The log, on stderr above the progress bars, with secrets redacted.
 
 use anyhow::{Context as _, Result};
-use papertape_cli::progress::above_the_bars;
+use papertape_cli::terminal::above_bars;
 use papertape_redact::Redactor;
 use papertape_service::config::{Config, LogFormat};
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -13,31 +13,32 @@ use tracing_subscriber::fmt::layer;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Set once the secrets are known, which is when the product has been put together.
+/// Set once the secrets are known.
 static REDACTOR: OnceLock<Arc<Redactor>> = OnceLock::new();
 
-/// Until then, and in a process that has no secrets of its own, the rules do without them.
-static RULES: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+/// Used until then: redacts by pattern only.
+static PATTERNS_ONLY: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
-/// Libraries that log payloads and headers, whatever is asked for.
+/// Libraries that log payloads and headers at lower levels.
 const QUIET: &str = "rmcp=warn,hyper=warn,hyper_util=warn,h2=warn,reqwest=warn,rustls=warn";
 
-/// From now on the log goes through it.
+/// Redacts the log with this redactor from now on.
 pub(crate) fn redact_with(redactor: &Arc<Redactor>) {
-    // The first one knows what a later one would: the configuration is read once.
+    // The config is read once, so a second redactor would know the same secrets.
     let _ = REDACTOR.set(Arc::clone(redactor));
 }
 
-/// Starts the log. `usual` is its level where neither the config nor `-v` says another.
-pub(crate) fn start(verbosity: u8, config: &Config, usual: &str) -> Result<()> {
-    let quietly = |level: &str| format!("{level},{QUIET}");
-    let wanted = match (verbosity, &config.log) {
-        (0, None) => quietly(usual),
+/// Starts the log, at `default_level` unless the config or `-v` sets another.
+pub(crate) fn start(verbosity: u8, config: &Config, default_level: &str) -> Result<()> {
+    let with_quiet_libraries = |level: &str| format!("{level},{QUIET}");
+    let directives = match (verbosity, &config.log) {
+        (0, None) => with_quiet_libraries(default_level),
         (0, Some(log)) => log.clone(),
-        (1, _) => quietly("debug"),
-        _ => quietly("trace"),
+        (1, _) => with_quiet_libraries("debug"),
+        _ => with_quiet_libraries("trace"),
     };
-    let filter: Targets = wanted.parse().with_context(|| format!("log: `{wanted}` is no filter"))?;
+    let filter: Targets =
+        directives.parse().with_context(|| format!("log: invalid filter `{directives}`"))?;
     let log = tracing_subscriber::registry().with(filter);
     match config.log_format {
         LogFormat::Text => {
@@ -49,11 +50,11 @@ pub(crate) fn start(verbosity: u8, config: &Config, usual: &str) -> Result<()> {
     Ok(())
 }
 
-/// A panic's message may hold whatever the code was working on: it goes the way of the log.
+/// Redacts panic messages, which may contain anything that the code was working on.
 pub fn redact_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let text = clean(&panic_message(panic));
-        above_the_bars(|| {
+        above_bars(|| {
             let _ = io::stderr().lock().write_all(text.as_bytes());
         });
     }));
@@ -69,20 +70,19 @@ fn panic_message(panic: &PanicHookInfo<'_>) -> String {
     format!("thread '{}' {panic}{backtrace}\n", thread.name().unwrap_or("<unnamed>"))
 }
 
-/// A text without secrets.
 fn clean(text: &str) -> String {
-    REDACTOR.get().map_or(&*RULES, |redactor| redactor).redact_text(text).value
+    REDACTOR.get().map_or(&*PATTERNS_ONLY, |redactor| redactor).redact_text(text).value
 }
 
-/// Takes whole lines, as the subscriber writes them.
+/// Receives whole lines, as the subscriber writes them.
 struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let text = clean(&text);
-        above_the_bars(|| {
-            // A log that nobody reads is no reason to stop.
+        above_bars(|| {
+            // An unwritable log does not stop the process.
             let _ = io::stderr().lock().write_all(text.as_bytes());
         });
         Ok(bytes.len())
@@ -98,23 +98,22 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Goal: what a panic says of a secret is not printed, whether it is configured or known by its shape.
+    /// Goal: a panic's message does not print secrets, neither configured ones nor ones recognized by pattern.
     #[test]
-    fn a_panic_keeps_secrets_to_itself() {
+    fn panic_messages_are_redacted() {
         let secrets = vec![("desk".to_owned(), "plain-words&of/no=shape+42".to_owned())];
         redact_with(&Arc::new(Redactor::new(secrets).expect("long enough")));
-        let seen = Arc::new(Mutex::new(String::new()));
-        let into = Arc::clone(&seen);
-        let usual = std::panic::take_hook();
+        let printed = Arc::new(Mutex::new(String::new()));
+        let sink = Arc::clone(&printed);
+        let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            into.lock().expect("is whole").push_str(&clean(&panic_message(panic)));
+            sink.lock().expect("not poisoned").push_str(&clean(&panic_message(panic)));
         }));
-        let ended = std::panic::catch_unwind(|| {
-            panic!("asked with plain-words&of/no=shape+42 and password=hunter22abc")
-        });
-        std::panic::set_hook(usual);
-        assert!(ended.is_err());
-        let text = seen.lock().expect("is whole").clone();
+        let result =
+            std::panic::catch_unwind(|| panic!("sent plain-words&of/no=shape+42 and password=hunter22abc"));
+        std::panic::set_hook(previous);
+        assert!(result.is_err());
+        let text = printed.lock().expect("not poisoned").clone();
         assert!(text.contains("panicked at") && text.contains("[redacted:desk]"), "{text}");
         assert!(!text.contains("shape+42") && !text.contains("hunter22abc"), "{text}");
     }

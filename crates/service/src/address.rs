@@ -69,7 +69,7 @@ impl Address {
         let text = serde_json::to_string(self)?;
         write_privately(&draft, &text)
             .and_then(|()| std::fs::rename(&draft, &path))
-            .with_context(|| format!("{} cannot be written", path.display()))?;
+            .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Published { path })
     }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_holds_for_its_process_alone_and_goes_with_it() {
+    fn an_address_is_valid_only_for_its_process() {
         let dir = tempfile::tempdir().expect("makes a directory");
         let address = Address::of_this_process(SocketAddr::from(([0, 0, 0, 0], 8080))).with_key(Some("k3y"));
         assert!(!format!("{address:?}").contains("k3y"));

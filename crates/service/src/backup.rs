@@ -116,7 +116,7 @@ pub fn restore(config: &Config, dir: &Path) -> Result<Manifest> {
     }
     let database = database_file(&config.data_dir, config.mode);
     if database.exists() {
-        bail!("{} exists: move it away, or restore into another --data-dir", database.display());
+        bail!("{} exists; move it away, or restore into another --data-dir", database.display());
     }
     let datasets = config.datasets_dir();
     let of_dataset = |file: &BackupFile| Some(PathBuf::from(file.path.strip_prefix("datasets/")?));
@@ -125,7 +125,7 @@ pub fn restore(config: &Config, dir: &Path) -> Result<Manifest> {
         let (from, to) = (dir.join(DATASETS).join(path), datasets.join(path));
         if to.exists() && hash(&from)? != hash(&to)? {
             bail!(
-                "{} exists and is another file: move it away, or restore into another --data-dir",
+                "{} exists and is a different file; move it away, or restore into another --data-dir",
                 to.display()
             );
         }
@@ -148,13 +148,13 @@ fn read_manifest(dir: &Path) -> Result<Manifest> {
     let text = fs::read_to_string(&file)
         .map_err(|error| anyhow!("{} is not a backup: {}: {error}", dir.display(), file.display()))?;
     let manifest: Manifest =
-        serde_json::from_str(&text).with_context(|| format!("{} cannot be read", file.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("cannot read {}", file.display()))?;
     if manifest.format != FORMAT {
         bail!("{} has the format `{}`; this program reads `{FORMAT}`", file.display(), manifest.format);
     }
     let is_plain = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if let Some(file) = manifest.files.iter().find(|file| !is_plain(&file.path)) {
-        bail!("the backup names a file outside of itself: {}", file.path);
+        bail!("the backup's manifest lists a path outside the backup: {}", file.path);
     }
     if !manifest.files.iter().any(|file| file.path == DATABASE) {
         bail!("the backup has no {DATABASE}");
@@ -178,20 +178,20 @@ fn check_datasets(dir: &Path) -> Result<()> {
 /// The files of a datasets directory, sorted. Names of locks and unfinished files start with a dot.
 fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut waiting = vec![PathBuf::new()];
-    while let Some(below) = waiting.pop() {
-        let here = dir.join(&below);
-        let entries = match fs::read_dir(&here) {
+    let mut pending = vec![PathBuf::new()];
+    while let Some(relative) = pending.pop() {
+        let folder = dir.join(&relative);
+        let entries = match fs::read_dir(&folder) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            entries => entries.with_context(|| here.display().to_string())?,
+            entries => entries.with_context(|| folder.display().to_string())?,
         };
         for entry in entries {
-            let entry = entry.with_context(|| here.display().to_string())?;
+            let entry = entry.with_context(|| folder.display().to_string())?;
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
-            let path = below.join(entry.file_name());
-            if entry.file_type()?.is_dir() { waiting.push(path) } else { found.push(path) }
+            let path = relative.join(entry.file_name());
+            if entry.file_type()?.is_dir() { pending.push(path) } else { found.push(path) }
         }
     }
     found.sort();
@@ -203,7 +203,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     if let Some(dir) = to.parent() {
         make_data_dir(dir)?;
     }
-    fs::copy(from, to).with_context(|| format!("{} cannot be copied to {}", from.display(), to.display()))?;
+    fs::copy(from, to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
     sync(to)
 }
 

@@ -4,7 +4,7 @@ use crate::access::Authenticator;
 use crate::app::{Access, App, make_data_dir, target};
 use crate::assistant;
 use crate::config::{Config, Mode, prompt_overrides, split_overrides};
-use crate::embeddings::{self, Embeddings, OutsideTools};
+use crate::embeddings::{self, Embeddings, ExternalTools};
 use crate::integrations::Integrations;
 use crate::secrets;
 use anyhow::{Context as _, Result};
@@ -38,10 +38,10 @@ impl App {
             (_, Mode::Prod) => Store::open(target).await,
             (_, Mode::Dev) => Store::open_dev(target, wipe).await,
         };
-        let store = store.context("the record cannot be opened")?;
+        let store = store.context("cannot open the database")?;
         if access != Access::Read {
             // The work of a process that died can be resumed at once.
-            store.end_leases().await.context("the record cannot be written")?;
+            store.end_leases().await.context("cannot write to the database")?;
         }
         Self::compose(config, store, integrations)
     }
@@ -82,7 +82,7 @@ impl App {
             queue: Arc::new(store.clone()),
             actions: Arc::clone(&telemetry).actions(Arc::new(store.clone())),
             models: Arc::clone(&telemetry).models(Arc::clone(&gateway) as _),
-            tools: Arc::new(OutsideTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),
+            tools: Arc::new(ExternalTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
             datasets: Arc::new(Opened(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
@@ -94,13 +94,13 @@ impl App {
         let options = WorkerOptions {
             owner: format!("{}-{}", std::process::id(), uuid::Uuid::new_v4()),
             lease_for: Duration::from_secs(config.worker.lease_secs.max(3)),
-            poll_every: Duration::from_millis(config.worker.poll_ms.max(10)),
+            poll_every: Duration::from_millis(config.worker.poll_interval_ms.max(10)),
             parallel_jobs: config.worker.parallel_jobs,
             max_crashes_per_step: config.worker.max_crashes_per_step,
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
-        let doorkeeper = Arc::new(Authenticator::new(&config.auth));
+        let doorkeeper = Arc::new(Authenticator::new(&config.auth.tokens, config.auth.session_hours));
         let app = Self {
             config: Arc::new(config),
             store,

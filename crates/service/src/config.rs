@@ -8,6 +8,7 @@ mod load;
 mod mask;
 mod otlp;
 mod prompts;
+mod renamed;
 mod server;
 mod settings;
 
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use mask::{mask_urls, masked};
 
-pub use auth::{AccessToken, AuthConfig};
+pub use auth::AuthConfig;
 pub use chat::{ChatConfig, SearchService, WebSearchConfig};
 pub use load::file_in_use;
 pub use otlp::OtlpConfig;
@@ -72,7 +73,7 @@ pub struct Config {
     pub prompts: PromptsConfig,
     /// The defaults of a simulation.
     pub simulation: SimulationDefaults,
-    /// Standalone agents, which `--agent NAME` and `models: [NAME]` can name.
+    /// Agents, which `--model NAME` and `models: [NAME]` can name.
     pub agents: Vec<AgentConfig>,
     /// The assistant.
     pub chat: ChatConfig,
@@ -145,7 +146,7 @@ pub struct ToolServer {
     pub allow_unbounded: bool,
     /// Tools that are known to be read-only or idempotent, so that a call whose outcome is unknown after a
     /// crash is sent again.
-    pub repeatable: Vec<String>,
+    pub idempotent_tools: Vec<String>,
 }
 
 /// Where prompts come from.
@@ -164,7 +165,7 @@ pub struct SimulationDefaults {
     pub dataset: String,
     /// The tradable symbols; empty: all symbols of the dataset.
     pub symbols: Vec<String>,
-    /// The index of which the members of each day are traded on it; in place of `symbols`.
+    /// The index whose members of each day are traded, in place of `symbols`.
     pub universe: Option<String>,
     /// The market profile's name.
     pub market: String,
@@ -210,7 +211,7 @@ pub struct WorkerConfig {
     /// Seconds after which the lease of a job whose worker died expires.
     pub lease_secs: u64,
     /// Milliseconds between polls of the queue.
-    pub poll_ms: u64,
+    pub poll_interval_ms: u64,
     /// A job fails after its process has died this many times in a row without progress; 0: never.
     pub max_crashes_per_step: u32,
 }
@@ -223,7 +224,7 @@ impl WorkerConfig {
                 ("parallel_jobs", self.parallel_jobs as u64),
                 ("parallel_calls", self.parallel_calls as u64),
                 ("lease_secs", self.lease_secs),
-                ("poll_ms", self.poll_ms),
+                ("poll_interval_ms", self.poll_interval_ms),
             ],
         )
     }
@@ -231,7 +232,13 @@ impl WorkerConfig {
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self { parallel_jobs: 4, parallel_calls: 256, lease_secs: 30, poll_ms: 500, max_crashes_per_step: 5 }
+        Self {
+            parallel_jobs: 4,
+            parallel_calls: 256,
+            lease_secs: 30,
+            poll_interval_ms: 500,
+            max_crashes_per_step: 5,
+        }
     }
 }
 
@@ -309,39 +316,44 @@ impl Config {
         })
     }
 
-    /// The config as TOML, for `papertape config show`. It contains no secrets: keys are only ever named.
+    /// The config as TOML, for `papertape config show`; see [`Self::to_json`].
     ///
     /// # Errors
     /// None in practice.
     pub fn to_toml(&self) -> Result<String> {
-        Ok(toml::to_string_pretty(&self.masked()?)?)
+        let mut document = self.to_json()?;
+        remove_nulls(&mut document);
+        Ok(toml::to_string_pretty(&document)?)
     }
 
-    /// The config with the credentials of every URL masked, wherever the URL is: in a key of its own, or in
-    /// an argument of a command.
+    /// The config under the keys that [`Self::load`] reads, without secrets: API keys are only ever named, and the
+    /// credentials of every URL are masked, including those in a command's arguments.
     ///
     /// # Errors
-    /// None in practice: a masked URL is a URL.
-    pub fn masked(&self) -> Result<Self> {
-        let mut shown = serde_json::to_value(self)?;
-        mask_urls(&mut shown);
-        let mut shown: Self = serde_json::from_value(shown)?;
-        shown.database_url = self.database_url.as_deref().map(without_password);
-        shown.file.clone_from(&self.file);
-        Ok(shown)
+    /// None in practice.
+    pub fn to_json(&self) -> Result<serde_json::Value> {
+        let mut document = serde_json::to_value(self)?;
+        mask_urls(&mut document);
+        if let Some(url) = &self.database_url {
+            document["database_url"] = without_password(url).into();
+        }
+        renamed::to_keys(&mut document);
+        Ok(document)
     }
 
     fn check(&self) -> Result<()> {
         for (name, market) in &self.markets {
-            market.validate().map_err(|reason| anyhow!("markets.{name}: {reason}"))?;
+            market.validate().map_err(|reason| {
+                anyhow!("markets.{name}: {}", renamed::translate_message(&reason.to_string()))
+            })?;
         }
         for (name, server) in &self.tools {
             if server.command.is_empty() == server.url.is_none() {
-                bail!("tools.{name}: give either `command` or `url`");
+                bail!("tools.{name}: set either `command` or `url`");
             }
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
             if name.is_empty() || !name.chars().all(plain) {
-                bail!("tools.{name}: a name is made of letters, digits and `-`");
+                bail!("tools.{name}: invalid name; use letters, digits and `-`");
             }
         }
         self.server.check()?;
@@ -353,14 +365,14 @@ impl Config {
         self.auth.check()?;
         self.otlp.check()?;
         if self.simulation.universe.is_some() && !self.simulation.symbols.is_empty() {
-            bail!("simulation: `universe` and `symbols` exclude each other; give one of the two");
+            bail!("simulation: set either `universe` or `symbols`, not both");
         }
         if let Err((field, reason)) = self.simulation.memory.check() {
-            bail!("simulation.memory.{field}: {reason}");
+            bail!("simulation.memory.{}: {reason}", renamed::key_of(field));
         }
         let mut names = std::collections::BTreeSet::new();
-        if let Some(twice) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
-            bail!("agents: the name `{}` stands twice", twice.name);
+        if let Some(duplicate) = self.agents.iter().find(|agent| !names.insert(&agent.name)) {
+            bail!("agents: duplicate name `{}`", duplicate.name);
         }
         Ok(())
     }
@@ -369,8 +381,17 @@ impl Config {
 /// Rejects keys of a table that are 0 where 0 has no meaning.
 fn above_zero(table: &str, keys: &[(&str, u64)]) -> Result<()> {
     match keys.iter().find(|(_, value)| *value == 0) {
-        Some((key, _)) => bail!("{table}.{key}: it is not above 0"),
+        Some((key, _)) => bail!("{table}.{key}: must be greater than 0"),
         None => Ok(()),
+    }
+}
+
+fn remove_nulls(document: &mut serde_json::Value) {
+    if let serde_json::Value::Object(fields) = document {
+        fields.retain(|_, value| !value.is_null());
+        fields.values_mut().for_each(remove_nulls);
+    } else if let serde_json::Value::Array(items) = document {
+        items.iter_mut().for_each(remove_nulls);
     }
 }
 
@@ -392,15 +413,15 @@ pub fn prompt_overrides(dir: &Path) -> Result<BTreeMap<String, String>> {
 
 fn read_prompts(dir: &Path, prefix: &str, overrides: &mut BTreeMap<String, String>) -> Result<()> {
     let folder =
-        std::fs::read_dir(dir).with_context(|| format!("prompts.dir {} cannot be read", dir.display()))?;
+        std::fs::read_dir(dir).with_context(|| format!("prompts.dir: cannot read {}", dir.display()))?;
     for entry in folder {
         let path = entry?.path();
         let name = format!("{prefix}{}", path.file_name().unwrap_or_default().to_string_lossy());
         if path.is_dir() && prefix.is_empty() {
             read_prompts(&path, &format!("{name}/"), overrides)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {
-            let text = std::fs::read_to_string(&path)
-                .with_context(|| format!("{} cannot be read", path.display()))?;
+            let text =
+                std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
             overrides.insert(name, text);
         }
     }

@@ -1,5 +1,7 @@
 //! Numbers formatted for people.
 
+use bytesize::ByteSize;
+
 /// A count with thousands separators.
 #[must_use]
 pub fn count(value: u64) -> String {
@@ -9,25 +11,18 @@ pub fn count(value: u64) -> String {
 /// Digits in groups of three.
 #[must_use]
 pub fn thousands(digits: &str) -> String {
-    let mut apart = String::new();
+    let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            apart.push(',');
+            grouped.push(',');
         }
-        apart.push(digit);
+        grouped.push(digit);
     }
-    apart
+    grouped
 }
 
-/// A size in bytes, in a readable unit.
+/// A size in bytes, in a binary unit: `1.5 KiB`.
 #[must_use]
 pub fn bytes(value: u64) -> String {
-    let mut value = value as f64;
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-        if value < 1024.0 {
-            return if unit == "B" { format!("{value} B") } else { format!("{value:.1} {unit}") };
-        }
-        value /= 1024.0;
-    }
-    format!("{value:.1} TiB")
+    ByteSize::b(value).display().iec().to_string()
 }

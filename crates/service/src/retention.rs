@@ -44,9 +44,9 @@ pub async fn nightly(app: App, mut shutdown: CancelToken) {
                 rows_by_age = removed.by_age,
                 rows_by_count = removed.by_count,
                 jobs = removed.jobs,
-                "the action log was cleaned up"
+                "cleaned up the action log"
             ),
-            Err(error) => tracing::error!(error = %error, "the action log could not be cleaned up"),
+            Err(error) => tracing::error!(error = %error, "failed to clean up the action log"),
         }
     }
 }

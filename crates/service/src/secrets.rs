@@ -36,7 +36,7 @@ pub fn redactor(config: &Config, gateway: &Gateway, env: Env<'_>) -> Result<Reda
     secrets.extend(config.otlp.secrets(env));
     let password = config.database_url.as_deref().and_then(database_password);
     secrets.extend(password.map(|password| ("database_url".to_owned(), password)));
-    Redactor::new(secrets).context("a configured secret cannot be kept out of the record")
+    Redactor::new(secrets).context("a configured secret cannot be redacted")
 }
 
 /// A key, if it is set.
@@ -71,7 +71,7 @@ mod tests {
 
     /// Goal: a credential of any kind that is too short is rejected at startup, by name, and not repeated.
     #[test]
-    fn a_short_secret_is_refused_whatever_it_is_for() {
+    fn a_short_secret_is_rejected_whatever_it_is_for() {
         let nothing = |_: &mut Config| {};
         let spans = |config: &mut Config| {
             config.otlp.headers.insert("Authorization".to_owned(), "SPANS_AUTH".to_owned());
@@ -101,10 +101,13 @@ mod tests {
                 "database_url".to_owned(),
             ),
         ];
-        for (what, refused, name) in short {
-            let why = refused.err().unwrap_or_else(|| panic!("{what} is taken"));
-            assert!(why.contains("is shorter than 8") && why.to_lowercase().contains(&name), "{what}: {why}");
-            assert!(!why.contains("zq7"), "{what}: {why}");
+        for (what, result, name) in short {
+            let error = result.err().unwrap_or_else(|| panic!("{what} is accepted"));
+            assert!(
+                error.contains("is shorter than 8") && error.to_lowercase().contains(&name),
+                "{what}: {error}"
+            );
+            assert!(!error.contains("zq7"), "{what}: {error}");
         }
         assert!(known(tool, &[("TOOL_PORT", "8080")]).is_ok(), "a port is no secret");
     }

@@ -7759,7 +7759,7 @@ export interface components {
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
         /**
-         * @description What one look came to.
+         * @description The outcome of a check.
          * @enum {string}
          */
         CheckState: "ok" | "note" | "broken";
@@ -8554,14 +8554,14 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description One look. */
+        /** @description The result of one check. */
         Finding: {
-            /** @description What it came to. */
+            /** @description The outcome. */
             state: components["schemas"]["CheckState"];
-            /** @description What was found, in a sentence. */
+            /** @description The finding, in a sentence. */
             text: string;
             /**
-             * @description What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
+             * @description What was checked: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
              *     `agent`, `provider`, `prompts` or `tools`.
              */
             what: string;

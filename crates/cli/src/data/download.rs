@@ -4,7 +4,7 @@ mod dataset;
 
 use super::super::failure::{FAILED, STOPPED, usage};
 use super::super::output::{bytes, count, json, note, say, seconds, table, text_of};
-use super::super::{Common, Outcome, progress, signals};
+use super::super::{Common, Outcome, signals, terminal};
 use super::import::Exchange;
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -27,15 +27,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Below the help.
-const AFTER: &str = "Answers are kept in the data directory: a download that stopped goes on where it was \
-    when it is begun again.\n\nA source's terms are between it and you.";
+const AFTER_HELP: &str = "Responses are stored in the data directory. To continue a stopped download, run the same \
+    command again.\n\nYou are responsible for complying with the source's terms.";
 
-/// What to download, and what becomes of it.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER_HELP)]
 pub(super) struct DownloadArgs {
-    /// Source
+    /// Data source
     #[arg(value_name = "SOURCE", value_parser = source())]
     source: SourceName,
     /// Symbols, as the source spells them
@@ -47,28 +45,28 @@ pub(super) struct DownloadArgs {
     /// Last day
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     to: Date,
-    /// How long a bar lasts: 1d, or minutes and hours as 5m and 1h
+    /// Length of bars, such as 1d, 1h or 5m
     #[arg(long, value_name = "LENGTH", default_value = "1d")]
     interval: BarInterval,
-    /// News of these days too (alpha-vantage)
+    /// Also download news (alpha-vantage)
     #[arg(long)]
     news: bool,
-    /// Daily bars with splits and dividends (alpha-vantage, in its paid plans)
+    /// Include splits and dividends (alpha-vantage, paid plans)
     #[arg(long)]
     actions: bool,
     /// The dataset's name
     #[arg(long, required_unless_present_any = ["no_import", "dry_run"])]
     name: Option<String>,
-    /// The exchange's zone and hours, and the market of runs [default: crypto for binance, else us]
+    /// Exchange: sets the zone, hours, currency and market [default: crypto for binance, else us]
     #[arg(long, value_enum)]
     exchange: Option<Exchange>,
-    /// Let the name stand for this data from now on; what it stood for is kept, by its hash
+    /// Reassign a name that is taken; its old content stays available by hash
     #[arg(long)]
     replace: bool,
-    /// Keep the answers, and make no dataset of them
+    /// Store the responses without creating a dataset
     #[arg(long)]
     no_import: bool,
-    /// Say what would be asked, and ask nothing
+    /// Print the requests without sending them
     #[arg(long)]
     dry_run: bool,
 }
@@ -81,14 +79,13 @@ fn source() -> impl clap::builder::TypedValueParser<Value = SourceName> {
     })
 }
 
-/// Downloads, and makes a dataset of what there is.
 pub(super) async fn download(
     common: &Common,
     config: &Config,
     catalogue: &Catalogue,
     args: &DownloadArgs,
 ) -> Outcome {
-    let orders = orders(args)?;
+    let requests = requests(args)?;
     let name = args.name.as_deref().filter(|_| !args.no_import);
     if let Some(name) = name {
         dataset::check(name, args.interval)?;
@@ -98,27 +95,27 @@ pub(super) async fn download(
     let clock = Arc::new(SystemClock);
     let mut downloader = Downloader::new(args.source, &config.download, key, &root, clock)?;
     let mut plans = Vec::new();
-    for order in &orders {
-        plans.extend(downloader.plan(order).map_err(of_download)?);
+    for request in &requests {
+        plans.extend(downloader.plan(request).map_err(of_download)?);
     }
     if args.dry_run {
         return show_plan(common, &plans);
     }
     make_data_dir(&config.data_dir)?;
-    let stopper = CancelSource::default();
-    let mut stopped = stopper.signal();
-    signals::listen(&stopper, || {})?;
+    let cancel = CancelSource::default();
+    let mut stopped = cancel.signal();
+    signals::listen(&cancel, || {})?;
     let mut reports = Vec::new();
-    for order in &orders {
-        let bar = Bar::new(order.symbols().len());
-        // What is under way is dropped: what was kept is there next time.
+    for request in &requests {
+        let bar = Bar::new(request.symbols().len());
+        // Cancelling drops the current request; the responses stored before remain.
         let report = tokio::select! {
-            report = downloader.run(order, &bar) => Some(report.map_err(of_download)?),
+            report = downloader.run(request, &bar) => Some(report.map_err(of_download)?),
             _ = stopped.stopped() => None,
         };
         drop(bar);
         let Some(report) = report else {
-            note!("stopped; the same command goes on where it was");
+            note!("stopped; run the same command again to continue");
             return Ok(ExitCode::from(STOPPED));
         };
         print_report(&report);
@@ -128,27 +125,27 @@ pub(super) async fn download(
             break;
         }
     }
-    let made = match name {
-        Some(name) if can_be_imported(&reports) => Some(dataset::make(catalogue, args, name, &reports)?),
+    let dataset = match name {
+        Some(name) if can_be_imported(&reports) => Some(dataset::create(catalogue, args, name, &reports)?),
         _ => None,
     };
     if common.json {
-        json(&json!({ "downloads": reports, "dataset": made }))?;
+        json(&json!({ "downloads": reports, "dataset": dataset }))?;
     } else {
-        show(&reports)?;
-        if let Some(made) = &made {
-            say(made)?;
+        print_symbols(&reports)?;
+        if let Some(dataset) = &dataset {
+            say(dataset)?;
         }
     }
-    let is_lacking = name.is_some() && made.is_none();
+    let is_lacking = name.is_some() && dataset.is_none();
     Ok(exit_code(&reports, is_lacking))
 }
 
-fn orders(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
+fn requests(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
     let bars = DataKind::Bars { span: args.interval, actions: args.actions };
     let news = args.news.then_some(DataKind::News);
-    let order = |what| DownloadRequest::new(&args.symbols, args.from, args.to, what).map_err(usage);
-    std::iter::once(bars).chain(news).map(order).collect()
+    let request = |kind| DownloadRequest::new(&args.symbols, args.from, args.to, kind).map_err(usage);
+    std::iter::once(bars).chain(news).map(request).collect()
 }
 
 fn of_download(error: DownloadError) -> anyhow::Error {
@@ -158,34 +155,37 @@ fn of_download(error: DownloadError) -> anyhow::Error {
     }
 }
 
-/// A dataset is made of what there is where nothing more will come by asking again.
+/// Whether another attempt would change nothing, so that the responses can become a dataset.
 fn can_be_imported(reports: &[DownloadReport]) -> bool {
     let rows = reports.iter().flat_map(|report| &report.symbols).map(|one| one.rows).sum::<u64>();
     let is_open =
         |report: &DownloadReport| report.ended.is_some() || report.in_state(State::Failed).next().is_some();
     if reports.iter().any(is_open) {
-        note!("no dataset is made before all is there; ask again, or leave out what does not come");
+        note!(
+            "no dataset created: the download is incomplete; run the same command again, or leave out the symbols \
+             that fail"
+        );
         return false;
     }
     if rows == 0 {
-        note!("there is nothing to make a dataset of");
+        note!("no dataset created: the responses have no rows");
     }
     rows > 0
 }
 
-/// The source's key; the log knows it from here on, to leave it out.
+/// The source's key. From here on, the log redacts it.
 fn key(common: &Common, config: &Config, source: SourceName, is_dry: bool) -> Result<Option<SecretString>> {
     let variable = config.download.api_key_env(source);
     match find_key(source.as_str(), variable, &|name| std::env::var(name).ok()) {
         ApiKey::NotNeeded => Ok(None),
         ApiKey::Found { variable, value } => {
             let redactor = Redactor::new(vec![(variable, value.expose_secret().to_owned())])
-                .context("the key cannot be kept out of the log")?;
+                .context("the key cannot be redacted from the log")?;
             common.product.redact_log(&Arc::new(redactor));
             Ok(Some(value))
         }
         ApiKey::Missing(_) if !source.needs_key() => Ok(None),
-        // Nothing is asked.
+        // A dry run sends nothing.
         ApiKey::Missing(_) if is_dry => Ok(Some(SecretString::from("none"))),
         ApiKey::Missing(what) => Err(usage(what)),
     }
@@ -196,17 +196,17 @@ fn show_plan(common: &Common, plan: &[Planned]) -> Outcome {
         json(&json!({ "symbols": plan }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["symbol", ">kept", "~asks next"]);
+    let mut table = table(["symbol", ">stored", "~next request"]);
     for one in plan {
-        let ask = one.ask.clone().unwrap_or_else(|| "nothing: all is there".to_owned());
-        table.add_row([one.symbol.to_string(), count(one.kept), ask]);
+        let next = one.ask.clone().unwrap_or_else(|| "none: complete".to_owned());
+        table.add_row([one.symbol.to_string(), count(one.kept), next]);
     }
     say(text_of(&table))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(reports: &[DownloadReport]) -> Result<()> {
-    let mut table = table(["symbol", "what", "state", ">rows", ">files", "~"]);
+fn print_symbols(reports: &[DownloadReport]) -> Result<()> {
+    let mut table = table(["symbol", "data", "state", ">rows", ">files", "~reason"]);
     for report in reports {
         for one in &report.symbols {
             table.add_row([
@@ -222,7 +222,7 @@ fn show(reports: &[DownloadReport]) -> Result<()> {
     say(text_of(&table))
 }
 
-/// Notes, and what is missing, to stderr.
+/// Prints notes and missing symbols to stderr.
 fn print_report(report: &DownloadReport) {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in &report.symbols {
@@ -237,7 +237,7 @@ fn print_report(report: &DownloadReport) {
         note!("{}: {text}", symbols.join(", "));
     }
     note!(
-        "{}: {} requests, {} answers were there already, {} new",
+        "{}: {} requests, {} stored responses reused, {} downloaded",
         report.kind,
         count(report.asked),
         count(report.kept),
@@ -248,7 +248,7 @@ fn print_report(report: &DownloadReport) {
         note!("{} ended the download: {ended}", report.source.as_str());
         note!("still missing: {}", missing.join(", "));
         if ended.can_go_on() {
-            note!("the same command goes on where it was");
+            note!("run the same command again to continue");
         }
     }
 }
@@ -257,13 +257,13 @@ fn state(state: State) -> &'static str {
     match state {
         State::Complete => "complete",
         State::Unknown => "unknown",
-        State::Refused => "refused",
+        State::Refused => "rejected",
         State::Failed => "failed",
         State::Missing => "missing",
     }
 }
 
-/// 3 where the same command can go on, 1 where something else has to be done.
+/// 3 if the same command can continue, 1 if something has to change first.
 fn exit_code(reports: &[DownloadReport], is_lacking: bool) -> ExitCode {
     let mut ended = reports.iter().filter_map(|report| report.ended.as_ref());
     match ended.next() {
@@ -273,7 +273,7 @@ fn exit_code(reports: &[DownloadReport], is_lacking: bool) -> ExitCode {
     }
 }
 
-/// A bar in a terminal; elsewhere a line a symbol.
+/// A bar in a terminal; elsewhere a line per symbol.
 struct Bar {
     bar: ProgressBar,
     is_hidden: bool,
@@ -281,7 +281,7 @@ struct Bar {
 
 impl Bar {
     fn new(symbols: usize) -> Self {
-        let bar = progress::add(ProgressBar::new(symbols as u64));
+        let bar = terminal::add_bar(ProgressBar::new(symbols as u64));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:20} {pos:>4}/{len} symbols  {msg}") {
             bar.set_style(style.progress_chars("━╸─").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
         }
@@ -295,14 +295,14 @@ impl ProgressSink for Bar {
         match event {
             Event::Begun { symbol, .. } => self.bar.set_message(symbol.to_string()),
             Event::Page { symbol, rows, .. } => {
-                self.bar.set_message(format!("{symbol}: a page of {} rows", count(*rows)));
+                self.bar.set_message(format!("{symbol}: {} rows", count(*rows)));
             }
             Event::Waiting { symbol, pause, why } => {
                 let pause = seconds(pause.as_secs_f64());
                 if self.is_hidden {
-                    note!("{symbol}: waits {pause}: {why}");
+                    note!("{symbol}: waiting {pause}: {why}");
                 } else {
-                    self.bar.set_message(format!("{symbol}: waits {pause}: {why}"));
+                    self.bar.set_message(format!("{symbol}: waiting {pause}: {why}"));
                 }
             }
             Event::Ended { report } => {
@@ -326,6 +326,6 @@ fn line(report: &SymbolReport) -> String {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-        progress::clear();
+        terminal::clear();
     }
 }

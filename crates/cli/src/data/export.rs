@@ -10,39 +10,36 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What to export.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// The dataset's name, or six or more digits of its hash
     dataset: String,
-    /// The folder that the files are written to; it is made where it is not there
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
-    /// The form of the files
+    /// Directory to write to; created if missing
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// File format
     #[arg(long, value_enum, default_value_t = FileFormat::Csv)]
     format: FileFormat,
 }
 
-/// The form of files.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FileFormat {
-    /// Tables with a header
+    /// CSV with a header
     Csv,
-    /// An object a line
+    /// One JSON object per line
     Jsonl,
-    /// Columns
+    /// Apache Parquet
     Parquet,
 }
 
-/// Exports it.
 pub(super) fn export(common: &Common, catalogue: &Catalogue, args: &ExportArgs) -> Outcome {
     let dataset = catalogue.open(&args.dataset).map_err(of_market)?;
-    let form = match args.format {
+    let format = match args.format {
         FileFormat::Csv => ExportFormat::Csv,
         FileFormat::Jsonl => ExportFormat::Jsonl,
         FileFormat::Parquet => ExportFormat::Parquet,
     };
-    let files = write(&dataset, &args.to, form)?;
+    let files = write(&dataset, &args.output, format)?;
     if common.json {
         json(
             &json!({ "name": dataset.name(), "hash": dataset.hash(), "zone": dataset.zone(), "files": files }),

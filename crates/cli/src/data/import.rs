@@ -2,7 +2,7 @@
 
 use super::super::failure::{FAILED, usage};
 use super::super::output::{count, json, note, say};
-use super::super::progress::above_the_bars;
+use super::super::terminal::above_bars;
 use super::super::{Common, Outcome};
 use super::of_market;
 use anyhow::{Context as _, Result};
@@ -17,80 +17,79 @@ use papertape_market::{Catalogue, check_name};
 use papertape_service::app::make_data_dir;
 use papertape_service::config::Config;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What to import.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Files, or folders, of which everything is read that is data
+    /// Files, or folders to search for data files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The dataset's name
     #[arg(long)]
     name: String,
-    /// Zone, hours and currency of an exchange, and the market of runs
+    /// Exchange: sets the zone, hours, currency and market
     #[arg(long, value_enum, default_value_t = Exchange::Us)]
     exchange: Exchange,
     /// The exchange's time zone, such as Europe/London
     #[arg(long)]
     zone: Option<String>,
-    /// The exchange's hours, such as 09:30-16:00
+    /// The exchange's trading hours, such as 09:30-16:00
     #[arg(long, value_name = "FROM-TO")]
     hours: Option<String>,
-    /// The currency of instruments for which no file gives one
+    /// Currency of instruments whose files name none
     #[arg(long)]
     currency: Option<String>,
-    /// The market profile of runs that name none
+    /// Market profile of runs that name none
     #[arg(long)]
     market: Option<String>,
-    /// The format of the files [default: each is recognised]
+    /// File format [default: detected for each file]
     #[arg(long, value_parser = format_names())]
     format: Option<String>,
-    /// The symbol of rows that name none [default: the file's name]
+    /// Symbol of rows that have none [default: the file's name]
     #[arg(long)]
     symbol: Option<String>,
-    /// How long bars within the day last, such as 5m, where the rows do not say
+    /// Length of intraday bars, such as 5m, if the rows do not say
     #[arg(long)]
     interval: Option<Interval>,
-    /// In which share units prices are, whatever the format takes them for
+    /// Share units of prices, if the format's default is wrong
     #[arg(long, value_enum)]
     prices: Option<Prices>,
-    /// Write refused rows to this file, and import the others
+    /// Write rejected rows to this file, and import the others
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// Let the name stand for these files from now on; what it stood for is kept, by its hash
+    /// Reassign a name that is taken; its old content stays available by hash
     #[arg(long)]
     replace: bool,
 }
 
-/// An exchange's habits.
+/// The defaults of an exchange.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Exchange {
     /// New York, 09:30-16:00, USD
     Us,
     /// Shanghai, 09:30-15:00, CNY
     Cn,
-    /// UTC, around the clock, USD
+    /// 24 hours a day in UTC, USD
     Crypto,
 }
 
-/// In which share units prices are.
+/// The share units of prices.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Prices {
-    /// Those of their day
+    /// Unadjusted, as traded on the day
     AsTraded,
-    /// Those of the day on which the file was made
+    /// Adjusted for all splits until the file was made
     SplitAdjusted,
 }
 
 impl Exchange {
     /// Zone, hours, currency and market profile.
-    pub fn habits(self) -> (&'static str, &'static str, &'static str, &'static str) {
+    pub fn defaults(self) -> (&'static str, &'static str, &'static str, &'static str) {
         match self {
             Self::Us => (TradingHours::US_ZONE, "09:30-16:00", "USD", "us_equity"),
             Self::Cn => ("Asia/Shanghai", "09:30-15:00", "CNY", "cn_a_share"),
@@ -103,10 +102,9 @@ fn format_names() -> clap::builder::PossibleValuesParser {
     FORMATS.iter().map(|format| clap::builder::PossibleValue::new(format.name()).help(format.about())).into()
 }
 
-/// Imports them.
 pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, args: &ImportArgs) -> Outcome {
     check_name(&args.name).map_err(of_market)?;
-    let (zone, hours, currency, market) = args.exchange.habits();
+    let (zone, hours, currency, market) = args.exchange.defaults();
     let market = args.market.as_deref().unwrap_or(market);
     config.market(market).map_err(|message| usage(format!("--market: {message}")))?;
     let zone = args.zone.as_deref().unwrap_or(zone);
@@ -125,42 +123,42 @@ pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, ar
     };
     let sources = sources(&args.files)?;
     let mut quarantine = args.quarantine.as_deref().map(Quarantine::open).transpose()?;
-    let mut sign = Sign::new();
+    let mut progress_line = ProgressLine::new();
     let result = {
         let quarantine = quarantine.as_mut().map(|one| &mut one.file as &mut dyn Write);
-        read(&sources, &options, quarantine, &mut |progress| sign.show(progress))
+        read(&sources, &options, quarantine, &mut |progress| progress_line.show(progress))
     };
-    sign.end();
+    progress_line.end();
     let imported = match result {
         Ok(imported) => imported,
-        Err(error) => return refused(common, error),
+        Err(error) => return report_failure(common, error),
     };
     make_data_dir(&config.data_dir)?;
     let is_new = catalogue.store(&imported.dataset, Some(market), args.replace).map_err(of_taken)?;
     if let Some(quarantine) = quarantine {
         quarantine.end()?;
     }
-    done(common, &imported, is_new)
+    report_success(common, &imported, is_new)
 }
 
-/// `09:30-16:00`; `24:00` is the end of the day.
+/// Parses `09:30-16:00`; `24:00` is the end of the day.
 pub fn parse_hours(zone: &str, text: &str) -> Result<TradingHours, String> {
-    let wrong = || format!("--hours: `{text}` is not of the form 09:30-16:00");
-    let (open, close) = text.split_once('-').ok_or_else(wrong)?;
-    let time = |text: &str| text.trim().parse::<jiff::civil::Time>().map_err(|_| wrong());
+    let invalid = || format!("--hours: invalid `{text}`; expected the form 09:30-16:00");
+    let (open, close) = text.split_once('-').ok_or_else(invalid)?;
+    let time = |text: &str| text.trim().parse::<jiff::civil::Time>().map_err(|_| invalid());
     let close = if close.trim() == "24:00" { jiff::civil::Time::midnight() } else { time(close)? };
     TradingHours::new(zone, time(open)?, close).map_err(|error| format!("--zone: {error}"))
 }
 
-/// The files, and those of the folders and of what lies in them, without hidden ones, by name.
+/// The named files, and all files below the named folders, sorted, without hidden ones.
 fn sources(files: &[PathBuf]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in files {
-        let about = std::fs::metadata(path).with_context(|| path.display().to_string())?;
-        if about.is_dir() {
-            let mut within = Vec::new();
-            walk(path, &mut within)?;
-            sources.extend(within.into_iter().map(Source::found));
+        let metadata = std::fs::metadata(path).with_context(|| path.display().to_string())?;
+        if metadata.is_dir() {
+            let mut found = Vec::new();
+            walk(path, &mut found)?;
+            sources.extend(found.into_iter().map(Source::found));
         } else {
             sources.push(Source::file(path));
         }
@@ -168,7 +166,7 @@ fn sources(files: &[PathBuf]) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Links to folders are not followed: they could lead in a circle.
+/// Does not follow links to folders, which may form a cycle.
 fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let named = || dir.display().to_string();
     let entries = std::fs::read_dir(dir).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
@@ -193,56 +191,62 @@ pub fn of_taken(error: papertape_market::MarketError) -> anyhow::Error {
     let is_taken = matches!(error, papertape_market::MarketError::NameTaken { .. });
     let error = of_market(error);
     if is_taken {
-        error.context("the name stands for other content; --replace lets it stand for this")
+        error.context("the dataset name is taken by other content; reassign it with --replace")
     } else {
         error
     }
 }
 
-fn refused(common: &Common, error: ImportError) -> Outcome {
+fn report_failure(common: &Common, error: ImportError) -> Outcome {
     let report = match &error {
         ImportError::Refused(report) | ImportError::Nothing(report) => report,
         ImportError::Format(_) => return Err(usage(error.to_string())),
         _ => return Err(error.into()),
     };
-    if common.json {
-        json(&json!({ "error": error.to_string(), "report": report }))?;
-    }
-    print_report(report);
-    match &error {
-        ImportError::Refused(_) => note!(
-            "error: {} of {} rows refused, nothing is imported; --quarantine FILE imports the others",
+    let message = match &error {
+        ImportError::Refused(_) if report.rows == 0 => {
+            let files: BTreeSet<&str> = report.refusals.iter().map(|one| one.file.as_str()).collect();
+            let files: Vec<&str> = files.into_iter().collect();
+            format!("no rows in {}; nothing imported", files.join(", "))
+        }
+        ImportError::Refused(_) => format!(
+            "{} of {} rows rejected; nothing imported. To import the others, use --quarantine FILE",
             count(report.refused),
             count(report.rows)
         ),
-        _ => note!("error: {error}"),
+        _ => error.to_string(),
+    };
+    if common.json {
+        json(&json!({ "error": message, "report": report }))?;
     }
+    print_report(report);
+    note!("error: {message}");
     Ok(ExitCode::from(FAILED))
 }
 
-/// Notes and refusals, to stderr.
+/// Prints notes and rejected rows to stderr.
 fn print_report(report: &ImportReport) {
     for one in &report.notes {
         note!("{one}");
     }
-    skipped(&report.skipped);
+    print_skipped(&report.skipped);
     for problem in &report.problems {
         note!("{problem}");
     }
 }
 
-/// One sentence for the files of each reason.
-fn skipped(files: &[SkippedFile]) {
+/// One line per reason.
+fn print_skipped(files: &[SkippedFile]) {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for file in files {
         by_reason.entry(&file.reason).or_default().push(&file.file);
     }
     for (reason, files) in by_reason {
-        note!("skipped {}, not data: {} ({reason})", count(files.len() as u64), files.join(", "));
+        note!("skipped {} file(s) without data: {} ({reason})", count(files.len() as u64), files.join(", "));
     }
 }
 
-fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
+fn report_success(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
     let (dataset, report) = (&imported.dataset, &imported.report);
     print_report(report);
     if common.json {
@@ -259,18 +263,18 @@ fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let within = match dataset.intraday_bars() {
+    let intraday = match dataset.intraday_bars() {
         0 => String::new(),
-        bars => format!(", {} bars within days", count(bars as u64)),
+        bars => format!(", {} intraday bars", count(bars as u64)),
     };
     let indexes = match dataset.indexes().count() {
         0 => String::new(),
         1 => ", 1 index".to_owned(),
         several => format!(", {several} indexes"),
     };
-    let there = if is_new { "" } else { ", as it was there already" };
+    let suffix = if is_new { "" } else { "; already imported" };
     say(format!(
-        "{} {}: {} symbols{indexes}, {} days, {} daily bars{within} from {} rows{there}",
+        "{} {}: {} symbols{indexes}, {} days, {} daily bars{intraday} from {} rows{suffix}",
         dataset.name(),
         &dataset.hash().to_hex()[..12],
         count(dataset.tradable_symbols().count() as u64),
@@ -281,7 +285,7 @@ fn done(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The quarantine's file, which is there when the import is.
+/// The file of rejected rows. It appears under its name only if the import succeeds.
 struct Quarantine {
     file: BufWriter<File>,
     temporary: PathBuf,
@@ -290,7 +294,7 @@ struct Quarantine {
 
 impl Quarantine {
     fn open(path: &Path) -> Result<Self> {
-        let name = path.file_name().ok_or_else(|| usage("--quarantine: this is no file"))?;
+        let name = path.file_name().ok_or_else(|| usage("--quarantine: not a file name"))?;
         let temporary = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
         let file = File::create(&temporary).with_context(|| temporary.display().to_string())?;
         Ok(Self { file: BufWriter::new(file), temporary, path: path.to_owned() })
@@ -305,24 +309,24 @@ impl Quarantine {
 
 impl Drop for Quarantine {
     fn drop(&mut self) {
-        // Gone already where the import went well.
+        // After a successful import it has been renamed.
         let _ = std::fs::remove_file(&self.temporary);
     }
 }
 
-/// Says to stderr how far a long import is.
-struct Sign {
+/// The progress of a long import, on stderr.
+struct ProgressLine {
     bar: Option<indicatif::ProgressBar>,
-    told: Instant,
+    last_printed: Instant,
 }
 
-impl Sign {
-    /// How often a line is written where there is no terminal.
-    const EVERY: Duration = Duration::from_secs(5);
+impl ProgressLine {
+    /// The interval between lines if stderr is not a terminal.
+    const INTERVAL: Duration = Duration::from_secs(5);
 
     fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(indicatif::ProgressBar::new_spinner);
-        Self { bar, told: Instant::now() }
+        Self { bar, last_printed: Instant::now() }
     }
 
     fn show(&mut self, progress: Progress<'_>) {
@@ -335,9 +339,9 @@ impl Sign {
                 bar.set_message(text());
                 bar.tick();
             }
-            None if self.told.elapsed() >= Self::EVERY => {
+            None if self.last_printed.elapsed() >= Self::INTERVAL => {
                 note!("{}", text());
-                self.told = Instant::now();
+                self.last_printed = Instant::now();
             }
             None => {}
         }
@@ -345,7 +349,7 @@ impl Sign {
 
     fn end(&self) {
         if let Some(bar) = &self.bar {
-            above_the_bars(|| bar.finish_and_clear());
+            above_bars(|| bar.finish_and_clear());
         }
     }
 }

@@ -18,56 +18,53 @@ use papertape_service::config::Config;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// What to do with datasets.
 #[derive(Debug, Args)]
 pub(super) struct DataArgs {
     #[command(subcommand)]
-    what: What,
+    command: DataCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// List the datasets at hand
+enum DataCommand {
+    /// List datasets
     List,
-    /// Show what a dataset holds
-    Show(Named),
-    /// Make a dataset of files: bars, corporate actions, news, figures
+    /// Show what a dataset contains
+    Show(DatasetArgs),
+    /// Create a dataset from files
     Import(Box<import::ImportArgs>),
-    /// Download bars and news, and make a dataset of them
+    /// Download bars and news, and create a dataset
     Download(Box<download::DownloadArgs>),
-    /// Read a dataset once more and compute its hash from its rows
-    Verify(Named),
-    /// Write a dataset out in files that can be imported again
+    /// Recompute a dataset's hash from its rows
+    Verify(DatasetArgs),
+    /// Export a dataset to files that can be imported again
     Export(export::ExportArgs),
-    /// Take a dataset away that no job uses
-    Remove(Named),
+    /// Remove a dataset that no job uses
+    Remove(DatasetArgs),
 }
 
-/// A dataset.
 #[derive(Debug, Args)]
-struct Named {
+struct DatasetArgs {
     /// The dataset's name, or six or more digits of its hash
     dataset: String,
 }
 
-/// Does it.
 pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Outcome {
     let catalogue = Catalogue::at(config.datasets_dir());
-    match args.what {
-        What::List => list(common, &catalogue),
-        What::Show(named) => show(common, &catalogue.find(&named.dataset).map_err(of_market)?),
-        What::Import(args) => import::import(common, &config, &catalogue, &args),
-        What::Download(args) => download::download(common, &config, &catalogue, &args).await,
-        What::Verify(named) => verify(common, &catalogue, &named.dataset),
-        What::Export(args) => export::export(common, &catalogue, &args),
-        What::Remove(named) => remove::remove(common, config, &catalogue, &named.dataset).await,
+    match args.command {
+        DataCommand::List => list(common, &catalogue),
+        DataCommand::Show(args) => show(common, &catalogue.find(&args.dataset).map_err(of_market)?),
+        DataCommand::Import(args) => import::import(common, &config, &catalogue, &args),
+        DataCommand::Download(args) => download::download(common, &config, &catalogue, &args).await,
+        DataCommand::Verify(args) => verify(common, &catalogue, &args.dataset),
+        DataCommand::Export(args) => export::export(common, &catalogue, &args),
+        DataCommand::Remove(args) => remove::remove(common, config, &catalogue, &args.dataset).await,
     }
 }
 
-/// Why there is no dataset, in the command line's words.
+/// Maps an unknown dataset and an invalid name to their exit codes.
 pub fn of_market(error: MarketError) -> anyhow::Error {
     match error {
-        MarketError::NotFound { .. } => not_found(format!("{error}; `papertape data list` lists them")),
+        MarketError::NotFound { .. } => not_found(format!("{error}; run `papertape data list`")),
         MarketError::Ambiguous { .. } | MarketError::Name { .. } => usage(error.to_string()),
         other => other.into(),
     }
@@ -80,7 +77,7 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let mut table =
-        table(["name", "hash", "~symbols", "first day", "last day", ">days", ">bars", "within days"]);
+        table(["name", "hash", "~symbols", "first day", "last day", ">days", ">daily bars", "intraday bars"]);
     for one in &datasets {
         let name = if one.replaced { format!("{} (replaced)", one.name) } else { one.name.clone() };
         table.add_row([
@@ -91,7 +88,7 @@ fn list(common: &Common, catalogue: &Catalogue) -> Outcome {
             day(one.last_day),
             count(one.days as u64),
             count(one.bars as u64),
-            within(one),
+            intraday(one),
         ]);
     }
     say(text_of(&table))?;
@@ -103,11 +100,11 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         json(entry)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["what", "~value"]);
+    let mut table = table(["field", "~value"]);
     let names = |symbols: &[Symbol]| symbols.iter().map(Symbol::as_str).collect::<Vec<_>>().join(", ");
     let indexes = if entry.indexes.is_empty() { "-".to_owned() } else { names(&entry.indexes) };
-    let bytes = if entry.bytes == 0 { "part of the program".to_owned() } else { count(entry.bytes) };
-    for (what, value) in [
+    let bytes = if entry.bytes == 0 { "bundled".to_owned() } else { count(entry.bytes) };
+    for (field, value) in [
         ("name", entry.name.clone()),
         ("hash", entry.hash.to_hex()),
         ("zone", entry.zone.clone()),
@@ -118,7 +115,7 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         ("last day", day(entry.last_day)),
         ("days", count(entry.days as u64)),
         ("daily bars", count(entry.bars as u64)),
-        ("bars within days", within(entry)),
+        ("intraday bars", intraday(entry)),
         ("corporate actions", count(entry.actions as u64)),
         ("news", count(entry.news as u64)),
         ("fundamentals", count(entry.fundamentals as u64)),
@@ -126,13 +123,13 @@ fn show(common: &Common, entry: &Entry) -> Outcome {
         ("universes", universes(entry)),
         ("bytes", bytes),
     ] {
-        table.add_row([what.to_owned(), value]);
+        table.add_row([field.to_owned(), value]);
     }
     say(text_of(&table))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The indexes that can be a run's universe.
+/// The indexes whose members a run can trade.
 fn universes(entry: &Entry) -> String {
     let index = |index: &papertape_market::UniverseEntry| {
         let (symbols, periods) = (count(index.symbols as u64), count(index.memberships as u64));
@@ -142,12 +139,12 @@ fn universes(entry: &Entry) -> String {
     if all.is_empty() { "-".to_owned() } else { all.join("; ") }
 }
 
-fn verify(common: &Common, catalogue: &Catalogue, wanted: &str) -> Outcome {
-    let entry = catalogue.verify(wanted).map_err(of_market)?;
+fn verify(common: &Common, catalogue: &Catalogue, dataset: &str) -> Outcome {
+    let entry = catalogue.verify(dataset).map_err(of_market)?;
     if common.json {
         json(&json!({ "name": entry.name, "hash": entry.hash, "whole": true }))?;
     } else {
-        say(format!("{}: its rows have the hash {}", entry.name, entry.hash))?;
+        say(format!("{}: verified, hash {}", entry.name, entry.hash))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -156,7 +153,7 @@ fn day(day: Option<Date>) -> String {
     day.map_or_else(|| "-".to_owned(), |day| day.to_string())
 }
 
-/// The first symbols, and how many more there are.
+/// The first symbols, and the number of the others.
 fn symbols(entry: &Entry) -> String {
     let first: Vec<&str> = entry.symbols.iter().take(8).map(Symbol::as_str).collect();
     let more = entry.symbols.len() - first.len();
@@ -171,7 +168,7 @@ fn symbols(entry: &Entry) -> String {
     text
 }
 
-fn within(entry: &Entry) -> String {
+fn intraday(entry: &Entry) -> String {
     if entry.intervals.is_empty() {
         return "-".to_owned();
     }

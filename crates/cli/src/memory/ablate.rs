@@ -1,9 +1,9 @@
-//! `papertape memory ablate`: the same job under each setting of the memory, in one table.
+//! `papertape memory ablate`: the same job with each memory setting, in one table.
 
 use super::super::failure::{STOPPED, of_trigger, of_view};
 use super::super::output::{count, json, note, percent, say, table, text_of};
 use super::super::record_access::{self, RecordAccess};
-use super::super::summary::{self, Line};
+use super::super::summary::{self, AgentSummary};
 use super::super::{Common, Outcome, execute, run::RunArgs};
 use anyhow::Result;
 use papertape_agents::memory::MemoryMode;
@@ -17,7 +17,7 @@ use papertape_store::{MemoryFilter, PageRequest, TradeFilter};
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// One agent under one setting.
+/// One agent with one memory setting.
 #[derive(Debug, Serialize)]
 struct AblationRow {
     memory: MemoryMode,
@@ -27,24 +27,23 @@ struct AblationRow {
     max_drawdown: Option<f64>,
     trades: u64,
     cost_usd: Option<Number>,
-    /// Reflections that were written.
     reflections: u64,
-    /// Different reflections that its sessions were given.
+    /// How many distinct reflections its sessions received as lessons.
     reflections_used: u64,
 }
 
-/// Runs and compares. What was done before under the same setting is not done again.
+/// Days that are already completed with the same setting are skipped.
 pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let request = args.request(&config)?;
     let mut rows = Vec::new();
-    let RecordAccess::Local(app) = record_access::to_write(common, config).await? else {
+    let RecordAccess::Local(app) = record_access::open_for_writing(common, config).await? else {
         return Err(super::super::failure::usage(
-            "a server has the record: stop it, or give another --data-dir, for an ablation runs its jobs here",
+            "a server owns the database; stop it, or use another --data-dir: an ablation runs its jobs in this process",
         ));
     };
     for mode in MemoryMode::ALL {
-        let asked = papertape_service::trigger::Request { memory: Some(mode), ..request.clone() };
-        let queued = trigger(&app, asked).await.map_err(of_trigger)?;
+        let request = papertape_service::trigger::Request { memory: Some(mode), ..request.clone() };
+        let queued = trigger(&app, request).await.map_err(of_trigger)?;
         note!("memory = {mode}: job {}", queued.job);
         if queued.skipped < queued.total_model_days {
             execute::run_to_completion(&app, &queued.job).await?;
@@ -52,15 +51,15 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
                 .await
                 .map_err(of_view)?;
             if status.status != JobStatus::Completed {
-                let why = status.error.map(|error| format!(": {error}")).unwrap_or_default();
-                note!("job {} {}{why}; the same command goes on with it", queued.job, status.status);
+                let reason = status.error.map(|error| format!(": {error}")).unwrap_or_default();
+                note!("job {} {}{reason}; run the same command again to continue", queued.job, status.status);
                 return Ok(ExitCode::from(STOPPED));
             }
         } else {
             execute::run_to_completion(&app, &queued.job).await?;
         }
-        for line in summary::lines(&app, &queued.job).await? {
-            rows.push(row(&app, mode, &line).await?);
+        for agent in summary::of_job(&app, &queued.job).await? {
+            rows.push(row(&app, mode, &agent).await?);
         }
     }
     if common.json {
@@ -71,24 +70,24 @@ pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Ou
     Ok(ExitCode::SUCCESS)
 }
 
-async fn row(app: &App, mode: MemoryMode, line: &Line) -> Result<AblationRow> {
-    let (job, model) = (&line.look_at.0, &line.result.model);
+async fn row(app: &App, mode: MemoryMode, agent: &AgentSummary) -> Result<AblationRow> {
+    let (job, model) = (&agent.newest_trade.0, &agent.result.model);
     let (reflections, reflections_used) = reflections(app, job, model).await?;
-    let metrics = &line.result.period_metrics;
+    let metrics = &agent.result.period_metrics;
     Ok(AblationRow {
         memory: mode,
         model: model.to_owned(),
         job_id: job.to_string(),
         total_return: metrics.total_return,
         max_drawdown: metrics.max_drawdown,
-        trades: line.trades,
-        cost_usd: line.cost.map(number),
+        trades: agent.trades,
+        cost_usd: agent.cost.map(number),
         reflections,
         reflections_used,
     })
 }
 
-/// How many reflections were written, and how many different ones were given to a session.
+/// How many reflections were written, and how many distinct ones a session received.
 async fn reflections(app: &App, job: &JobId, model: &str) -> Result<(u64, u64)> {
     let of = MemoryFilter { job: Some(job.clone()), agent: Some(AgentName::new(model)) };
     let filter = TradeFilter { of, ..TradeFilter::default() };
@@ -106,7 +105,7 @@ async fn reflections(app: &App, job: &JobId, model: &str) -> Result<(u64, u64)> 
 }
 
 fn print(rows: &[AblationRow]) -> Result<()> {
-    let mut shown = table([
+    let mut table = table([
         "agent",
         "memory",
         ">return",
@@ -120,7 +119,7 @@ fn print(rows: &[AblationRow]) -> Result<()> {
     let mut sorted: Vec<&AblationRow> = rows.iter().collect();
     sorted.sort_by(|a, b| (&a.model, a.memory).cmp(&(&b.model, b.memory)));
     for row in sorted {
-        shown.add_row([
+        table.add_row([
             row.model.clone(),
             row.memory.to_string(),
             percent(row.total_return),
@@ -132,5 +131,5 @@ fn print(rows: &[AblationRow]) -> Result<()> {
             row.job_id.clone(),
         ]);
     }
-    say(text_of(&shown))
+    say(text_of(&table))
 }

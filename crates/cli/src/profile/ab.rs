@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What to compare with what.
 #[derive(Debug, Args)]
 pub(super) struct AbArgs {
     /// Traces of the first cohort: files, or directories of `*.json`
@@ -30,24 +29,23 @@ pub(super) struct AbArgs {
     /// The second cohort's name
     #[arg(long, value_name = "NAME", default_value = "B")]
     label_b: String,
-    /// What the experiment is about, and may differ: ticker, date, provider, model, overall-timeout,
-    /// max-debate-rounds, max-risk-discuss-rounds; repeat for more
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = str::parse::<Invariant>)]
+    /// Parameters that may differ: ticker, date, provider, model, overall-timeout, max-debate-rounds,
+    /// max-risk-discuss-rounds
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = str::parse::<Invariant>)]
     vary: Vec<Invariant>,
     /// Also write the comparison as JSON to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Compares them.
 pub(super) fn ab(common: &Common, args: &AbArgs) -> Outcome {
     let (a, b) = (runs(&args.a)?, runs(&args.b)?);
     let vary: BTreeSet<Invariant> = args.vary.iter().copied().collect();
-    let report = compare((&args.label_a, &a), (&args.label_b, &b), &vary)
-        .map_err(|refusal| usage(refusal.to_string()))?;
+    let report =
+        compare((&args.label_a, &a), (&args.label_b, &b), &vary).map_err(|error| usage(error.to_string()))?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&report)?;
-        std::fs::write(path, text + "\n").with_context(|| format!("{} cannot be written", path.display()))?;
+        std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
         note!("written to {}", path.display());
     }
     if common.json {
@@ -58,7 +56,7 @@ pub(super) fn ab(common: &Common, args: &AbArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runs of a cohort. All files that cannot be read are told at once.
+/// The runs of a cohort. The error lists all unreadable files.
 fn runs(inputs: &[PathBuf]) -> Result<Vec<Run>> {
     let (mut runs, mut failed) = (Vec::new(), Vec::new());
     for path in files(inputs)? {
@@ -79,28 +77,28 @@ fn print(report: &AbReport) -> Result<()> {
         rows.add_row([name.to_owned(), of(a), of(b)]);
     };
     row("runs", &|cohort| cohort.run_count.to_string());
-    row("ended well", &|cohort| cohort.ok_count.to_string());
-    row("broke off", &|cohort| share(cohort.error_count, cohort.error_rate));
-    row("degraded", &|cohort| share(cohort.degraded_run_count, cohort.degraded_rate));
-    row("total, ms", &|cohort| middle(cohort.median_total_elapsed_ms, cohort.iqr_total_elapsed_ms));
+    row("completed", &|cohort| cohort.ok_count.to_string());
+    row("failed", &|cohort| count_and_rate(cohort.error_count, cohort.error_rate));
+    row("degraded", &|cohort| count_and_rate(cohort.degraded_run_count, cohort.degraded_rate));
+    row("total, ms", &|cohort| median_iqr(cohort.median_total_elapsed_ms, cohort.iqr_total_elapsed_ms));
     for phase in phases(cohorts) {
         let of = |cohort: &Cohort| {
-            let figure =
+            let value =
                 |map: &std::collections::BTreeMap<String, Option<Figure>>| map.get(phase).copied().flatten();
-            middle(figure(&cohort.median_phase_elapsed_ms), figure(&cohort.iqr_phase_elapsed_ms))
+            median_iqr(value(&cohort.median_phase_elapsed_ms), value(&cohort.iqr_phase_elapsed_ms))
         };
         row(&format!("  {phase}, ms"), &of);
     }
-    row("events", &|cohort| middle(cohort.median_event_count, cohort.iqr_event_count));
+    row("events", &|cohort| median_iqr(cohort.median_event_count, cohort.iqr_event_count));
     row("history, characters", &|cohort| {
-        middle(cohort.median_final_history_len, cohort.iqr_final_history_len)
+        median_iqr(cohort.median_final_history_len, cohort.iqr_final_history_len)
     });
     row("response, characters", &|cohort| {
-        middle(cohort.median_final_response_len, cohort.iqr_final_response_len)
+        median_iqr(cohort.median_final_response_len, cohort.iqr_final_response_len)
     });
     say(text_of(&rows))?;
-    say("\nmedians of the runs that ended well, ± their interquartile range\n")?;
-    let label = |label: &Option<String>| label.clone().unwrap_or_else(|| "a tie".to_owned());
+    say("\nmedian ± interquartile range of the completed runs\n")?;
+    let label = |label: &Option<String>| label.clone().unwrap_or_else(|| "tie".to_owned());
     let comparison = &report.comparison;
     say(format_args!("faster           {}", label(&comparison.faster_label)))?;
     say(format_args!("less degraded    {}", label(&comparison.lower_degradation_label)))?;
@@ -109,9 +107,9 @@ fn print(report: &AbReport) -> Result<()> {
     say(format_args!("recommended      {recommended}"))?;
     say(wrap(&comparison.why, width(), "  "))?;
     if !report.differences.is_empty() {
-        say("\nwhat differs")?;
+        say("\ndifferences")?;
         for one in &report.differences {
-            say(wrap(&format!("{}: {} against {}", one.name, one.a, one.b), width(), "  "))?;
+            say(wrap(&format!("{}: {} vs {}", one.name, one.a, one.b), width(), "  "))?;
         }
     }
     for flag in &report.flags {
@@ -120,7 +118,7 @@ fn print(report: &AbReport) -> Result<()> {
     Ok(())
 }
 
-/// The phases of both cohorts, the graph's own in its order and any other after them.
+/// The phases of both cohorts: the graph's own in order, then any others.
 fn phases(cohorts: [&Cohort; 2]) -> Vec<&str> {
     let all: BTreeSet<&str> =
         cohorts.iter().flat_map(|cohort| cohort.median_phase_elapsed_ms.keys()).map(String::as_str).collect();
@@ -129,20 +127,20 @@ fn phases(cohorts: [&Cohort; 2]) -> Vec<&str> {
     own.into_iter().filter(|phase| all.contains(phase)).chain(other).collect()
 }
 
-fn share(count: usize, rate: Figure) -> String {
+fn count_and_rate(count: usize, rate: Figure) -> String {
     format!("{count} ({:.0}%)", rate.0 * 100.0)
 }
 
-fn middle(median: Option<Figure>, iqr: Option<Figure>) -> String {
+fn median_iqr(median: Option<Figure>, iqr: Option<Figure>) -> String {
     match (median, iqr) {
         (None, _) => "-".to_owned(),
-        (Some(median), None) => figure(median.0),
-        (Some(median), Some(iqr)) => format!("{} ± {}", figure(median.0), figure(iqr.0)),
+        (Some(median), None) => tenths(median.0),
+        (Some(median), Some(iqr)) => format!("{} ± {}", tenths(median.0), tenths(iqr.0)),
     }
 }
 
-/// A figure to a tenth at most.
-fn figure(value: f64) -> String {
+/// At most one decimal.
+fn tenths(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }

@@ -6,7 +6,7 @@ use super::super::record_access::RecordAccess;
 use super::super::run::style;
 use super::super::{Common, Outcome, execute, record_access, signals};
 use super::files::Dump;
-use super::show::look;
+use super::show::style as drawing_style;
 use super::waterfall::waterfall;
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -26,7 +26,6 @@ use papertape_service::view;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What to time.
 #[derive(Debug, Args)]
 pub(super) struct ChainArgs {
     /// The instrument
@@ -35,44 +34,43 @@ pub(super) struct ChainArgs {
     /// The trading day
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     date: Date,
-    /// The model's provider, of the configuration or `house`
+    /// The model's provider: a configured one, or house
     #[arg(long, value_name = "NAME", default_value = "house")]
     provider: String,
-    /// The model, for quick and for deep thinking
+    /// The quick and the deep model
     #[arg(long, value_name = "NAME", default_value = "momentum")]
     model: String,
-    /// Seconds after which one attempt at a call is cancelled
+    /// Timeout of one attempt at a call
     #[arg(long, value_name = "SECS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// How often a call that failed is made again
+    /// Max retries of a failed call
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
     max_retries: u32,
-    /// How analyses are to read: standard, compact or detailed
+    /// Style of the analyses: standard, compact or detailed
     #[arg(long, value_name = "STYLE", default_value = "standard", value_parser = style)]
     analysis_prompt_style: PromptStyle,
-    /// The analysts, separated by commas: market, social, news, fundamentals [default: all]
+    /// Analysts: market, social, news, fundamentals [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = str::parse::<Analyst>)]
     selected_analysts: Vec<Analyst>,
-    /// Seconds after which the whole run ends, with an error
+    /// Timeout of the whole run
     #[arg(long, value_name = "SECS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     overall_timeout: u64,
-    /// The directory to write the trace to
+    /// Directory for the trace
     #[arg(long, value_name = "DIR", default_value = super::DUMP_DIR)]
     dump_dir: PathBuf,
-    /// Put the steps of a run that broke off into the trace as raw_events
+    /// Include the steps of a failed run as raw_events
     #[arg(long)]
     dump_raw_on_failure: bool,
 }
 
-/// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; 3: somebody stopped it. The
-/// trace is written all the same.
+/// Runs one ticker-day and writes its trace, also if the run fails (exit code 1) or is stopped (exit code 3).
 pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> Outcome {
-    let app = match record_access::to_write(common, config).await? {
+    let app = match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => app,
         RecordAccess::Remote(server) => {
             return Err(anyhow::anyhow!(
-                "the server at {} has the record: a profile needs one of its own, so that nothing else runs \
-                 beside it; give another --data-dir",
+                "the server at {} owns the database; stop it, or use another --data-dir: nothing else may run during a \
+                 profile",
                 server.url()
             ));
         }
@@ -91,14 +89,14 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
     read.await.map_err(of_view)?;
     let row = app.store.get_job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
     let mut trace = traces.pop().with_context(|| {
-        let why = row.error.as_deref().unwrap_or("the run was stopped before it began");
-        format!("job {} has no trace: {why}", queued.job)
+        let reason = row.error.as_deref().unwrap_or("the run was stopped before it started");
+        format!("job {} has no trace: {reason}", queued.job)
     })?;
     let path = dump.write(&mut trace)?;
     if common.json {
         json(&trace)?
     } else {
-        say(waterfall(&trace, look()))?
+        say(waterfall(&trace, drawing_style()))?
     }
     note!("written to {path}");
     Ok(match (trace.status, row.status) {
@@ -106,7 +104,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         (Status::Error, JobStatus::Queued | JobStatus::Running | JobStatus::Cancelled) => {
             let job = &queued.job;
             note!(
-                "job {job} stopped; go on with:\n  papertape resume {job} && papertape profile export {job}"
+                "job {job} stopped; to resume it:\n  papertape resume {job} && papertape profile export {job}"
             );
             ExitCode::from(STOPPED)
         }
@@ -114,14 +112,14 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
     })
 }
 
-/// Runs the job to its end, here or wherever it was claimed.
+/// Runs the job to its end, in this process or in the worker that claimed it.
 async fn run(app: &App, job: &JobId) -> Result<()> {
-    let stopper = CancelSource::default();
+    let cancel = CancelSource::default();
     let id = job.clone();
-    signals::listen(&stopper, move || {
-        note!("job {id} stops after the step under way; once more stops it at once");
+    signals::listen(&cancel, move || {
+        note!("job {id} stops after its current step; press Ctrl-C again to stop immediately");
     })?;
-    execute::quietly(app, job, &stopper).await
+    execute::run_quietly(app, job, &cancel).await
 }
 
 impl ChainArgs {

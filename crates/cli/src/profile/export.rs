@@ -2,7 +2,7 @@
 
 use super::super::failure::of_view;
 use super::super::output::{json, note, say};
-use super::super::record_access::job_named;
+use super::super::record_access::find_job;
 use super::super::{Common, Outcome, record_access};
 use super::files::Dump;
 use clap::Args;
@@ -12,23 +12,21 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Which job's traces, and where to.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// The job, or `latest`; it may still be running, or have failed
+    /// The job, or `latest`; it may be running or failed
     job: String,
-    /// The directory to write to, a file a ticker-day
+    /// Directory for the traces
     #[arg(long, value_name = "DIR", default_value = super::DUMP_DIR)]
     dump_dir: PathBuf,
-    /// Put the steps of runs that broke off into their traces as raw_events
+    /// Include the steps of failed runs as raw_events
     #[arg(long)]
     dump_raw_on_failure: bool,
 }
 
-/// Writes them.
 pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) -> Outcome {
-    let app = record_access::to_read(common, config).await?;
-    let job = job_named(&app, &args.job).await?;
+    let app = record_access::open_read_only(common, config).await?;
+    let job = find_job(&app, &args.job).await?;
     let dump = Dump::new(args.dump_dir)?;
     let mut files = Vec::new();
     let written = view::traces(&app, &job, args.dump_raw_on_failure, |mut trace| {
@@ -51,7 +49,7 @@ pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) ->
         }))?;
     }
     note!(
-        "{} traces of job {job}: {} of runs that broke off or go on, {} degraded",
+        "{} traces of job {job}: {} failed or unfinished, {} degraded",
         count.traces,
         count.errors,
         count.degraded

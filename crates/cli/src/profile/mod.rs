@@ -1,4 +1,4 @@
-//! `papertape profile`: how long each node of a desk takes, and whether a change made it better.
+//! `papertape profile`: how long each node of a desk takes, and whether a change helped.
 
 mod ab;
 mod chain;
@@ -11,34 +11,32 @@ use super::{Common, Outcome};
 use clap::{Args, Subcommand};
 use papertape_service::config::Config;
 
-/// Where traces are written that are not sent elsewhere.
+/// The default directory for traces.
 const DUMP_DIR: &str = "profile-runs";
 
-/// What to do.
 #[derive(Debug, Args)]
 pub(super) struct ProfileArgs {
     #[command(subcommand)]
-    what: What,
+    command: ProfileCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ProfileCommand {
     /// Run one ticker-day of a desk and write its trace
     Chain(Box<chain::ChainArgs>),
-    /// Write the traces of a job's ticker-days
+    /// Write a trace for each ticker-day of a job
     Export(export::ExportArgs),
-    /// Compare two sets of traces; calls no model
+    /// Compare two sets of traces, without calling a model
     Ab(ab::AbArgs),
-    /// Draw a trace as a waterfall
+    /// Draw traces as waterfalls
     Show(show::ShowArgs),
 }
 
-/// Does it.
 pub(super) async fn profile(common: &Common, config: Config, args: ProfileArgs) -> Outcome {
-    match args.what {
-        What::Chain(args) => Box::pin(chain::chain(common, config, *args)).await,
-        What::Export(args) => Box::pin(export::export(common, config, args)).await,
-        What::Ab(args) => ab::ab(common, &args),
-        What::Show(args) => show::show(common, &args),
+    match args.command {
+        ProfileCommand::Chain(args) => Box::pin(chain::chain(common, config, *args)).await,
+        ProfileCommand::Export(args) => Box::pin(export::export(common, config, args)).await,
+        ProfileCommand::Ab(args) => ab::ab(common, &args),
+        ProfileCommand::Show(args) => show::show(common, &args),
     }
 }

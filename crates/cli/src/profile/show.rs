@@ -3,15 +3,14 @@
 use super::super::output::{json, say, terminal_width};
 use super::super::{Common, Outcome};
 use super::files::{files, read_file, unreadable};
-use super::waterfall::{Look, waterfall};
+use super::waterfall::{Style, waterfall};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How wide a waterfall is where no terminal says.
-const WIDTH: usize = 100;
+/// The width of a waterfall if stdout is not a terminal.
+const DEFAULT_WIDTH: usize = 100;
 
-/// Which trace.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     /// Trace files of Papertape or TradingAgents, or directories of them
@@ -19,9 +18,8 @@ pub(super) struct ShowArgs {
     files: Vec<PathBuf>,
 }
 
-/// Draws them.
 pub(super) fn show(common: &Common, args: &ShowArgs) -> Outcome {
-    let look = look();
+    let style = style();
     let mut traces = Vec::new();
     for (index, path) in files(&args.files)?.into_iter().enumerate() {
         let trace = read_file(&path).map_err(|reason| unreadable(&[(path, reason)]))?;
@@ -32,7 +30,7 @@ pub(super) fn show(common: &Common, args: &ShowArgs) -> Outcome {
         if index > 0 {
             say("")?;
         }
-        say(waterfall(&trace, look))?;
+        say(waterfall(&trace, style))?;
     }
     match (common.json, traces.as_slice()) {
         (false, _) => {}
@@ -43,10 +41,10 @@ pub(super) fn show(common: &Common, args: &ShowArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// As wide as the terminal, with colours where somebody sees them.
-pub(super) fn look() -> Look {
+/// The terminal's width, and color in a terminal unless `NO_COLOR` is set.
+pub(super) fn style() -> Style {
     let width = terminal_width();
     // https://no-color.org: any value that is not empty.
-    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    Look { width: width.unwrap_or(WIDTH), colour: width.is_some() && !no_colour }
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style { width: width.unwrap_or(DEFAULT_WIDTH), color: width.is_some() && !no_color }
 }

@@ -131,7 +131,7 @@ impl Server {
         let hinted = hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true);
         Ok(ExternalTool {
             server: self.name.clone(),
-            repeatable: hinted || self.config.repeatable.iter().any(|known| *known == tool.name),
+            repeatable: hinted || self.config.idempotent_tools.iter().any(|known| *known == tool.name),
             spec: ToolSpec {
                 name,
                 description: tool.description.map(Into::into).or(tool.title).unwrap_or_default(),

@@ -42,7 +42,7 @@ pub fn start(app: &App, metrics: Arc<Metrics>, shutdown: CancelToken) -> Result<
     let exporter = Exporter {
         receiver: Receiver::new(url, headers, app.config.mode.as_str())?,
         file: file(&app.config.data_dir, app.config.mode),
-        every: Duration::from_secs(config.every_secs.max(1)),
+        every: Duration::from_secs(config.export_interval_secs.max(1)),
         failures: 0,
         app: app.clone(),
         metrics,

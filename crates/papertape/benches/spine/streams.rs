@@ -73,8 +73,8 @@ async fn measure(clients: usize) -> (Series, f64, f64) {
     let dir = product::directory();
     let mut app = product::open(dir.path(), &models.url(), 8).await;
     let mut config = (*app.config).clone();
-    config.server.streams_per_client = clients + 1;
-    config.server.connections = clients + 16;
+    config.server.max_streams_per_client = clients + 1;
+    config.server.max_connections = clients + 16;
     app.config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("has an address");

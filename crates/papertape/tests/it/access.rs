@@ -4,9 +4,9 @@ use crate::api_stream::{Client, Server};
 use crate::api_support::{config, week};
 use papertape_core::ports::Queue as _;
 use papertape_runtime::cancellation::CancelSource;
-use papertape_service::access::{Scope, TokenHash, new_token};
+use papertape_service::access::{AccessToken, Scope, TokenHash, new_token};
 use papertape_service::app::{Access, App};
-use papertape_service::config::{AccessToken, Config};
+use papertape_service::config::Config;
 use papertape_service::trigger::trigger;
 use papertape_testkit::clock::FakeClock;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -404,7 +404,7 @@ async fn an_endless_body_is_refused() {
 /// Goal: connections beyond the limit wait for a place, and get one.
 #[tokio::test]
 async fn connections_are_bounded() {
-    let (server, _dir) = limited(|config| config.server.connections = 1).await;
+    let (server, _dir) = limited(|config| config.server.max_connections = 1).await;
     let mut first = connect(&server).await;
     let ask = "GET /access HTTP/1.1\r\nhost: localhost\r\n\r\n";
     let answered = async |stream: &mut TcpStream| {

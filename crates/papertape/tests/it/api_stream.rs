@@ -228,7 +228,7 @@ async fn bad_requests_are_refused() {
     let world = World::new().await;
     let mut app = world.app.clone();
     let mut limited = (*app.config).clone();
-    limited.server.streams_per_client = 1;
+    limited.server.max_streams_per_client = 1;
     app.config = Arc::new(limited);
     let server = Server::start(app).await;
     let uri = |query: &str| format!("{}/jobs/{}/stream{query}", server.url, world.job);

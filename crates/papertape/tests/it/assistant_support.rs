@@ -115,7 +115,7 @@ impl Desk {
     }
 
     async fn open(mut config: Config, dir: TempDir) -> Self {
-        config.worker.poll_ms = 10;
+        config.worker.poll_interval_ms = 10;
         let app = App::open(config, Access::Own, papertape::integrations()).await.expect("it opens");
         let stopper = CancelSource::default();
         let (running, signal) = (app.worker.clone(), stopper.signal());

@@ -44,8 +44,8 @@ fn what_the_record_holds_goes_and_nothing_else() {
     assert!(log_file(&tool, ALPHA, DAYS[1]).is_file() && dry["backup"].is_null());
     let done = tool.json(&["cleanup", "jsonl", "runs", "--backup", "logs.tar.gz"]);
     assert_eq!(names(&done, "removed"), removed);
-    let told = names(&done, "kept").join("\n");
-    assert!(told.contains("the record has 2 of its 4 messages") && told.contains("not a date"), "{told}");
+    let told = names(&done, "retained").join("\n");
+    assert!(told.contains("the database has 2 of its 4 messages") && told.contains("not a date"), "{told}");
     for path in &kept {
         assert!(path.is_file(), "{} is still there", path.display());
     }
@@ -79,6 +79,6 @@ fn what_was_never_imported_stays() {
     ]);
     let done = tool.json(&["cleanup", "jsonl", "runs"]);
     assert_eq!(names(&done, "removed").len(), 0, "{done}");
-    assert_eq!(names(&done, "kept").len(), 5);
+    assert_eq!(names(&done, "retained").len(), 5);
     assert!(log_file(&tool, ALPHA, DAYS[1]).is_file());
 }

@@ -49,7 +49,10 @@ fn a_run_is_compared_with_an_imported_index() {
         found.unwrap_or_else(|| panic!("no {name}: {done:#?}")).split_whitespace().last().map(str::to_owned)
     };
     // 1000 to 1030, and the agent from what it shows.
-    assert_eq!((line("benchmark").as_deref(), line("its return").as_deref()), (Some("SPX"), Some("+3.00%")));
+    assert_eq!(
+        (line("benchmark").as_deref(), line("bench. return").as_deref()),
+        (Some("SPX"), Some("+3.00%"))
+    );
     let percent =
         |text: Option<String>| text.expect("a cell").trim_end_matches('%').parse::<f64>().expect("a number");
     let (own, excess) = (percent(line("return")), percent(line("excess return")));
@@ -62,12 +65,12 @@ fn a_run_is_compared_with_an_imported_index() {
     assert!(widest <= Some(80), "{widest:?}: {done:#?}");
     let text = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
-        "Benchmark SPX (S&P 500): an index, from level to level as imported, from the open on 2024-01-03.",
-        "Benchmark SPX has no bar on 1 of 3 days, and keeps its last value there: 2024-01-04.",
+        "Benchmark SPX (S&P 500): index levels as imported, from the open on 2024-01-03.",
+        "Benchmark SPX has no bar on 1 of 3 days; its previous value is used: 2024-01-04.",
     ] {
         assert!(text.contains(said), "{text}");
     }
-    assert!(tool.ok(&["jobs", "latest"]).out.contains("benchmark SPX"));
+    assert!(tool.ok(&["jobs", "latest"]).out.contains("benchmark  SPX"));
     let other = tool.ok(&["results", "latest", "--benchmark", "AAA"]).out;
     assert!(other.contains("+30.00%") && other.contains("Benchmark AAA: total return"), "{other}");
     let json = tool.json(&["results", "latest"]);

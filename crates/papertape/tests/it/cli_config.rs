@@ -5,22 +5,22 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::desk::config::DeskConfig;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::AgentName;
-use papertape_service::access::{Scope, TokenHash};
-use papertape_service::config::{AccessToken, Config, ToolServer, keys};
+use papertape_service::access::{AccessToken, Scope, TokenHash};
+use papertape_service::config::{Config, ToolServer, keys};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every path at which there can be a value.
-fn places(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
+/// Collects every path that can have a value.
+fn paths(value: &Value, prefix: &str, into: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (key, value) in map {
                 let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-                places(value, &path, into);
+                paths(value, &path, into);
             }
         }
         Value::Array(items) if items.iter().any(Value::is_object) => {
-            items.iter().for_each(|item| places(item, &format!("{prefix}[]"), into));
+            items.iter().for_each(|item| paths(item, &format!("{prefix}[]"), into));
         }
         other => {
             into.insert(prefix.to_owned(), other.clone());
@@ -44,7 +44,7 @@ fn every_key_is_documented_with_its_default() {
         hash: TokenHash::of("any"),
     });
     let mut known = BTreeMap::new();
-    places(&serde_json::to_value(&config).expect("is JSON"), "", &mut known);
+    paths(&config.to_json().expect("is JSON"), "", &mut known);
     // Keys that are omitted if they are not set.
     let optional = [
         "agents[].instructions",
@@ -52,7 +52,7 @@ fn every_key_is_documented_with_its_default() {
         "agents[].tools",
         "agents[].desk.quick_think_llm",
         "agents[].desk.deep_think_llm",
-        "markets.NAME.trading_days_a_year",
+        "markets.NAME.trading_days_per_year",
     ];
     for optional in optional {
         known.insert(optional.to_owned(), Value::Null);
@@ -84,11 +84,11 @@ fn every_key_is_documented_with_its_default() {
 }
 
 #[test]
-fn a_misspelt_key_is_refused_and_the_nearest_is_named() {
+fn a_misspelled_key_is_rejected_with_the_nearest_one() {
     let check = |toml: &str, key: &str, meant: &str| {
         let done = Tool::new().configured(toml).ends(&["jobs"], 2);
-        let wanted = format!("in papertape.toml: there is no key `{key}`; did you mean `{meant}`?");
-        assert!(done.err.contains(&wanted), "{toml}: {done:#?}");
+        let expected = format!("in papertape.toml: unknown key `{key}`; did you mean `{meant}`?");
+        assert!(done.err.contains(&expected), "{toml}: {done:#?}");
         assert_eq!(done.err.trim_end().lines().count(), 1, "{done:#?}");
     };
     check("datadir = 'x'", "datadir", "data_dir");
@@ -108,17 +108,17 @@ fn a_misspelt_key_is_refused_and_the_nearest_is_named() {
 
 /// Goal: a value that can never work is rejected at startup, by its key.
 #[test]
-fn values_that_cannot_work_are_refused() {
+fn impossible_values_are_rejected() {
     let cases = [
-        ("[server]\nallowed_origins = ['*']", "server.allowed_origins: `*`"),
+        ("[server]\nallowed_origins = ['*']", "server.allowed_origins: invalid origin `*`"),
         (
             "[server]\nallowed_origins = ['https://x.example/path']",
-            "server.allowed_origins: `https://x.example/path`",
+            "server.allowed_origins: invalid origin `https://x.example/path`",
         ),
-        ("[server]\nallowed_hosts = ['*']", "server.allowed_hosts: `*`"),
-        ("[server]\nbody_limit_bytes = 0", "server.body_limit_bytes: it is not above 0"),
-        ("[worker]\nparallel_jobs = 0", "worker.parallel_jobs: it is not above 0"),
-        ("[chat]\nmax_rounds = 0", "chat.max_rounds: it is not above 0"),
+        ("[server]\nallowed_hosts = ['*']", "server.allowed_hosts: invalid host name `*`"),
+        ("[server]\nbody_limit_bytes = 0", "server.body_limit_bytes: must be greater than 0"),
+        ("[worker]\nparallel_jobs = 0", "worker.parallel_jobs: must be greater than 0"),
+        ("[chat]\nmax_rounds = 0", "chat.max_rounds: must be greater than 0"),
     ];
     for (toml, message) in cases {
         let done = Tool::new().configured(toml).ends(&["serve"], 2);
@@ -129,7 +129,7 @@ fn values_that_cannot_work_are_refused() {
 }
 
 #[test]
-fn a_misspelt_variable_is_refused_and_the_nearest_is_named() {
+fn a_misspelled_variable_is_rejected_with_the_nearest_one() {
     let check = |name: &str, meant: &str| {
         let done = Tool::new().with(name, "1").ends(&["jobs"], 2);
         assert!(
@@ -138,13 +138,14 @@ fn a_misspelt_variable_is_refused_and_the_nearest_is_named() {
         );
     };
     check("PAPERTAPE_DATADIR", "data_dir");
-    check("PAPERTAPE_WORKR__POLL_MS", "worker");
-    check("PAPERTAPE_WORKER__POL_MS", "poll_ms");
+    check("PAPERTAPE_WORKR__POLL_INTERVAL_MS", "worker");
+    check("PAPERTAPE_WORKER__POL_INTERVAL_MS", "poll_interval_ms");
+    check("PAPERTAPE_WORKER__POLL_MS", "poll_interval_ms");
     check("PAPERTAPE_SIMULATION__BUDGET__JOB__USDD", "usd");
 }
 
 #[test]
-fn variables_win_over_the_file_and_empty_ones_are_none() {
+fn variables_override_the_file_unless_empty() {
     let tool = Tool::new()
         .configured("listen = '127.0.0.1:1'\nlog = 'error'\n[simulation]\ninitial_cash = 5\nsymbols = ['FB']")
         .with("PAPERTAPE_LISTEN", "127.0.0.1:2")
@@ -152,11 +153,11 @@ fn variables_win_over_the_file_and_empty_ones_are_none() {
         .with("PAPERTAPE_DATA_DIR", "2024")
         .with("PAPERTAPE_SIMULATION__INITIAL_CASH", "0.10")
         .with("PAPERTAPE_SIMULATION__SYMBOLS", "AAPL, IBM")
-        .with("PAPERTAPE_SERVER__WORK", "false")
+        .with("PAPERTAPE_SERVER__RUN_JOBS", "false")
         .with("PAPERTAPE_DATABASE_URL", "postgres://user:hunter2-secret@127.0.0.1:9/x");
     let shown = tool.json(&["config", "show"]);
     assert_eq!((&shown["listen"], &shown["log"]), (&"127.0.0.1:2".into(), &"error".into()));
-    assert_eq!((&shown["data_dir"], &shown["server"]["work"]), (&"2024".into(), &false.into()));
+    assert_eq!((&shown["data_dir"], &shown["server"]["run_jobs"]), (&"2024".into(), &false.into()));
     assert_eq!(shown["simulation"]["initial_cash"], "0.10");
     assert_eq!(shown["simulation"]["symbols"], serde_json::json!(["AAPL", "IBM"]));
     assert_eq!(shown["database_url"], "postgres://user:***@127.0.0.1:9/x");
@@ -166,20 +167,20 @@ fn variables_win_over_the_file_and_empty_ones_are_none() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_with_its_place() {
-    let check = |toml: &str, told: &str| {
+fn invalid_values_are_reported_with_their_key() {
+    let check = |toml: &str, message: &str| {
         let done = Tool::new().configured(toml).ends(&["config", "show"], 2);
-        assert!(done.err.contains(told), "{done:#?}");
+        assert!(done.err.contains(message), "{done:#?}");
         assert_eq!(done.err.trim_end().lines().count(), 1, "{done:#?}");
     };
     check("log_format = 5", "`log_format`");
     check("mode = 'test'", "`mode`");
     check("mode = ", "TOML parse error at line 1");
-    check("[[agents]]\nname = 'a'", "`agents.0.model` is missing");
+    check("[[agents]]\nname = 'a'", "missing key `agents.0.model`");
     check("[[agents]]\nname = 'a'\nmodel = 'b'", "provider::model");
-    check("[tools.x]\nallow_unbounded = true", "tools.x: give either `command` or `url`");
+    check("[tools.x]\nallow_unbounded = true", "tools.x: set either `command` or `url`");
     let done = Tool::new().ends(&["--config", "nope.toml", "jobs"], 2);
-    assert!(done.err.contains("the config file nope.toml is not there"), "{done:#?}");
+    assert!(done.err.contains("config file not found: nope.toml"), "{done:#?}");
 }
 
 #[test]
@@ -192,4 +193,36 @@ fn the_configuration_can_be_shown() {
     assert_eq!(again.ok(&["config", "show"]).out, shown);
     assert!(tool.ok(&["config", "keys"]).out.contains("worker.lease_secs"));
     assert_eq!(tool.json(&["config", "keys"]).as_array().map(Vec::len), Some(keys::all().len()));
+}
+
+/// Goal: a former key is an error that names its successor, and a key that is stored under another name is read, shown
+/// and reported under its own.
+#[test]
+fn former_keys_name_their_successors() {
+    let check = |toml: &str, former: &str, key: &str| {
+        let done = Tool::new().configured(toml).ends(&["jobs"], 2);
+        let expected = format!("in papertape.toml: unknown key `{former}`; did you mean `{key}`?");
+        assert!(done.err.contains(&expected), "{toml}: {done:#?}");
+    };
+    check("[server]\nwork = true", "server.work", "run_jobs");
+    check("[server]\nconnections = 1", "server.connections", "max_connections");
+    check("[otlp]\nevery_secs = 1", "otlp.every_secs", "export_interval_secs");
+    check("[tools.x]\nrepeatable = []", "tools.x.repeatable", "idempotent_tools");
+    check("[simulation.memory]\nkeep_rounds = 1", "simulation.memory.keep_rounds", "max_stored_rounds");
+    check(
+        "[simulation.memory]\nmax_stored_round = 1",
+        "simulation.memory.max_stored_round",
+        "max_stored_rounds",
+    );
+    check("[markets.x]\nlends = true", "markets.x.lends", "allows_margin");
+    let agent = "[[agents]]\nname = 'a'\nmodel = 'house::momentum'\nkind = 'desk'\n[agents.desk.sizing]\n";
+    check(&format!("{agent}least_order = '0.1'"), "agents.0.desk.sizing.least_order", "min_order");
+
+    let tool = Tool::new().configured(&format!("{agent}min_order = '0.1'"));
+    let tool = tool.with("PAPERTAPE_SIMULATION__MEMORY__MAX_STORED_ROUNDS", "7");
+    let config = tool.json(&["config", "show"]);
+    assert_eq!(config["simulation"]["memory"]["max_stored_rounds"], 7);
+    assert_eq!(config["agents"][0]["desk"]["sizing"]["min_order"], "0.1");
+    let invalid = tool.with("PAPERTAPE_SIMULATION__MEMORY__MAX_STORED_ROUNDS", "0").ends(&["jobs"], 2);
+    assert!(invalid.err.contains("simulation.memory.max_stored_rounds: "), "{invalid:#?}");
 }

@@ -71,7 +71,7 @@ fn refused_rows_are_told_or_quarantined() {
     assert!(done.err.contains("--quarantine"), "{done:?}");
     let done = tool.ends(&["data", "import", "bad.csv", "--name", "mine"], 1);
     assert!(done.err.contains("bad.csv, line 6: the high 2 is below the low 20"), "{done:?}");
-    assert!(done.err.contains("1 of 6 rows refused"), "{done:?}");
+    assert!(done.err.contains("1 of 6 rows rejected"), "{done:?}");
     tool.ends(&["data", "show", "mine"], 4);
     assert!(!tool.path("data/datasets").exists());
     let made = tool.json(&["data", "import", "bad.csv", "--name", "mine", "--quarantine", "q.jsonl"]);
@@ -97,12 +97,12 @@ fn what_is_exported_is_imported_as_the_same() {
     let tool = tool(&[("bars.csv", BARS)]);
     let hash = tool.json(&["data", "import", "bars.csv", "--name", "mine"])["hash"].clone();
     for form in ["csv", "jsonl", "parquet"] {
-        tool.ok(&["data", "export", "mine", "--to", form, "--format", form]);
+        tool.ok(&["data", "export", "mine", "--output", form, "--format", form]);
         let again = tool.json(&["data", "import", form, "--name", &format!("of-{form}")]);
         assert_eq!(again["hash"], hash, "{form}");
     }
-    tool.ends(&["data", "export", "mine", "--to", "csv"], 1);
-    tool.ends(&["data", "export", "none", "--to", "x"], 4);
+    tool.ends(&["data", "export", "mine", "--output", "csv"], 1);
+    tool.ends(&["data", "export", "none", "--output", "x"], 4);
 }
 
 /// Whether a write is in progress there.
@@ -173,7 +173,7 @@ fn folders_are_read_with_all_that_lies_in_them() {
         assert!(skipped.iter().any(|file| file.ends_with(name)), "{name}: {skipped:?}");
     }
     let told = tool.ok(&["data", "import", "in", "--name", "found"]).err;
-    assert!(told.contains("not data") && told.contains("chart.png"), "{told}");
+    assert!(told.contains("skipped") && told.contains("chart.png"), "{told}");
     // A file that is named explicitly must be data.
     tool.ends(&["data", "import", "in/README.md", "--name", "other"], 1);
 }
@@ -282,7 +282,7 @@ fn an_index_is_imported_and_run_on() {
     let shown = tool.json(&["data", "show", "mine"]);
     assert_eq!(shown["universes"][0]["name"], "IDX");
     assert!(tool.ok(&["data", "list"]).out.contains("AAA, BBB; universes: IDX"));
-    tool.ok(&["data", "export", "mine", "--to", "out", "--format", "parquet"]);
+    tool.ok(&["data", "export", "mine", "--output", "out", "--format", "parquet"]);
     let again = tool.json(&["data", "import", "out", "--name", "again"]);
     assert_eq!(again["hash"], made["hash"]);
 

@@ -22,7 +22,7 @@ fn an_empty_directory_is_well_and_stays_empty() {
     let tool = Tool::new();
     let done = tool.ok(&["doctor"]);
     assert!(row(&done.out, "data").is_some_and(|row| row.contains("✓ ok")), "{done:#?}");
-    assert!(done.out.contains("data is not there yet; the first run makes it"), "{done:#?}");
+    assert!(done.out.contains("data does not exist yet; the first run creates it"), "{done:#?}");
     assert!(!done.out.contains('✗'), "{done:#?}");
     assert_eq!(std::fs::read_dir(tool.path("")).expect("reads").count(), 0);
     std::fs::create_dir(tool.path("data")).expect("makes it");
@@ -44,7 +44,7 @@ fn a_used_directory_is_well() {
 fn what_is_broken_is_found_with_exit_code_1() {
     let check = |tool: &Tool, what: &str| {
         let done = tool.ends(&["doctor"], 1);
-        let broken = done.out.lines().any(|line| line.contains("✗ broken") && line.contains(what));
+        let broken = done.out.lines().any(|line| line.contains("✗ failed") && line.contains(what));
         assert!(broken, "{what}: {done:#?}");
         assert!(!done.err.contains("panicked"), "{done:#?}");
         let done = tool.ends(&["--json", "doctor"], 1);
@@ -119,8 +119,8 @@ fn a_provider_is_asked_before_its_models_can_be_called() {
     let cases = [
         ("ok", "ok", "openai::gpt-5 can be called", response("200 OK", list)),
         ("note", "ok", "openai does not list gpt-5", response("200 OK", r#"{"data":[{"id":"other"}]}"#)),
-        ("note", "note", "openai answers, but lists no models", response("404 Not Found", "{}")),
-        ("note", "note", "openai answers, but lists no models", response("200 OK", "<html></html>")),
+        ("note", "note", "openai responds, but lists no models", response("404 Not Found", "{}")),
+        ("note", "note", "openai responds, but lists no models", response("200 OK", "<html></html>")),
         (
             "broken",
             "note",
@@ -159,7 +159,7 @@ fn a_wrong_prompt_is_found_before_anything_is_run() {
     std::fs::create_dir_all(own.join("assistant")).expect("makes it");
     std::fs::write(own.join("solo-day.en.md"), "Go, {{ date }}!").expect("writes");
     std::fs::write(own.join("assistant/task.en.md"), "Do it.").expect("writes");
-    assert!(tool.ok(&["doctor"]).out.contains("2 own in own"));
+    assert!(tool.ok(&["doctor"]).out.contains("2 replaced by files in own"));
     for (file, text, wanted) in [
         ("solo-day.en.md", "One.\nTwo {{ dte }}", "prompt `solo-day.en.md`: line 2: `dte` is not a value"),
         (
@@ -172,7 +172,7 @@ fn a_wrong_prompt_is_found_before_anything_is_run() {
         std::fs::write(own.join(file), text).expect("writes");
         let done = tool.ends(&["doctor"], 1);
         assert!(
-            row(&done.out, "prompts").is_some_and(|row| row.contains("✗ broken"))
+            row(&done.out, "prompts").is_some_and(|row| row.contains("✗ failed"))
                 && done.out.contains(wanted)
                 && done.out.contains("own"),
             "{done:#?}"

@@ -56,7 +56,7 @@ async fn a_download_ends_as_a_dataset() {
     assert_eq!(again["dataset"]["imported"], false);
     assert_eq!(again["dataset"]["hash"], dataset["hash"]);
     let dry = tool.ok(&[BTC.as_slice(), &["--dry-run"]].concat());
-    assert!(dry.out.contains("nothing: all is there"), "{dry:#?}");
+    assert!(dry.out.contains("none: complete"), "{dry:#?}");
 }
 
 // Goal: prices that Yahoo has divided by splits are in the dataset as traded, with the splits, however late
@@ -105,7 +105,7 @@ async fn what_is_missing_is_told() {
     let args = ["data", "download", "stooq", "--symbols", "AAPL,IBM", "--from", "2024-06-03"];
     let done = tool.ends(&[args.as_slice(), &["--to", "2024-06-07", "--name", "late"]].concat(), 3);
     assert!(done.err.contains("still missing: AAPL, IBM"), "{done:#?}");
-    assert!(done.err.contains("the same command goes on"), "{done:#?}");
+    assert!(done.err.contains("run the same command again"), "{done:#?}");
     assert!(!tool.path("data/datasets").join("late").exists());
 }
 
@@ -121,7 +121,7 @@ async fn ctrl_c_keeps_what_there_is() {
     running.signal(Signal::INT);
     let ended = running.end();
     assert_eq!(ended.code, 3, "{ended:#?}");
-    assert!(ended.err.contains("goes on where it was"), "{ended:#?}");
+    assert!(ended.err.contains("run the same command again"), "{ended:#?}");
     let made = tool.json(&args);
     assert_eq!((server.count(), &made["dataset"]["symbols"]), (3, &json!(2)), "{made:#}");
 }
@@ -160,8 +160,8 @@ async fn what_cannot_be_had_is_refused() {
     refused(&["--to", "2024-06-01", "--name", "x"], "comes before the first");
     refused(&["--to", "2024-06-06"], "--name");
     refused(&["--to", "2024-06-06", "--name", "x", "--news"], "has no news");
-    refused(&["--to", "2024-06-06", "--name", "x", "--interval", "3m"], "--no-import only downloads");
-    refused(&["--to", "2024-06-06", "--name", "x", "--interval", "7m"], "no dataset holds");
+    refused(&["--to", "2024-06-06", "--name", "x", "--interval", "3m"], "use --no-import");
+    refused(&["--to", "2024-06-06", "--name", "x", "--interval", "7m"], "a dataset cannot hold");
     refused(&["--to", "2024-06-06", "--name", "../x"], "--name");
     assert_eq!(server.count(), 0);
 }

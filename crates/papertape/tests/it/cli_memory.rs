@@ -49,7 +49,7 @@ fn memories_of_a_trade_are_shown_and_searched() {
     assert!(
         tool.ok(&["memory", "search", "trend", "turn"]).out.contains("GOOG long 2012-10-03 to 2012-10-19")
     );
-    assert!(tool.ok(&["memory", "search", "trend", "nowhere"]).err.contains("no reflection matches"));
+    assert!(tool.ok(&["memory", "search", "trend", "nowhere"]).err.contains("no matching reflections"));
     let failed = tool.ends(&["memory", "search", "trend", "--by", "semantic"], 2);
     assert!(failed.err.contains("embeddings.model"), "{failed:?}");
     assert!(tool.ends(&["memory", "reembed"], 2).err.contains("embeddings.model"));

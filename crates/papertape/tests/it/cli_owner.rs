@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 fn serve(tool: &Tool) -> Running {
     let mut serving = tool.start(&["serve"]);
     let line = serving.first_line();
-    assert!(line.starts_with("Papertape listens on http://127.0.0.1:"), "{line}");
+    assert!(line.starts_with("Papertape is listening on http://127.0.0.1:"), "{line}");
     serving
 }
 
@@ -31,9 +31,9 @@ fn run_branch_resume_and_cancel_go_through_the_server() {
 
     // The same command gives the same result.
     let through = tool.ok(&SHORT);
-    let same = through.out.lines().take_while(|line| !line.contains("done before, by job"));
+    let same = through.out.lines().take_while(|line| !line.contains("completed before, by job"));
     assert_eq!(same.collect::<Vec<_>>(), alone.out.lines().collect::<Vec<_>>());
-    assert!(through.out.contains("done before, by job"), "{through:#?}");
+    assert!(through.out.contains("completed before, by job"), "{through:#?}");
     assert!(through.err.contains("runs in the server at http://127.0.0.1:"), "{through:#?}");
     let args = [
         "run",
@@ -62,8 +62,8 @@ fn run_branch_resume_and_cancel_go_through_the_server() {
     let unknown = ["run", "--start", "2012-11-01", "--end", "2012-11-02", "--symbols", "TSLA"];
     assert!(tool.ends(&unknown, 2).err.contains("TSLA"));
     let second = tool.ends(&["serve"], 1);
-    assert!(second.err.contains("is already served at http://127.0.0.1:"), "{second:#?}");
-    assert!(tool.ok(&["doctor"]).out.contains("serves it at http://127.0.0.1:"));
+    assert!(second.err.contains("the server at http://127.0.0.1:"), "{second:#?}");
+    assert!(tool.ok(&["doctor"]).out.contains("the server at http://127.0.0.1:"));
 
     stop(serving);
     assert!(!tool.path("data/server.json").exists());
@@ -98,11 +98,11 @@ async fn a_job_of_the_server_is_cancelled_and_resumed_from_outside() {
     following.signal(Signal::INT);
     let left = following.end();
     assert_eq!(left.code, 3, "{left:#?}");
-    assert!(left.err.contains("goes on in the server"), "{left:#?}");
+    assert!(left.err.contains("continues in the server"), "{left:#?}");
     assert_eq!(tool.json(&["jobs", "latest"])["status"], "running");
 
     let cancelled = tool.ok(&["cancel", "latest"]);
-    assert!(cancelled.err.contains("stops after the step under way"), "{cancelled:#?}");
+    assert!(cancelled.err.contains("stops after its current step"), "{cancelled:#?}");
     while tool.json(&["jobs", "latest"])["status"] == "running" {
         server.release();
     }

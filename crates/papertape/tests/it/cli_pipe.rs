@@ -10,7 +10,7 @@ fn a_closed_stdout_is_no_failure_and_no_panic() {
     tool.ok(&SHORT);
     let commands: [&[&str]; 6] = [
         &["export", "canonical", "latest"],
-        &["reasoning", "latest", "--whole"],
+        &["reasoning", "latest", "--full"],
         &["results", "--json"],
         &["config", "keys"],
         &["completions", "bash"],

@@ -42,7 +42,7 @@ async fn plans_are_listed_shown_and_deleted() {
     tool.ends(&["plans", "list"], 4);
     let mut server = tool.start(&["serve"]);
     let said = server.first_line();
-    let url = said.trim().strip_prefix("Papertape listens on ").expect("an address").to_owned();
+    let url = said.trim().strip_prefix("Papertape is listening on ").expect("an address").to_owned();
     // The client requires a crypto provider even if it never uses one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let post = async |path: &str, body: serde_json::Value| {
@@ -140,7 +140,7 @@ fn older_files_are_migrated() {
     older(13, "the day before");
     let failed = tool.ends(&["migrate", "action-logs"], 1);
     assert!(
-        failed.out.contains("the day before") && failed.err.contains("1 left as they are"),
+        failed.out.contains("the day before") && failed.err.contains("1 failed and unchanged"),
         "{failed:#?}"
     );
 }
@@ -198,7 +198,7 @@ fn a_bare_folder_is_previewed_and_stays_as_it_is() {
     let before = all();
     let seen = bare.ends(&["migrate", "action-logs", "--dry-run"], 1);
     assert!(
-        seen.err.contains("4 file(s): 3 would be brought up or taken in, 1 left as they are"),
+        seen.err.contains("4 file(s): 3 would be upgraded or imported, 1 failed and unchanged"),
         "{seen:#?}"
     );
     let preview = bare.ends(&["migrate", "action-logs", "--dry-run", "--json"], 1);
@@ -227,7 +227,7 @@ fn a_job_is_deleted_once_it_is_confirmed() {
     let refused = tool.ends(&["delete", &job, "--yes"], 1);
     assert!(refused.err.contains(&format!("1 job(s) were built on job {job}: {branch}")), "{refused:#?}");
     let asked = tool.ends(&["delete", &job, "--with-dependents"], 2);
-    assert!(asked.err.contains("--yes deletes it") && asked.err.contains(&branch), "{asked:#?}");
+    assert!(asked.err.contains("confirm with --yes") && asked.err.contains(&branch), "{asked:#?}");
     tool.ends(&["delete", "none-of-it", "--yes"], 4);
     let file = Connection::open(tool.path("data/system_jobs.sqlite")).expect("opens");
     let rows = || -> i64 {

@@ -17,7 +17,7 @@ fn postgres_lets_a_worker_take_what_a_command_queued_and_a_command_follow_it() {
         tool.job(&["branch", &job, "--date", "2012-10-02", "--instructions", "Be bold.", "--no-run"]);
     assert_eq!(tool.json(&["jobs", &queued])["status"], "queued");
     let mut worker = tool.start(&["worker"]);
-    worker.until("takes jobs of");
+    worker.until("running jobs of");
     // Follows the worker's job, or runs it before the worker does; a completed job has nothing left.
     let resumed = tool.run(&["resume", &queued]);
     assert!(resumed.code == 0 || resumed.err.contains("is completed"), "{resumed:#?}");

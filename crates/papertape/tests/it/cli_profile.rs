@@ -288,7 +288,7 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
     assert!(state.is_some_and(|state| open.contains(&state)), "{raw:#?}");
     assert!(tool.path(trace["dump_path"].as_str().expect("is written")).exists());
     let drawn = tool.ok(&["profile", "show", "runs"]).out;
-    assert!(drawn.contains("AAPL on 2012-10-02: error") && drawn.contains("no node has ended"), "{drawn}");
+    assert!(drawn.contains("AAPL on 2012-10-02: error") && drawn.contains("no completed nodes"), "{drawn}");
     assert!(drawn.contains("open at the end: ") && drawn.contains("Market Analyst (since "), "{drawn}");
     assert_eq!(tool.json(&["jobs", "latest"])["status"], "failed");
     // A failed job is exported as well; by default, a trace contains no raw steps.
@@ -309,7 +309,7 @@ fn what_cannot_be_timed_is_refused() {
     };
     let chain = ["chain", "--ticker", "AAPL", "--date", "2012-10-02"];
     let with = |more: &[&'static str]| -> Vec<&str> { chain.iter().chain(more).copied().collect() };
-    check(&["export", "nope"], 4, "there is no record");
+    check(&["export", "nope"], 4, "no database in");
     check(&["chain", "--ticker", "TSLA", "--date", "2012-10-02"], 2, "TSLA");
     check(&["chain", "--ticker", "AAPL", "--date", "2012-10-06"], 2, "no trading day");
     check(&with(&["--selected-analysts", "market,lunch"]), 2, "`lunch` is no analyst");
@@ -318,5 +318,5 @@ fn what_cannot_be_timed_is_refused() {
     check(&with(&["--overall-timeout", "0"]), 2, "--overall-timeout");
     tool.ok(&SHORT);
     check(&["export", "latest"], 2, "has no desk");
-    check(&["export", "nope"], 4, "there is no job nope");
+    check(&["export", "nope"], 4, "unknown job nope");
 }

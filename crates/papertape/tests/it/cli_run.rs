@@ -6,12 +6,12 @@ use crate::cli_tool::{SHORT, Tool};
 fn a_job_can_be_run_read_replayed_verified_exported_and_branched() {
     let tool = Tool::new();
     let done = tool.ok(&SHORT);
-    for text in ["house::momentum", "what it is      house model, no LLM"] {
+    for text in ["house::momentum", "model          house model, not an LLM"] {
         assert!(done.out.contains(text), "{text}: {done:#?}");
     }
     let widest = done.out.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80), "{widest:?}: {done:#?}");
-    assert!(done.out.contains("House models are rules, no language models"), "{done:#?}");
+    assert!(done.out.contains("House models are rules, not LLMs"), "{done:#?}");
     assert!(done.err.contains("house::momentum: 3 of 3 days, 2012-10-03"), "{done:#?}");
     assert!(done.err.contains("papertape reasoning"), "{done:#?}");
 
@@ -57,7 +57,7 @@ fn a_job_can_be_run_read_replayed_verified_exported_and_branched() {
 
     // Nothing is left to resume or to cancel.
     assert!(tool.ends(&["resume", &queued], 1).err.contains("is completed"));
-    assert!(tool.ends(&["cancel", &queued], 1).err.contains("is completed already"));
+    assert!(tool.ends(&["cancel", &queued], 1).err.contains("is already completed"));
 }
 
 #[test]
@@ -66,10 +66,10 @@ fn a_second_run_does_nothing_and_shows_the_same() {
     let first = tool.ok(&SHORT);
     let second = tool.ok(&SHORT);
     // The same metrics, and the jobs that produced them.
-    let (table, below) = second.out.split_at(second.out.find(" done before, by job").expect("says so"));
+    let (table, below) = second.out.split_at(second.out.find(" completed before, by job").expect("says so"));
     assert!(first.out.starts_with(table.rsplit_once('\n').expect("lines").0), "{second:#?}");
-    assert!(below.contains("done before"), "{below}");
-    assert!(second.err.contains("all 3 model-days were done before"), "{second:#?}");
+    assert!(below.contains("completed before"), "{below}");
+    assert!(second.err.contains("all 3 model-days are already completed"), "{second:#?}");
     // The newest job is the one that ran something.
     let status = tool.json(&["jobs", "latest"]);
     assert_eq!(status["progress"]["completed"], 3);
@@ -106,10 +106,10 @@ fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
     );
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--symbols", "TSLA"], "--symbols:");
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--cash", "0"], "--cash:");
-    check(&["run", "--demo", "--quick", "house::momentum"], "add --agent desk");
-    check(&["run", "--demo", "--agent", "desk", "--analysts", "market,tea"], "`tea` is no analyst");
+    check(&["run", "--demo", "--quick-model", "house::momentum"], "add --kind desk");
+    check(&["run", "--demo", "--kind", "desk", "--analysts", "market,tea"], "`tea` is no analyst");
     check(
-        &["run", "--demo", "--agent", "desk", "--debate-rounds", "0"],
+        &["run", "--demo", "--kind", "desk", "--debate-rounds", "0"],
         "max_debate_rounds must be from 1 to 10",
     );
     check(&["run", "--demo", "--max-steps", "0"], "--max-steps");
@@ -137,13 +137,13 @@ fn what_is_not_there_is_not_found_with_exit_code_4() {
         &["export", "canonical", "nope"],
     ];
     for args in commands {
-        assert!(tool.ends(args, 4).err.contains("there is no record in data"));
+        assert!(tool.ends(args, 4).err.contains("no database in data"));
     }
     // A read command creates no database.
     assert!(!tool.path("data").exists());
     tool.ok(&SHORT);
     for args in commands {
-        assert!(tool.ends(args, 4).err.contains("there is no job nope"), "{args:?}");
+        assert!(tool.ends(args, 4).err.contains("unknown job nope"), "{args:?}");
     }
     tool.ends(&["branch", "nope", "--date", "2012-10-02"], 4);
     tool.ends(&["reasoning", "latest", "--date", "2012-10-04"], 4);

@@ -26,7 +26,7 @@ async fn the_first_lets_the_step_end_and_resume_pays_for_nothing_twice() {
     let mut running = tool.start(&RUN);
     server.request(1).await;
     running.signal(Signal::INT);
-    let line = running.until("stops after the step under way");
+    let line = running.until("stops after its current step");
     server.release();
     let ended = running.end();
     assert_eq!(ended.code, 3, "{ended:#?}");
@@ -46,7 +46,7 @@ async fn the_second_ends_at_once_and_the_call_under_way_is_sent_again() {
     let mut running = tool.start(&RUN);
     server.request(1).await;
     running.signal(Signal::INT);
-    running.until("once more stops it at once");
+    running.until("press Ctrl-C again");
     running.signal(Signal::INT);
     let ended = running.end();
     assert_eq!(ended.code, 3, "{ended:#?}");
@@ -69,7 +69,10 @@ async fn another_process_reads_beside_a_run_and_is_told_who_has_the_record() {
     assert!(found.contains(&format!("process {} has it", running.pid())), "{found}");
     for args in [&["cancel", "latest"][..], &["serve"][..], &["worker"][..], &RUN[..]] {
         let refused = tool.ends(args, 1);
-        assert!(refused.err.contains(&format!("in use by process {}", running.pid())), "{refused:#?}");
+        assert!(
+            refused.err.contains(&format!("process {} owns the database", running.pid())),
+            "{refused:#?}"
+        );
     }
     server.release();
     let ended = running.end();

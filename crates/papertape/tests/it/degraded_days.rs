@@ -20,7 +20,7 @@ fn behind(server: &ModelServer) -> Tool {
 fn day_of(kind: &str) -> Vec<&str> {
     let mut args: Vec<&str> = SHORT[..3].to_vec();
     args.extend(["--end", "2012-10-02", "--symbols", "AAPL", "--no-summaries", "--memory", "off"]);
-    args.extend(["--agent", kind, "--model", "lab::one"]);
+    args.extend(["--kind", kind, "--model", "lab::one"]);
     args
 }
 
@@ -178,7 +178,7 @@ fn no_answer_has_a_negative_zero() {
         &["results", "--date", "2012-10-01"],
         &["results", "--date", "2012-10-03"],
         &["jobs", "latest"],
-        &["reasoning", "latest", "--whole"],
+        &["reasoning", "latest", "--full"],
         &["export", "canonical", "latest"],
         &["doctor"],
     ];

@@ -94,7 +94,7 @@ fn holds(tool: &Tool, job: &str) {
     assert!(first["session_summary"].is_string(), "{first}");
     assert!(first["conversation"][1]["summary"].is_string(), "{first}");
 
-    assert!(tool.ok(&["verify", job]).err.contains("whole"));
+    assert!(tool.ok(&["verify", job]).err.contains("intact"));
     assert_eq!(tool.json(&["replay", job])["equal"], true);
 }
 
@@ -209,7 +209,7 @@ fn rows_that_cannot_be_read_are_told_and_keep_all_out() {
     assert!(tool.ends(&DRY, 1).err.contains("position.jsonl, line 3: `2025-10-32`"));
 
     let job =
-        imported(&tool, &["import", "ai-trader", "runs", "--write", "--only", ALPHA, "--only", CHINESE]);
+        imported(&tool, &["import", "ai-trader", "runs", "--write", "--agent", ALPHA, "--agent", CHINESE]);
     holds(&tool, &job);
 }
 
@@ -357,7 +357,7 @@ fn what_is_empty_is_told() {
     std::fs::create_dir(&none).expect("makes it");
     tool.ends(&["import", "ai-trader", "nothing"], 2);
     tool.ends(&["import", "ai-trader", "nowhere"], 2);
-    tool.ends(&["import", "ai-trader", "runs", "--only", "nobody"], 2);
+    tool.ends(&["import", "ai-trader", "runs", "--agent", "nobody"], 2);
 }
 
 // Goal: a recorded model cannot be called; a branch needs another model, has the recorded past, and pays only
@@ -427,5 +427,5 @@ fn a_fork_is_named_and_a_rejected_agent_has_no_return() {
     let shown = tool.ends(&DRY, 1);
     let line = shown.out.lines().find(|line| line.contains(ALPHA)).expect("a row").to_owned();
     assert!(!line.contains('%'), "{line}");
-    assert!(shown.err.contains(&format!("{ALPHA} is rejected")), "{}", shown.err);
+    assert!(shown.err.contains(&format!("{ALPHA} rejected")), "{}", shown.err);
 }

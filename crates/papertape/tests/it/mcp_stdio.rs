@@ -27,7 +27,7 @@ async fn failure(tools: &McpTools, asked: ExternalCall) -> (FailureKind, String)
 #[tokio::test]
 async fn tools_are_listed() {
     let watch = Watch::new().await;
-    let server = ToolServer { repeatable: vec!["desk.notes".to_owned()], ..watch.stdio(&[]) };
+    let server = ToolServer { idempotent_tools: vec!["desk.notes".to_owned()], ..watch.stdio(&[]) };
     let tools = desk(server);
     let listed: Value = serde_json::from_str(&text(&tools, LIST_TOOLS, json!({})).await).expect("JSON");
     let listed = listed.as_array().expect("an array");

@@ -182,7 +182,7 @@ async fn planted_secrets_come_out_nowhere() {
     for command in [
         vec!["export", "canonical", &job],
         vec!["export", "otlp", &job],
-        vec!["reasoning", &job, "--whole"],
+        vec!["reasoning", &job, "--full"],
         vec!["results", &job],
         vec!["jobs", &job, "--json"],
         vec!["replay", &job],
@@ -204,7 +204,7 @@ fn nothing_is_taken_out_of_the_demo() {
     let tool = Tool::new();
     tool.ok(&["run", "--demo"]);
     let redactor = papertape_redact::Redactor::default();
-    let told = tool.ok(&["reasoning", "latest", "--whole"]).out;
+    let told = tool.ok(&["reasoning", "latest", "--full"]).out;
     assert!(told.len() > 20_000, "{} bytes", told.len());
     assert!(!told.contains("[redacted:"), "{}", around(&told, "[redacted:"));
     let out = redactor.redact_text(&told);

@@ -129,7 +129,7 @@ async fn come_out_nowhere(planted: &Planted) {
          api_key_env = 'PLANTED_KEY'\n[chat]\nmodel = 'test::talks'\nmax_attempts = 1\n\
          [tools.desk]\ncommand = ['true']\nenv = ['PLANTED_TOOL_SECRET']\n\
          [web_search]\nservice = 'searxng'\nbase_url = '{}'\napi_key_env = 'PLANTED_KEY'\n\
-         [otlp]\nendpoint = '{}'\nevery_secs = 1\nheaders = {{ 'X-Key' = 'PLANTED_KEY' }}\n",
+         [otlp]\nendpoint = '{}'\nexport_interval_secs = 1\nheaders = {{ 'X-Key' = 'PLANTED_KEY' }}\n",
         model.url(),
         pages.url,
         spans.0.url

@@ -47,7 +47,7 @@ async fn stopped(app: &App, job: &JobId) -> JobStatus {
 /// A worker, once it accepts jobs.
 fn worker(tool: &Tool) -> Running {
     let mut worker = tool.start(&["worker"]);
-    worker.until("takes jobs of");
+    worker.until("running jobs of");
     worker
 }
 
@@ -79,7 +79,7 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
         .with("PAPERTAPE_DATABASE_URL", &url)
         // Leases end only by hand.
         .with("PAPERTAPE_WORKER__LEASE_SECS", "3600")
-        .with("PAPERTAPE_WORKER__POLL_MS", "20")
+        .with("PAPERTAPE_WORKER__POLL_INTERVAL_MS", "20")
         // Output that is not read here must not fill the pipe.
         .with("PAPERTAPE_LOG", "error,papertape_runtime::leases=info");
     desk.hold(2 * AT_ONCE);

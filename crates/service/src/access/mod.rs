@@ -9,7 +9,6 @@ mod token;
 pub use attempts::LoginThrottle;
 pub use token::{HASH_PREFIX, TOKEN_PREFIX, TokenHash, new_token};
 
-use crate::config::AuthConfig;
 use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -41,6 +40,18 @@ impl Scope {
             Self::Operate => "operate",
         }
     }
+}
+
+/// A configured token, represented by its hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessToken {
+    /// The owner or purpose.
+    pub name: String,
+    /// What the token allows.
+    pub scope: Scope,
+    /// The token's hash.
+    pub hash: TokenHash,
 }
 
 /// An authenticated caller.
@@ -87,13 +98,12 @@ pub struct Login {
 }
 
 impl Authenticator {
-    /// An authenticator for the configured tokens.
+    /// An authenticator for these tokens. A browser stays logged in for `session_hours`, at least 1.
     #[must_use]
-    pub fn new(config: &AuthConfig) -> Self {
-        let known = |token: &crate::config::AccessToken| {
-            (token.hash, Caller { name: token.name.clone(), scope: token.scope })
-        };
-        let mut tokens: Vec<_> = config.tokens.iter().map(known).collect();
+    pub fn new(tokens: &[AccessToken], session_hours: u32) -> Self {
+        let known =
+            |token: &AccessToken| (token.hash, Caller { name: token.name.clone(), scope: token.scope });
+        let mut tokens: Vec<_> = tokens.iter().map(known).collect();
         let local = (!tokens.is_empty()).then(new_token);
         if let Some(key) = &local {
             let caller = Caller { name: THIS_MACHINE.to_owned(), scope: Scope::Operate };
@@ -102,7 +112,7 @@ impl Authenticator {
         Self {
             tokens,
             attempts: LoginThrottle::default(),
-            lasts: Duration::from_secs(u64::from(config.session_hours.max(1)) * 3_600),
+            lasts: Duration::from_secs(u64::from(session_hours.max(1)) * 3_600),
             local,
         }
     }
@@ -173,11 +183,10 @@ impl Authenticator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::AccessToken;
 
     fn keeper(token: &str, scope: Scope) -> Authenticator {
         let token = AccessToken { name: "desk".to_owned(), scope, hash: TokenHash::of(token) };
-        Authenticator::new(&AuthConfig { tokens: vec![token], session_hours: 2 })
+        Authenticator::new(&[token], 2)
     }
 
     fn at(secs: i64) -> Timestamp {
@@ -227,7 +236,7 @@ mod tests {
     /// Without tokens the server is open, and there is no local key.
     #[test]
     fn without_tokens_nobody_is_asked() {
-        let open = Authenticator::new(&AuthConfig::default());
+        let open = Authenticator::new(&[], 12);
         assert!(open.is_open() && open.local_key().is_none());
         let kept = keeper(&new_token(), Scope::Read);
         let local = kept.by_token(kept.local_key().expect("a key")).expect("let in");

@@ -1,6 +1,6 @@
 //! Who may use the server.
 
-use crate::access::{Scope, TokenHash};
+use crate::access::AccessToken;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -21,18 +21,6 @@ impl Default for AuthConfig {
     }
 }
 
-/// A token, represented by its hash.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AccessToken {
-    /// The owner or purpose.
-    pub name: String,
-    /// What the token allows.
-    pub scope: Scope,
-    /// The token's hash.
-    pub hash: TokenHash,
-}
-
 impl AuthConfig {
     /// # Errors
     /// A duplicate name or token, an empty name, a session lifetime of 0.
@@ -43,14 +31,14 @@ impl AuthConfig {
                 bail!("auth.tokens: a token has no name");
             }
             if !names.insert(&token.name) {
-                bail!("auth.tokens: the name `{}` stands twice", token.name);
+                bail!("auth.tokens: duplicate name `{}`", token.name);
             }
             if !hashes.insert(token.hash.to_string()) {
-                bail!("auth.tokens: `{}` is the token of another name", token.name);
+                bail!("auth.tokens: `{}` has the same hash as another token", token.name);
             }
         }
         if !(1..=8_760).contains(&self.session_hours) {
-            bail!("auth.session_hours: {} is not from 1 to 8760", self.session_hours);
+            bail!("auth.session_hours: {} is out of range; expected 1 to 8760", self.session_hours);
         }
         Ok(())
     }

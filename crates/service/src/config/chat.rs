@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub struct ChatConfig {
     /// The model.
     pub model: ModelName,
-    /// How the model is asked to format its answers.
-    pub form: ReplyFormat,
+    /// The format in which the model replies.
+    pub reply_format: ReplyFormat,
     /// The sampling temperature, 0 to 2; absent: the provider's default.
     pub temperature: Option<f64>,
-    /// The maximum number of output tokens per answer.
+    /// The maximum number of output tokens per response.
     pub max_tokens: Option<u32>,
     /// The maximum number of rounds of a turn, or of a plan's task.
     pub max_rounds: u32,
@@ -28,7 +28,7 @@ pub struct ChatConfig {
     /// Seconds after which an attempt at an action times out.
     pub action_timeout_secs: u64,
     /// Seconds that an action waits for a job that it started.
-    pub wait_secs: u64,
+    pub job_wait_secs: u64,
     /// The maximum number of a plan's tasks that run concurrently.
     pub parallel_tasks: usize,
     /// The budget of one turn, decomposition or execution.
@@ -56,14 +56,14 @@ impl Default for ChatConfig {
     fn default() -> Self {
         Self {
             model: ModelName { provider: "house".to_owned(), model: "assistant".to_owned() },
-            form: ReplyFormat::Structured,
+            reply_format: ReplyFormat::Structured,
             temperature: None,
             max_tokens: None,
             max_rounds: 8,
             max_attempts: 4,
             call_timeout_secs: 120,
             action_timeout_secs: 120,
-            wait_secs: 600,
+            job_wait_secs: 600,
             parallel_tasks: 4,
             budget: Limit { tokens: Some(2_000_000), usd: None },
             simulation_budget: Limit { tokens: Some(50_000_000), usd: None },
@@ -104,7 +104,7 @@ pub enum SearchService {
 }
 
 impl SearchService {
-    /// The default address; `None`: there is none.
+    /// The default base URL; `None` for a self-hosted service.
     #[must_use]
     pub const fn usual_url(self) -> Option<&'static str> {
         match self {
@@ -135,10 +135,10 @@ impl WebSearchConfig {
     pub(super) fn check(&self) -> std::result::Result<(), String> {
         let Some(service) = self.service else { return Ok(()) };
         match self.base_url.as_deref().or(service.usual_url()) {
-            None => Err("web_search.base_url: give the address of your SearXNG".to_owned()),
+            None => Err("web_search.base_url: missing; set the URL of your SearXNG".to_owned()),
             Some(url) => match reqwest::Url::parse(url) {
                 Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-                _ => Err("web_search.base_url: it is no address of the form https://host/".to_owned()),
+                _ => Err("web_search.base_url: invalid URL; expected the form https://host/".to_owned()),
             },
         }
     }

@@ -9,12 +9,12 @@ pub const PAGE: &str = include_str!("../../../../docs/configuration.md");
 pub struct ConfigKey {
     /// The full name; `NAME` stands for a name of your own, `[]` for an item of a list.
     pub key: String,
-    /// `text`, `path`, `address`, `number`, `amount`, `switch` or `list`.
+    /// `string`, `path`, `address`, `number`, `decimal`, `boolean` or `list`.
     pub kind: String,
     /// The default; empty: none.
     pub default: String,
     /// What the key does.
-    pub what: String,
+    pub description: String,
 }
 
 impl ConfigKey {
@@ -36,11 +36,11 @@ pub fn all() -> Vec<ConfigKey> {
 /// Parses a table row whose first cell is a name in code.
 fn row(line: &str) -> Option<ConfigKey> {
     let cells: Vec<&str> = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ").collect();
-    let [key, kind, default, what] = cells[..] else { return None };
+    let [key, kind, default, description] = cells[..] else { return None };
     Some(ConfigKey {
         key: key.strip_suffix('`')?.to_owned(),
         kind: kind.to_owned(),
         default: default.trim_matches('`').trim().to_owned(),
-        what: what.replace("\\|", "|"),
+        description: description.replace("\\|", "|"),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::keys;
+use super::renamed::Translated;
 use anyhow::{Result, bail};
 use figment::providers::{Format as _, Serialized, Toml};
 use figment::value::{Dict, Map, Value};
@@ -28,16 +29,16 @@ pub(super) fn figment(file: Option<&Path>) -> Result<Figment> {
     let mut figment = Figment::from(Serialized::defaults(Config::default()));
     if let Some(path) = file_in_use(file) {
         if !path.is_file() {
-            bail!("the config file {} is not there", path.display());
+            bail!("config file not found: {}", path.display());
         }
-        figment = figment.merge(Toml::file_exact(path));
+        figment = figment.merge(Translated(Toml::file_exact(path)));
     }
     let mut variables: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     variables.sort();
     let variables = variables.into_iter().filter_map(|(name, value)| Variable::new(name, value));
-    Ok(variables.fold(figment, Figment::merge))
+    Ok(variables.map(Translated).fold(figment, Figment::merge))
 }
 
 /// An environment variable.
@@ -60,14 +61,14 @@ impl Variable {
     }
 }
 
-/// Parses the text as a value. A value for a text key stays a text, even if it looks like a number.
+/// Parses the text as a value. A value for a string key stays a string, even if it looks like a number.
 fn typed(kind: Option<&str>, text: &str) -> Value {
     match kind {
         Some("list") if !text.trim_start().starts_with('[') => {
             Value::from(text.split(',').map(|item| Value::from(item.trim())).collect::<Vec<_>>())
         }
-        Some("text" | "path" | "address" | "amount") => Value::from(text),
-        // An unparseable value stays a text, so that the error says what was expected.
+        Some("string" | "path" | "address" | "decimal") => Value::from(text),
+        // An unparseable value stays a string, so that the error says what was expected.
         _ => text.parse().unwrap_or_else(|_| Value::from(text)),
     }
 }

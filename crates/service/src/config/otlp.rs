@@ -1,5 +1,6 @@
 //! The export of finished sessions as spans.
 
+use super::above_zero;
 use anyhow::{Context as _, Result, anyhow, bail};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -17,13 +18,13 @@ pub struct OtlpConfig {
     pub endpoint: Option<String>,
     /// By header: the variable that holds its value.
     pub headers: BTreeMap<String, String>,
-    /// Seconds between checks for sessions that have ended.
-    pub every_secs: u64,
+    /// Seconds between exports of finished sessions.
+    pub export_interval_secs: u64,
 }
 
 impl Default for OtlpConfig {
     fn default() -> Self {
-        Self { endpoint: None, headers: BTreeMap::new(), every_secs: 5 }
+        Self { endpoint: None, headers: BTreeMap::new(), export_interval_secs: 5 }
     }
 }
 
@@ -33,12 +34,9 @@ impl OtlpConfig {
     pub(super) fn check(&self) -> Result<()> {
         self.url()?;
         if let Some(name) = self.headers.keys().find(|name| HeaderName::try_from(name.as_str()).is_err()) {
-            bail!("otlp.headers: `{name}` is no header's name");
+            bail!("otlp.headers: `{name}` is not a valid header name");
         }
-        if self.every_secs == 0 {
-            bail!("otlp.every_secs: it is not above 0");
-        }
-        Ok(())
+        above_zero("otlp", &[("export_interval_secs", self.export_interval_secs)])
     }
 
     /// Where spans are sent; `None` if they are not.
@@ -53,7 +51,7 @@ impl OtlpConfig {
             url.set_path(&path);
         }
         // The value is not repeated: an address may contain a key.
-        url.map(Some).ok_or_else(|| anyhow!("otlp.endpoint: it is no http or https address"))
+        url.map(Some).ok_or_else(|| anyhow!("otlp.endpoint: invalid URL; expected the form https://host/"))
     }
 
     /// The headers sent with spans.
@@ -65,12 +63,12 @@ impl OtlpConfig {
         for (name, variable) in &self.headers {
             let value = read(variable, env).with_context(|| {
                 format!(
-                    "otlp.headers.{name}: put what it says into the environment variable {variable}, or name \
-                     a file that holds it in {variable}_FILE"
+                    "otlp.headers.{name}: missing value; set the environment variable {variable}, or set \
+                     {variable}_FILE to a file with the value"
                 )
             })?;
             let mut value = HeaderValue::from_str(&value).map_err(|_| {
-                anyhow!("otlp.headers.{name}: what {variable} holds cannot be a header's value")
+                anyhow!("otlp.headers.{name}: the value of {variable} is not a valid header value")
             })?;
             value.set_sensitive(true);
             map.insert(HeaderName::try_from(name.as_str())?, value);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct ServerConfig {
     /// Whether to run jobs in the server's process as well.
-    pub work: bool,
+    pub run_jobs: bool,
     /// The maximum size of a request body, in bytes.
     pub body_limit_bytes: usize,
     /// Host names that requests may use (the `Host` header), in addition to loopback's.
@@ -18,9 +18,9 @@ pub struct ServerConfig {
     /// Origins of other sites whose pages may use the API (CORS).
     pub allowed_origins: Vec<String>,
     /// The maximum number of open streams per client.
-    pub streams_per_client: usize,
+    pub max_streams_per_client: usize,
     /// The maximum number of concurrent connections; further ones wait.
-    pub connections: usize,
+    pub max_connections: usize,
     /// Seconds within which a request's head must arrive, and after which an idle connection is closed.
     pub header_timeout_secs: u64,
     /// Seconds within which a request's body must arrive.
@@ -30,12 +30,12 @@ pub struct ServerConfig {
 impl Default for ServerConfig {
     fn default() -> Self {
         Self {
-            work: true,
+            run_jobs: true,
             body_limit_bytes: 1_048_576,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
-            streams_per_client: 64,
-            connections: 4_096,
+            max_streams_per_client: 64,
+            max_connections: 4_096,
             header_timeout_secs: 30,
             body_timeout_secs: 30,
         }
@@ -50,8 +50,8 @@ impl ServerConfig {
             let own = Url::parse(origin).map(|url| url.origin().ascii_serialization());
             if own.as_deref() != Ok(origin) || origin == "null" {
                 bail!(
-                    "server.allowed_origins: `{origin}` is no origin; write it as a browser does, as \
-                     `https://desk.example` or `http://localhost:5173`, one by one"
+                    "server.allowed_origins: invalid origin `{origin}`; expected the form `https://desk.example` or \
+                     `http://localhost:5173`"
                 );
             }
         }
@@ -59,14 +59,14 @@ impl ServerConfig {
         if let Some(host) =
             self.allowed_hosts.iter().find(|host| host.is_empty() || !host.chars().all(is_of_name))
         {
-            bail!("server.allowed_hosts: `{host}` is no name of a host; write `desk.example`, one by one");
+            bail!("server.allowed_hosts: invalid host name `{host}`; expected the form `desk.example`");
         }
         above_zero(
             "server",
             &[
                 ("body_limit_bytes", self.body_limit_bytes as u64),
-                ("streams_per_client", self.streams_per_client as u64),
-                ("connections", self.connections as u64),
+                ("max_streams_per_client", self.max_streams_per_client as u64),
+                ("max_connections", self.max_connections as u64),
                 ("header_timeout_secs", self.header_timeout_secs),
                 ("body_timeout_secs", self.body_timeout_secs),
             ],

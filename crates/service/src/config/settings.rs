@@ -48,7 +48,9 @@ impl Settings {
     pub(super) fn check(&self) -> Result<(), String> {
         match self.jobs.log_retention_days {
             1..=36_500 => Ok(()),
-            days => Err(format!("settings.jobs.log_retention_days: {days} is not from 1 to 36500")),
+            days => {
+                Err(format!("settings.jobs.log_retention_days: {days} is out of range; expected 1 to 36500"))
+            }
         }
     }
 }

@@ -10,33 +10,33 @@ use std::path::Path;
 use std::time::Duration;
 
 /// With less free space, writes to the database may soon fail.
-const LITTLE_BYTES: u64 = 200 * 1024 * 1024;
+const MIN_FREE_BYTES: u64 = 200 * 1024 * 1024;
 /// The timeout for a response from the database.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Checks the data directory: existence, owner, permissions, free space.
 pub(super) fn directory(config: &Config) -> Vec<Finding> {
     let dir = &config.data_dir;
-    let shown = dir.display();
+    let path = dir.display();
     let meta = match std::fs::metadata(dir) {
         Ok(meta) => meta,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let mut found = vec![parent(dir)];
-            found.extend(room(existing(dir)));
-            return found;
+            let mut findings = vec![parent(dir)];
+            findings.extend(free_space(existing(dir)));
+            return findings;
         }
-        Err(error) => return vec![Finding::broken("data", format!("{shown} cannot be looked at: {error}"))],
+        Err(error) => return vec![Finding::broken("data", format!("{path} is not accessible: {error}"))],
     };
     if !meta.is_dir() {
-        return vec![Finding::broken("data", format!("{shown} is there, and is no directory"))];
+        return vec![Finding::broken("data", format!("{path} exists but is not a directory"))];
     }
-    let mut found = vec![match writable(dir) {
-        Ok(()) => Finding::ok("data", format!("{shown} can be written")),
-        Err(error) => Finding::broken("data", format!("{shown} cannot be written: {error}")),
+    let mut findings = vec![match writable(dir) {
+        Ok(()) => Finding::ok("data", format!("{path} is writable")),
+        Err(error) => Finding::broken("data", format!("{path} is not writable: {error}")),
     }];
-    found.extend(openness(dir, &meta));
-    found.extend(room(dir));
-    found
+    findings.extend(permissions(dir, &meta));
+    findings.extend(free_space(dir));
+    findings
 }
 
 /// Checks the parent of a directory that does not exist yet.
@@ -45,12 +45,14 @@ fn parent(dir: &Path) -> Finding {
     if !above.is_dir() {
         return Finding::broken(
             "data",
-            format!("{} cannot be made: {} is no directory", dir.display(), above.display()),
+            format!("cannot create {}: {} is not a directory", dir.display(), above.display()),
         );
     }
     match writable(above) {
-        Ok(()) => Finding::ok("data", format!("{} is not there yet; the first run makes it", dir.display())),
-        Err(error) => Finding::broken("data", format!("{} cannot be made: {error}", dir.display())),
+        Ok(()) => {
+            Finding::ok("data", format!("{} does not exist yet; the first run creates it", dir.display()))
+        }
+        Err(error) => Finding::broken("data", format!("cannot create {}: {error}", dir.display())),
     }
 }
 
@@ -69,81 +71,82 @@ fn writable(dir: &Path) -> std::io::Result<()> {
 
 /// Checks whether other users can read what agents said and did.
 #[cfg(unix)]
-fn openness(dir: &Path, meta: &std::fs::Metadata) -> Option<Finding> {
+fn permissions(dir: &Path, meta: &std::fs::Metadata) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = meta.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then(|| {
-        Finding::note("data", format!("others may look into it (mode {mode:o}): chmod 700 {}", dir.display()))
+        let dir = dir.display();
+        Finding::note("data", format!("other users can read it (mode {mode:o}); run `chmod 700 {dir}`"))
     })
 }
 
 #[cfg(not(unix))]
-fn openness(_: &Path, _: &std::fs::Metadata) -> Option<Finding> {
+fn permissions(_: &Path, _: &std::fs::Metadata) -> Option<Finding> {
     None
 }
 
-fn room(dir: &Path) -> Option<Finding> {
+fn free_space(dir: &Path) -> Option<Finding> {
     let disk = rustix::fs::statvfs(dir).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let text = format!("{} free where the data are", bytes(free));
-    Some(if free < LITTLE_BYTES { Finding::broken("disk", text) } else { Finding::ok("disk", text) })
+    let text = format!("{} free in the data directory", bytes(free));
+    Some(if free < MIN_FREE_BYTES { Finding::broken("disk", text) } else { Finding::ok("disk", text) })
 }
 
 /// Checks the database: its kind, existence, schema version and size.
 pub(super) async fn database(config: &Config) -> Vec<Finding> {
-    let place = match &config.database_url {
+    let name = match &config.database_url {
         Some(url) => format!("PostgreSQL at {}, mode {}", without_password(url), config.mode.as_str()),
         None => {
             let file = database_file(&config.data_dir, config.mode);
             if !file.exists() {
-                let text = format!("SQLite, {} is not there yet; the first run makes it", file.display());
+                let text = format!("SQLite, {} does not exist yet; the first run creates it", file.display());
                 return vec![Finding::ok("database", text)];
             }
             format!("SQLite, {}", file.display())
         }
     };
-    let opened = tokio::time::timeout(PATIENCE, Store::open_read_only(target(config))).await;
+    let opened = tokio::time::timeout(TIMEOUT, Store::open_read_only(target(config))).await;
     let store = match opened {
         Ok(Ok(store)) => store,
         Ok(Err(StoreError::Older { found: 0, .. })) if config.database_url.is_some() => {
-            return vec![Finding::ok("database", format!("{place} answers; the first run makes the schema"))];
+            let text = format!("{name} responds; the first run creates the schema");
+            return vec![Finding::ok("database", text)];
         }
         Ok(Err(StoreError::Older { found, known })) => {
             let text =
-                format!("{place} has schema {found}; the next command that writes brings it to {known}");
+                format!("{name} has schema {found}; the next command that writes upgrades it to {known}");
             return vec![Finding::note("database", text)];
         }
-        Ok(Err(error)) => return vec![Finding::broken("database", format!("{place}: {error}"))],
+        Ok(Err(error)) => return vec![Finding::broken("database", format!("{name}: {error}"))],
         Err(_) => {
-            let text = format!("{place} has not answered in {} s", PATIENCE.as_secs());
+            let text = format!("{name} did not respond within {} s", TIMEOUT.as_secs());
             return vec![Finding::broken("database", text)];
         }
     };
-    let mut found = vec![match store.counts().await {
+    let mut findings = vec![match store.counts().await {
         Ok(counts) => {
             let jobs: u64 = counts.jobs.values().sum();
             let sessions = counts.rows.get("trading_sessions").copied().unwrap_or_default();
             let size = bytes(counts.bytes);
-            let text = format!("{place}: {} jobs, {} sessions, {size}", count(jobs), count(sessions));
+            let text = format!("{name}: {} jobs, {} sessions, {size}", count(jobs), count(sessions));
             Finding::ok("database", text)
         }
-        Err(error) => Finding::broken("database", format!("{place}: {error}")),
+        Err(error) => Finding::broken("database", format!("{name}: {error}")),
     }];
-    found.extend(owner(config));
-    found
+    findings.extend(owner(config));
+    findings
 }
 
 /// The process that owns the SQLite database, found without taking the lock.
 fn owner(config: &Config) -> Option<Finding> {
-    let pid = holder(config)?;
+    let pid = owner_pid(config)?;
     Some(match Address::read(&config.data_dir, config.mode, pid) {
-        Some(address) => Finding::ok("owner", format!("process {pid} serves it at {}", address.url)),
-        None => Finding::note("owner", format!("process {pid} has it; other commands can only read")),
+        Some(address) => Finding::ok("owner", format!("the server at {} (process {pid})", address.url)),
+        None => Finding::note("owner", format!("process {pid}; other commands can only read")),
     })
 }
 
-/// The process that holds the database lock.
-fn holder(config: &Config) -> Option<u32> {
+fn owner_pid(config: &Config) -> Option<u32> {
     if config.database_url.is_some() {
         return None;
     }
@@ -153,17 +156,19 @@ fn holder(config: &Config) -> Option<u32> {
 /// Checks whether the server can bind its address. `by_server`: the server itself runs the check.
 pub(super) fn listening(config: &Config, by_server: bool) -> Finding {
     if by_server {
-        return Finding::ok("address", format!("{} is this server's", config.listen));
+        return Finding::ok("address", format!("this server listens on {}", config.listen));
     }
-    let ours = holder(config).and_then(|pid| Address::read(&config.data_dir, config.mode, pid));
+    let server = owner_pid(config).and_then(|pid| Address::read(&config.data_dir, config.mode, pid));
     match std::net::TcpListener::bind(config.listen) {
-        Ok(_) => Finding::ok("address", format!("{} is free for `papertape serve`", config.listen)),
-        Err(_) if ours.is_some_and(|ours| ours.url.ends_with(&format!(":{}", config.listen.port()))) => {
-            Finding::ok("address", format!("{} is this record's server", config.listen))
+        Ok(_) => Finding::ok("address", format!("{} is available for `papertape serve`", config.listen)),
+        Err(_)
+            if server.is_some_and(|server| server.url.ends_with(&format!(":{}", config.listen.port()))) =>
+        {
+            Finding::ok("address", format!("this database's server listens on {}", config.listen))
         }
         Err(error) => {
             let text = format!(
-                "{} cannot be listened on ({error}); `papertape serve --listen` takes another",
+                "cannot listen on {} ({error}); choose another address with `papertape serve --listen`",
                 config.listen
             );
             Finding::note("address", text)

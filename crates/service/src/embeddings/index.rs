@@ -12,18 +12,18 @@ const PAGE: u32 = 4_096;
 /// Vectors of one model at a time: the one requested last.
 #[derive(Default)]
 pub struct VectorIndex {
-    held: Mutex<Option<Held>>,
+    vectors: Mutex<Option<ModelVectors>>,
 }
 
-struct Held {
+struct ModelVectors {
     model: String,
     /// Created with the first vector, which sets the dimension.
     matrix: Option<Matrix>,
     /// Each reflection's newest row.
     rows: HashMap<i64, usize>,
-    /// The number of vectors whose dimension differs from the first one's.
-    strange: usize,
-    last: i64,
+    /// The number of vectors that are unreadable or whose dimension differs from the first one's.
+    unusable: usize,
+    last_id: i64,
 }
 
 /// The matches, and how many candidates could not be compared.
@@ -44,39 +44,38 @@ impl VectorIndex {
         &self,
         store: &Store,
         model: &str,
-        (query, most): (&[f32], usize),
-        among: &[i64],
+        (query, max_results): (&[f32], usize),
+        candidates: &[i64],
     ) -> Result<Nearest, StoreError> {
-        let mut held = self.held.lock().await;
-        let held = match &mut *held {
-            Some(held) if held.model == model => held,
-            other => other.insert(Held::new(model)),
+        let mut vectors = self.vectors.lock().await;
+        let vectors = match &mut *vectors {
+            Some(vectors) if vectors.model == model => vectors,
+            other => other.insert(ModelVectors::new(model)),
         };
-        held.catch_up(store).await?;
-        let nothing = Nearest { found: Vec::new(), without_vector: among.len() };
-        let Some(matrix) = held.matrix.as_ref().filter(|matrix| matrix.dimension() == query.len()) else {
-            return Ok(nothing);
+        vectors.catch_up(store).await?;
+        let Some(matrix) = vectors.matrix.as_ref().filter(|matrix| matrix.dimension() == query.len()) else {
+            return Ok(Nearest { found: Vec::new(), without_vector: candidates.len() });
         };
-        let rows: Vec<usize> = among.iter().filter_map(|id| held.rows.get(id).copied()).collect();
+        let rows: Vec<usize> = candidates.iter().filter_map(|id| vectors.rows.get(id).copied()).collect();
         let ids: HashMap<usize, i64> =
-            among.iter().filter_map(|id| Some((*held.rows.get(id)?, *id))).collect();
-        let without_vector = among.len() - rows.len();
-        let hits = matrix.nearest_of(query, rows.into_iter(), most);
+            candidates.iter().filter_map(|id| Some((*vectors.rows.get(id)?, *id))).collect();
+        let without_vector = candidates.len() - rows.len();
+        let hits = matrix.nearest_of(query, rows.into_iter(), max_results);
         let found = hits.iter().filter_map(|hit| Some((*ids.get(&hit.row)?, hit.score))).collect();
         Ok(Nearest { found, without_vector })
     }
 }
 
-impl Held {
+impl ModelVectors {
     fn new(model: &str) -> Self {
-        Self { model: model.to_owned(), matrix: None, rows: HashMap::new(), strange: 0, last: 0 }
+        Self { model: model.to_owned(), matrix: None, rows: HashMap::new(), unusable: 0, last_id: 0 }
     }
 
     /// Reads new vectors. If the count still differs (a vector was deleted, or one with a smaller ID was
     /// committed after one with a greater ID), reads everything again.
     async fn catch_up(&mut self, store: &Store) -> Result<(), StoreError> {
         self.read(store).await?;
-        if store.count_vectors(&self.model).await? != self.rows.len() + self.strange {
+        if store.count_vectors(&self.model).await? != self.rows.len() + self.unusable {
             *self = Self::new(&self.model);
             self.read(store).await?;
         }
@@ -85,21 +84,21 @@ impl Held {
 
     async fn read(&mut self, store: &Store) -> Result<(), StoreError> {
         loop {
-            let page = store.vectors_after(&self.model, self.last, PAGE).await?;
-            let whole = page.len() == PAGE as usize;
+            let page = store.vectors_after(&self.model, self.last_id, PAGE).await?;
+            let is_full = page.len() == PAGE as usize;
             for stored in page {
-                self.last = stored.id;
+                self.last_id = stored.id;
                 let Some(vector) = from_bytes(&stored.vector) else {
-                    self.strange += 1;
+                    self.unusable += 1;
                     continue;
                 };
                 let matrix = self.matrix.get_or_insert_with(|| Matrix::new(vector.len()));
                 match matrix.push(&vector) {
                     Some(row) => drop(self.rows.insert(stored.reflection, row)),
-                    None => self.strange += 1,
+                    None => self.unusable += 1,
                 }
             }
-            if !whole {
+            if !is_full {
                 return Ok(());
             }
         }

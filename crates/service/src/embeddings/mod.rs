@@ -1,4 +1,4 @@
-//! Sentence models, built-in and remote, behind one call.
+//! Embedding models, built-in and remote, behind one call.
 
 pub mod house;
 mod index;
@@ -7,7 +7,7 @@ mod tools;
 
 pub use index::VectorIndex;
 pub use install::install;
-pub use tools::OutsideTools;
+pub use tools::ExternalTools;
 
 use papertape_core::message::{CallFailure, FailureKind, ModelName};
 use papertape_core::ports::AttemptFailure;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// All sentence models that can be named.
+/// All embedding models that can be named.
 pub struct Embeddings {
     gateway: Arc<Gateway>,
     /// Where the built-in model is installed.
@@ -44,7 +44,7 @@ impl Embeddings {
         }
         if model.model != house::NAME {
             return Err(format!(
-                "`{model}` is no sentence model; in this process there is `house::{}`",
+                "unknown embedding model `{model}`; the built-in one is `house::{}`",
                 house::NAME
             ));
         }

@@ -1,4 +1,4 @@
-//! Sentence models as jobs call them: as a tool, so that their results are on the tape.
+//! Embedding models as a tool for jobs, so that their results are on the tape.
 
 use super::Embeddings;
 use futures::FutureExt as _;
@@ -8,13 +8,13 @@ use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, ExternalTool
 use papertape_embed::vector;
 use std::sync::Arc;
 
-/// The configured tool servers and the sentence models. Agents do not see the latter.
-pub struct OutsideTools {
+/// The configured tool servers and the embedding models. Agents do not see the latter.
+pub struct ExternalTools {
     servers: Arc<dyn ToolClient>,
     embeddings: Arc<Embeddings>,
 }
 
-impl OutsideTools {
+impl ExternalTools {
     /// Combines both.
     #[must_use]
     pub fn new(servers: Arc<dyn ToolClient>, embeddings: Arc<Embeddings>) -> Self {
@@ -31,7 +31,7 @@ impl OutsideTools {
     }
 }
 
-impl ToolClient for OutsideTools {
+impl ToolClient for ExternalTools {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         self.servers.list()
     }

@@ -45,7 +45,7 @@ export function ProfilesPage() {
       {runs.error && !runs.data && <Failed error={runs.error} retry={() => void runs.refetch()} />}
       {runs.data && desks.length === 0 && (
         <div className="panel">
-          <Empty title={t('profiles.none')} command="papertape run --agent desk --model house::momentum --start 2012-10-01 --end 2012-10-12">
+          <Empty title={t('profiles.none')} command="papertape run --kind desk --model house::momentum --start 2012-10-01 --end 2012-10-12">
             <p className="second">{t('profiles.none.why')}</p>
           </Empty>
         </div>

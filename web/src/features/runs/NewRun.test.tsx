@@ -68,5 +68,5 @@ it('offers a desk’s models, analysts and rounds, and reports a missing key', a
   fireEvent.change(screen.getByLabelText('Deep model', { selector: 'input' }), { target: { value: 'openai::gpt-5' } })
   expect(screen.getByText('the key of the provider is not set')).toBeTruthy()
   fireEvent.click(screen.getByLabelText('News'))
-  expect(screen.getByText(/--agent desk --deep openai::gpt-5 --analysts market,social,fundamentals/)).toBeTruthy()
+  expect(screen.getByText(/--kind desk --deep-model openai::gpt-5 --analysts market,social,fundamentals/)).toBeTruthy()
 })

@@ -77,7 +77,7 @@ it('sends a desk with its models, analysts and rounds', () => {
   expect(toTrigger(draft, options).agents).toEqual([
     { name: 'desk:house::momentum+openai::gpt-5', kind: 'desk', model: 'house::momentum', language: 'en', desk: { deep_think_llm: 'openai::gpt-5', selected_analysts: ['market', 'news'], max_debate_rounds: 2, max_risk_discuss_rounds: 1 } },
   ])
-  expect(toCommand(draft, options)).toContain('--agent desk --deep openai::gpt-5 --analysts market,news --debate-rounds 2 --model house::momentum')
+  expect(toCommand(draft, options)).toContain('--kind desk --deep-model openai::gpt-5 --analysts market,news --debate-rounds 2 --model house::momentum')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: [] }))
   expect(validate(draft, options).agents).toBe('analysts')
   draft.agents = draft.agents.map((one) => ({ ...one, analysts: ['market'], debateRounds: '11' }))

@@ -217,9 +217,9 @@ export function toCommand(draft: Draft, options: Options): string | null {
   const dataset = options.datasets.find((one) => one.name === draft.dataset)
   const parts = ['papertape run']
   if (first?.kind === 'desk') {
-    parts.push('--agent desk')
-    if (first.quick.trim()) parts.push(`--quick ${first.quick.trim()}`)
-    if (first.deep.trim()) parts.push(`--deep ${first.deep.trim()}`)
+    parts.push('--kind desk')
+    if (first.quick.trim()) parts.push(`--quick-model ${first.quick.trim()}`)
+    if (first.deep.trim()) parts.push(`--deep-model ${first.deep.trim()}`)
     if (first.analysts.length < options.analysts.length) parts.push(`--analysts ${first.analysts.join(',')}`)
     if (Number(first.debateRounds) !== defaults.max_debate_rounds) parts.push(`--debate-rounds ${first.debateRounds}`)
     if (Number(first.riskRounds) !== defaults.max_risk_discuss_rounds) parts.push(`--risk-rounds ${first.riskRounds}`)

@@ -1,4 +1,4 @@
-//! The dataset that is made of a download.
+//! Creates a dataset from a download.
 
 use super::super::super::failure::usage;
 use super::super::super::output::{count, note};
@@ -16,12 +16,11 @@ use papertape_runtime::clock::SystemClock;
 use serde::Serialize;
 use std::fmt;
 
-/// A dataset that was made.
 #[derive(Debug, Serialize)]
-pub(super) struct Made {
+pub(super) struct CreatedDataset {
     name: String,
     hash: ContentHash,
-    /// It was not there before.
+    /// `false` if the same content was already imported.
     imported: bool,
     symbols: usize,
     days: usize,
@@ -30,28 +29,27 @@ pub(super) struct Made {
     report: papertape_market::import::ImportReport,
 }
 
-/// Could there be a dataset of this name, with bars of this length?
+/// Checks before the download that a dataset can have this name and bars of this length.
 pub(super) fn check(name: &str, span: BarInterval) -> Result<()> {
     check_name(name).map_err(|error| usage(format!("--name: {error}")))?;
     if let BarInterval::Minutes(minutes) = span
         && u16::try_from(minutes).ok().and_then(Interval::of_minutes).is_none()
     {
         return Err(usage(format!(
-            "--interval: no dataset holds bars of {span}; --no-import only downloads"
+            "--interval: a dataset cannot hold bars of {span}; use --no-import to download without creating one"
         )));
     }
     Ok(())
 }
 
-/// Makes it, and keeps it.
-pub(super) fn make(
+pub(super) fn create(
     catalogue: &Catalogue,
     args: &DownloadArgs,
     name: &str,
     reports: &[DownloadReport],
-) -> Result<Made> {
-    let usual = if args.source == SourceName::Binance { Exchange::Crypto } else { Exchange::Us };
-    let (zone, hours, currency, market) = args.exchange.unwrap_or(usual).habits();
+) -> Result<CreatedDataset> {
+    let default = if args.source == SourceName::Binance { Exchange::Crypto } else { Exchange::Us };
+    let (zone, hours, currency, market) = args.exchange.unwrap_or(default).defaults();
     let hours = parse_hours(zone, hours).map_err(usage)?;
     let last = last_day(args, &hours);
     let options = ImportOptions {
@@ -65,31 +63,32 @@ pub(super) fn make(
             BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
             BarInterval::Day => None,
         },
-        // Within the day it is asked for unadjusted prices, which its answers do not say.
+        // Intraday requests ask for unadjusted prices, but the responses do not say so.
         basis: (args.source == SourceName::AlphaVantage).then_some(Basis::AsTraded),
     };
     let mut sources = Vec::new();
     for report in reports {
         sources.extend(collect_files(report)?);
     }
-    // A row that cannot be true does not lose the others.
-    let mut refused = Vec::new();
-    let imported = import_days(&sources, &options, Some((args.from, last)), Some(&mut refused), &mut |_| {})?;
-    for told in &imported.report.notes {
-        note!("{told}");
+    // With a quarantine, an invalid row does not reject the others.
+    let mut quarantine = Vec::new();
+    let imported =
+        import_days(&sources, &options, Some((args.from, last)), Some(&mut quarantine), &mut |_| {})?;
+    for text in &imported.report.notes {
+        note!("{text}");
     }
-    for one in &imported.report.refusals {
-        note!("left out: {one}");
+    for row in &imported.report.refusals {
+        note!("skipped: {row}");
     }
     let more = imported.report.refused.saturating_sub(imported.report.refusals.len() as u64);
     if more > 0 {
-        note!("left out: {} more rows", count(more));
+        note!("skipped: {} more rows", count(more));
     }
     let dataset = &imported.dataset;
     let is_new = catalogue
         .store(dataset, Some(market), args.replace)
-        .context("the answers are kept, the dataset is not; --replace lets the name stand for it")?;
-    Ok(Made {
+        .context("the responses are stored, but not as a dataset; if its name is taken, use --replace")?;
+    Ok(CreatedDataset {
         name: name.to_owned(),
         hash: dataset.hash(),
         imported: is_new,
@@ -101,17 +100,17 @@ pub(super) fn make(
     })
 }
 
-/// The last day that is over. Alpha Vantage alone does not say whether its newest bar is.
+/// The last day whose bars are final. Only Alpha Vantage does not say whether its newest bar is.
 fn last_day(args: &DownloadArgs, hours: &TradingHours) -> Date {
     let today = SystemClock.now().to_zoned(hours.zone().clone()).date();
     if args.source != SourceName::AlphaVantage || args.to < today {
         return args.to;
     }
-    note!("the bars of {today} are left out: nothing says whether they are over");
+    note!("skipped the bars of {today}, which may not be final");
     today.yesterday().unwrap_or(today)
 }
 
-impl fmt::Display for Made {
+impl fmt::Display for CreatedDataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -123,8 +122,8 @@ impl fmt::Display for Made {
             count(self.bars as u64)
         )?;
         if self.bars_within_days > 0 {
-            write!(f, ", {} bars within days", count(self.bars_within_days as u64))?;
+            write!(f, ", {} intraday bars", count(self.bars_within_days as u64))?;
         }
-        f.write_str(if self.imported { "" } else { ", as it was there already" })
+        f.write_str(if self.imported { "" } else { "; already imported" })
     }
 }

@@ -1,8 +1,8 @@
-//! `papertape shown`
+//! `papertape seen-by`
 
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of};
-use super::record_access::job_named;
+use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
 use clap::{Args, Subcommand, ValueEnum};
 use papertape_core::time::{Date, Timestamp, parse_date};
@@ -10,52 +10,47 @@ use papertape_service::config::Config;
 use papertape_service::view::{self, ShownKind, ShownQuery, ShownReadResponse, ShownSessionResponse};
 use std::process::ExitCode;
 
-/// What was shown.
 #[derive(Debug, Args)]
-pub(super) struct ShownArgs {
-    /// What it is.
+pub(super) struct SeenByArgs {
     #[command(subcommand)]
-    what: What,
+    item: Item,
     #[command(flatten)]
     page: PageArgs,
 }
 
-/// How many, and from where on.
 #[derive(Clone, Debug, Args)]
 struct PageArgs {
-    /// How many sessions at most [default: 50]
+    /// Max sessions, 1 to 200 [default: 50]
     #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=200))]
     limit: Option<u32>,
-    /// Where the page before ended
+    /// Continue after a cursor from an earlier page
     #[arg(long, global = true)]
     cursor: Option<String>,
 }
 
-/// What it is.
 #[derive(Debug, Subcommand)]
-enum What {
-    /// A day's bar of an instrument, or several; its open is a part of it
+enum Item {
+    /// Find sessions that saw an instrument's daily bars
     Bar(BarArgs),
-    /// A news item
+    /// Find sessions that saw a news item
     News(NewsArgs),
-    /// A figure of a company's reports
+    /// Find sessions that saw a company's fundamental
     Fundamental(FundamentalArgs),
-    /// A value of a macroeconomic series
+    /// Find sessions that saw a value of a macroeconomic series
     Macro(MacroArgs),
-    /// A memory of a trader
+    /// Find sessions that saw a trader's memory
     Memory(MemoryArgs),
 }
 
-/// Of which sessions, and on which data.
 #[derive(Debug, Args)]
-struct Where {
-    /// The dataset's name, or the first digits of its hash [default: the config's]
+struct FilterArgs {
+    /// The dataset's name, or six or more digits of its hash [default: the configured one]
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// Of sessions of this job alone, or of `latest`
+    /// Only this job, or `latest`
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Of sessions of this agent alone
+    /// Only this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 }
@@ -67,109 +62,107 @@ struct BarArgs {
     /// The first day
     #[arg(value_name = "YYYY-MM-DD", value_parser = parse_date)]
     from: Date,
-    /// The last day, included [default: the first]
+    /// The last day, inclusive [default: the first]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     to: Option<Date>,
     #[command(flatten)]
-    place: Where,
+    filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
 struct NewsArgs {
-    /// Its id in the dataset
+    /// The item's ID in the dataset
     id: String,
     #[command(flatten)]
-    place: Where,
+    filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
 struct FundamentalArgs {
     /// The instrument
     symbol: String,
-    /// What it measures, as `revenue`
+    /// The metric, such as revenue
     metric: String,
     /// The last day of its period
     #[arg(value_name = "YYYY-MM-DD", value_parser = parse_date)]
     period: Date,
-    /// As it was published at this instant [default: as it ever was]
+    /// Only the value published at this instant [default: all]
     #[arg(long, value_name = "INSTANT")]
     published_at: Option<Timestamp>,
     #[command(flatten)]
-    place: Where,
+    filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
 struct MacroArgs {
-    /// The series, as `CPIAUCSL`
+    /// The series, such as CPIAUCSL
     series: String,
     /// The first day of its period
     #[arg(value_name = "YYYY-MM-DD", value_parser = parse_date)]
     period: Date,
-    /// As it was published at this instant [default: as it ever was]
+    /// Only the value published at this instant [default: all]
     #[arg(long, value_name = "INSTANT")]
     published_at: Option<Timestamp>,
     #[command(flatten)]
-    place: Where,
+    filter: FilterArgs,
 }
 
 #[derive(Debug, Args)]
 struct MemoryArgs {
-    /// What kind
+    /// The kind of memory
     kind: MemoryKind,
-    /// Its id: the round's, the position's or the trade's
+    /// The ID of the round, the position or the trade
     id: String,
-    /// The job whose memory it is, or `latest`
+    /// The job that the memory belongs to, or `latest`
     #[arg(long, value_name = "JOB")]
     job: String,
-    /// The agent whose memory it is
+    /// The agent that the memory belongs to
     #[arg(long, value_name = "NAME")]
     agent: String,
 }
 
-/// A kind of memory.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MemoryKind {
-    /// A round
+    /// A round memory
     Round,
-    /// The thesis of a position that was open
+    /// The thesis of an open position
     OpenPosition,
     /// A reflection on a closed trade
     Trade,
 }
 
-/// Prints the sessions that were shown it.
-pub(super) async fn shown(common: &Common, config: Config, args: ShownArgs) -> Outcome {
-    let usual = config.simulation.dataset.clone();
-    let app = record_access::to_read(common, config).await?;
-    let mut query = query(args.what, &usual);
+pub(super) async fn seen_by(common: &Common, config: Config, args: SeenByArgs) -> Outcome {
+    let default_dataset = config.simulation.dataset.clone();
+    let app = record_access::open_read_only(common, config).await?;
+    let mut query = query(args.item, &default_dataset);
     query.limit = args.page.limit;
     query.cursor = args.page.cursor;
     if let Some(job) = &query.job_id {
-        query.job_id = Some(job_named(&app, job).await?.to_string());
+        query.job_id = Some(find_job(&app, job).await?.to_string());
     }
-    let answer = view::shown(&app, &query).await.map_err(of_view)?;
+    let response = view::shown(&app, &query).await.map_err(of_view)?;
     if common.json {
-        json(&answer)?;
+        json(&response)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if answer.sessions.is_empty() {
-        note!("no session was shown it");
+    if response.sessions.is_empty() {
+        note!("no session saw it");
     } else {
-        let mut rows = table(["session", "job", "day", "agent", "shown by", "message", "times"]);
-        for session in &answer.sessions {
+        let mut rows = table(["session", "job", "day", "agent", "first step", "message", "reads"]);
+        for session in &response.sessions {
             rows.add_row(row(session));
         }
         say(text_of(&rows))?;
     }
-    if let Some(cursor) = answer.next_cursor {
-        note!("there are more sessions: the same with --cursor {cursor}");
+    if let Some(cursor) = response.next_cursor {
+        note!("more sessions: repeat the command with --cursor {cursor}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn row(session: &ShownSessionResponse) -> [String; 7] {
     let first = session.reads.first();
-    let by = |read: &ShownReadResponse| match &read.tool {
+    let step = |read: &ShownReadResponse| match &read.tool {
         Some(tool) => format!("{} ({tool})", read.path),
         None => read.path.clone(),
     };
@@ -178,14 +171,14 @@ fn row(session: &ShownSessionResponse) -> [String; 7] {
         session.job_id.clone(),
         session.date.to_string(),
         session.model.clone(),
-        first.map(by).unwrap_or_default(),
+        first.map(step).unwrap_or_default(),
         first.and_then(|read| read.message_index).map(|index| index.to_string()).unwrap_or_default(),
         session.read_count.to_string(),
     ]
 }
 
-fn query(what: What, usual: &str) -> ShownQuery {
-    let none = |kind| ShownQuery {
+fn query(item: Item, default_dataset: &str) -> ShownQuery {
+    let empty = |kind| ShownQuery {
         kind,
         dataset: None,
         symbol: None,
@@ -202,35 +195,37 @@ fn query(what: What, usual: &str) -> ShownQuery {
         limit: None,
         cursor: None,
     };
-    let at = |kind, place: Where| ShownQuery {
-        dataset: Some(place.dataset.unwrap_or_else(|| usual.to_owned())),
-        job_id: place.job,
-        model: place.agent,
-        ..none(kind)
+    let filtered = |kind, filter: FilterArgs| ShownQuery {
+        dataset: Some(filter.dataset.unwrap_or_else(|| default_dataset.to_owned())),
+        job_id: filter.job,
+        model: filter.agent,
+        ..empty(kind)
     };
-    match what {
-        What::Bar(BarArgs { symbol, from, to, place }) => {
-            ShownQuery { symbol: Some(symbol), from: Some(from), to, ..at(ShownKind::Bar, place) }
+    match item {
+        Item::Bar(BarArgs { symbol, from, to, filter }) => {
+            ShownQuery { symbol: Some(symbol), from: Some(from), to, ..filtered(ShownKind::Bar, filter) }
         }
-        What::News(NewsArgs { id, place }) => ShownQuery { news_id: Some(id), ..at(ShownKind::News, place) },
-        What::Fundamental(FundamentalArgs { symbol, metric, period, published_at, place }) => ShownQuery {
+        Item::News(NewsArgs { id, filter }) => {
+            ShownQuery { news_id: Some(id), ..filtered(ShownKind::News, filter) }
+        }
+        Item::Fundamental(FundamentalArgs { symbol, metric, period, published_at, filter }) => ShownQuery {
             symbol: Some(symbol),
             metric: Some(metric),
             period: Some(period),
             published_at,
-            ..at(ShownKind::Fundamental, place)
+            ..filtered(ShownKind::Fundamental, filter)
         },
-        What::Macro(MacroArgs { series, period, published_at, place }) => ShownQuery {
+        Item::Macro(MacroArgs { series, period, published_at, filter }) => ShownQuery {
             series: Some(series),
             period: Some(period),
             published_at,
-            ..at(ShownKind::Macro, place)
+            ..filtered(ShownKind::Macro, filter)
         },
-        What::Memory(MemoryArgs { kind, id, job, agent }) => ShownQuery {
+        Item::Memory(MemoryArgs { kind, id, job, agent }) => ShownQuery {
             memory_id: Some(id),
             job_id: Some(job),
             model: Some(agent),
-            ..none(match kind {
+            ..empty(match kind {
                 MemoryKind::Round => ShownKind::TraderRound,
                 MemoryKind::OpenPosition => ShownKind::OpenPositionContext,
                 MemoryKind::Trade => ShownKind::Trade,
