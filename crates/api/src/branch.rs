@@ -14,34 +14,36 @@ use papertape_service::trigger::BranchRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// Where to branch off, and what to change.
+/// The cut, and what changes from there on.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "date": "2012-10-17", "agent": "house::momentum", "node": "solo#1", "model": "house::contrarian" }))]
 pub(super) struct BranchBody {
-    /// The day in which the cut lies.
+    /// The day of the cut.
     #[serde(deserialize_with = "day")]
     date: Date,
-    /// The agent; needed where the job has several.
+    /// The agent; required if the job has several.
     agent: Option<String>,
-    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
-    /// or after it is reused. Absent: all that the agent thinks.
+    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`). Steps at the cut
+    /// and after it run again. Absent: before the agent's first node.
     node: Option<String>,
-    /// Another model from the cut on, `provider::model`.
+    /// The model from the cut on, `provider::model`.
     model: Option<String>,
-    /// Other instructions from the cut on.
+    /// The instructions from the cut on.
     instructions: Option<String>,
-    /// Other sampling from the cut on.
+    /// The sampling parameters from the cut on.
     #[schema(value_type = Option<SamplingBody>)]
     sampling: Option<JsonObject<SamplingBody>>,
 }
 
-/// Queue a job that shares this one's past up to a cut
+/// Branch a simulation
+///
+/// The new job shares the parent's past up to the cut.
 #[utoipa::path(
     post,
     path = "/simulate/{job_id}/branch",
     tag = "simulation",
-    params(("job_id" = String, Path, description = "The parent")),
+    params(("job_id" = String, Path, description = "The parent job")),
     request_body = BranchBody,
     responses((status = 202, body = QueuedResponse, description = "The new job"), BodyErrors)
 )]

@@ -16,81 +16,80 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// What a person says.
+/// A user's message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
 }))]
 pub(super) struct MessageBody {
-    /// The words; not blank.
+    /// The text; not blank.
     #[schema(min_length = 1, max_length = 20_000, pattern = r"\S")]
     message: String,
-    /// The conversation; absent: a new one.
+    /// The conversation; absent: start a new one.
     session_id: Option<String>,
-    /// What the person's page shows, told to the model as data. `confirm` in it lists the ids of
-    /// `pending` actions that are confirmed.
+    /// What the user's page displays, passed to the model as data. `confirm` in it lists the IDs of the `pending`
+    /// actions that the user confirms.
     #[schema(value_type = Option<Object>)]
     context: Option<Map<String, Value>>,
     /// The plan that the conversation is about from now on.
     plan_id: Option<i64>,
 }
 
-/// A message that was taken, with the place of its answer.
+/// A stored message and the placeholder for its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(super) struct TurnResponse {
     /// The conversation.
     session: ChatSessionSummary,
-    /// What was said.
+    /// The user's message.
     user: ChatMessageResponse,
-    /// The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
+    /// The placeholder that is filled once the job has run: `metadata.type` is `job_log`, and `metadata.job_id` is
     /// the job to follow.
     assistant: ChatMessageResponse,
-    /// The job that answers.
+    /// The job that writes the answer.
     job_id: String,
-    /// Whose data it is.
     #[serde(flatten)]
     deployment: Deployment,
 }
 
-/// Say something to the assistant
+/// Send a message to the assistant
 ///
-/// Answers at once; a job answers the message. Follow it at `/jobs/{job_id}/stream`, or read the
-/// conversation again when it has ended. The answer is in the language of the message. A message that shows
-/// none is answered in the conversation's: Chinese, or English where `Accept-Language` prefers it when the
-/// conversation begins.
+/// Returns at once; a job writes the answer. Follow the job at `/jobs/{job_id}/stream`, or read the conversation
+/// again once the job has ended. The answer is in the language of the message. If the message does not show its
+/// language, the conversation's applies: Chinese, or English if `Accept-Language` prefers it when the
+/// conversation starts.
 #[utoipa::path(
     post,
     path = "/chat/message",
     tag = "chat",
     request_body = MessageBody,
-    responses((status = 202, body = TurnResponse, description = "The message is kept, its answer under way"), BodyErrors)
+    responses((status = 202, body = TurnResponse, description = "The message is stored, and a job writes the answer"), BodyErrors)
 )]
 pub(super) async fn message(
     State(app): State<App>,
     PreferredLanguage(language): PreferredLanguage,
     Body(body): Body<MessageBody>,
 ) -> Result<(StatusCode, Json<TurnResponse>), ApiError> {
-    let asked = NewMessage {
+    let new = NewMessage {
         message: body.message,
         session: body.session_id,
         plan: body.plan_id,
         context: body.context.unwrap_or_default(),
         language: Some(language),
     };
-    let turn = assistant::post_message(&app, asked).await?;
+    let turn = assistant::post_message(&app, new).await?;
     let assistant = view::chat_message(turn.assistant);
-    let answer = TurnResponse {
+    let response = TurnResponse {
         session: turn.session.into(),
         user: view::chat_message(turn.user),
         job_id: assistant.job_id.clone().unwrap_or_default(),
         assistant,
         deployment: Deployment::of(&app),
     };
-    Ok((StatusCode::ACCEPTED, Json(answer)))
+    Ok((StatusCode::ACCEPTED, Json(response)))
 }
 
-/// Conversations, the newest first
+/// List conversations, newest first
 #[utoipa::path(
     get,
     path = "/chat/sessions",
@@ -106,7 +105,7 @@ pub(super) async fn sessions(
     Ok(Json(view::chat_sessions(&app, query).await?))
 }
 
-/// One conversation with its messages, newest first
+/// Get a conversation with its messages, newest first
 #[utoipa::path(
     get,
     path = "/chat/sessions/{session_id}",

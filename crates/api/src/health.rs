@@ -10,17 +10,17 @@ use papertape_service::view::{self, HealthResponse, HealthState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a probe learns. Whoever may read also learns why.
+/// The server's health. Callers with access also get the reasons.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum HealthBody {
-    /// For callers with a token, and for everyone where no token is configured.
+    /// For callers with a token, and for everyone if no token is configured.
     Full(HealthResponse),
     /// For a probe without a token.
     Status(HealthStatus),
 }
 
-/// Whether the server works, and nothing else.
+/// Only whether the server works.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HealthStatus {
@@ -28,14 +28,14 @@ pub(super) struct HealthStatus {
     status: HealthState,
 }
 
-/// Is the server well?
+/// Check the server's health
 #[utoipa::path(
     get,
     path = "/health",
     tag = "server",
     responses(
-        (status = 200, body = HealthBody, description = "It does all that it is there for"),
-        (status = 503, body = HealthBody, description = "It does not: `problems` says why"),
+        (status = 200, body = HealthBody, description = "The server works"),
+        (status = 503, body = HealthBody, description = "The server fails: see `problems`"),
         (status = 403, body = super::error::ErrorBody, description = "The Host header names another host")
     )
 )]
@@ -48,7 +48,7 @@ pub(super) async fn health(
         HealthState::Ok => StatusCode::OK,
         HealthState::Failing => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let is_known = caller.is_some() || app.doorkeeper.is_open();
+    let is_known = caller.is_some() || app.authenticator.is_open();
     (
         status,
         Json(if is_known {

@@ -1,4 +1,4 @@
-//! What requests that put a job into the queue, or take it out, answer.
+//! Responses of requests that queue, cancel or resume a job.
 
 use super::error::ApiError;
 use papertape_core::id::JobId;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// A job that was queued.
+/// A queued job.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct QueuedResponse {
     /// The job.
@@ -20,15 +20,14 @@ pub(super) struct QueuedResponse {
     pub(super) status: JobStatus,
     /// Trading days x agents, the skipped ones included.
     pub(super) total_model_days: usize,
-    /// In a sentence.
+    /// A summary for people.
     pub(super) message: String,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub(super) warnings: Vec<String>,
-    /// By model: the job, and the last day of it, that the model goes on from.
+    /// By model: the job that it continues, and the last day of that job that counts.
     pub(super) continues: BTreeMap<String, ContinuesFrom>,
-    /// The job that it branched from.
+    /// The job that it is a branch of.
     pub(super) parent: Option<String>,
-    /// Whose data it is.
     #[serde(flatten)]
     pub(super) deployment: Deployment,
 }
@@ -53,7 +52,7 @@ impl QueuedResponse {
     }
 }
 
-/// What became of a job's status.
+/// A job with its new status.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct ChangedResponse {
     /// The job.
@@ -61,9 +60,8 @@ pub(super) struct ChangedResponse {
     /// Its status now.
     #[schema(schema_with = papertape_service::view::vocabulary::job_status)]
     pub(super) status: JobStatus,
-    /// In a sentence.
+    /// A summary for people.
     pub(super) message: String,
-    /// Whose data it is.
     #[serde(flatten)]
     pub(super) deployment: Deployment,
 }
@@ -74,7 +72,7 @@ impl ChangedResponse {
     }
 }
 
-/// A job's id. One that cannot be is one that is not there.
+/// Parses a job ID. An invalid one names no job.
 pub(super) fn job_id(text: &str) -> Result<JobId, ApiError> {
     if text.contains('\0') {
         return Err(ApiError::NotFound("there is no such job".to_owned()));

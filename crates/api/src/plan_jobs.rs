@@ -15,34 +15,35 @@ use papertape_service::view::Deployment;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How far a plan is broken down.
+/// How to decompose a plan.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DecomposeBody {
-    /// Where to begin; absent: the whole plan, at its goal.
+    /// The task to decompose; absent: the whole plan.
     task_id: Option<i64>,
-    /// Levels below it; 2 where absent.
+    /// Max levels below it; absent: 2.
     #[schema(minimum = 1, maximum = 4)]
     max_depth: Option<u32>,
-    /// Children of one task; 5 where absent.
+    /// Max children per task; absent: 5.
     #[schema(minimum = 1, maximum = 10)]
     max_children: Option<u32>,
-    /// New tasks in all; 50 where absent.
+    /// Max new tasks in total; absent: 50.
     #[schema(minimum = 1, maximum = 200)]
     total_node_budget: Option<u32>,
 }
 
-/// What of a plan is carried out.
+/// What to execute.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExecuteBody {
-    /// Run this task again, with what it needs that is not completed; absent: the whole plan.
+    /// The task to run again, together with its unfinished dependencies; absent: the whole plan.
     task_id: Option<i64>,
-    /// May a task start work that costs after it has read text of others, the web's say? Not where absent.
+    /// Whether a task may start work that costs money after it has read text from others, such as web pages;
+    /// absent: no.
     trusted: Option<bool>,
 }
 
-/// A job on a plan that was queued.
+/// A queued job on a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(super) struct PlanJobQueued {
     /// The job.
@@ -52,12 +53,11 @@ pub(super) struct PlanJobQueued {
     /// `queued`.
     #[schema(schema_with = papertape_service::view::vocabulary::job_status)]
     status: JobStatus,
-    /// Whose data it is.
     #[serde(flatten)]
     deployment: Deployment,
 }
 
-/// Break a plan, or one of its tasks, into smaller tasks
+/// Decompose a plan or one of its tasks
 #[utoipa::path(
     post,
     path = "/plans/{plan_id}/decompose",
@@ -73,18 +73,20 @@ pub(super) async fn decompose(
     OptionalBody(body): OptionalBody<DecomposeBody>,
 ) -> Result<(StatusCode, Json<PlanJobQueued>), ApiError> {
     let body = body.unwrap_or_default();
-    let usual = Limits::default();
+    let defaults = Limits::default();
     let limits = Limits {
-        max_depth: body.max_depth.unwrap_or(usual.max_depth),
-        max_children: body.max_children.unwrap_or(usual.max_children),
-        total_node_budget: body.total_node_budget.unwrap_or(usual.total_node_budget),
+        max_depth: body.max_depth.unwrap_or(defaults.max_depth),
+        max_children: body.max_children.unwrap_or(defaults.max_children),
+        total_node_budget: body.total_node_budget.unwrap_or(defaults.total_node_budget),
     };
-    let what = Decompose { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), limits };
-    let job = assistant::decompose(&app, what, language).await?;
+    let settings = Decompose { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), limits };
+    let job = assistant::decompose(&app, settings, language).await?;
     Ok(queued(&app, plan, job.as_str()))
 }
 
-/// Carry out a plan's tasks: dependencies first, then children, then the node
+/// Execute a plan's tasks
+///
+/// For each task, its dependencies run first, then its children, then the task itself.
 #[utoipa::path(
     post,
     path = "/plans/{plan_id}/execute",
@@ -101,17 +103,17 @@ pub(super) async fn execute(
 ) -> Result<(StatusCode, Json<PlanJobQueued>), ApiError> {
     let body = body.unwrap_or_default();
     let trusted = body.trusted.unwrap_or_default();
-    let what = Execute { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), trusted };
-    let job = assistant::execute(&app, what, language).await?;
+    let settings = Execute { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), trusted };
+    let job = assistant::execute(&app, settings, language).await?;
     Ok(queued(&app, plan, job.as_str()))
 }
 
 fn queued(app: &App, plan_id: i64, job: &str) -> (StatusCode, Json<PlanJobQueued>) {
-    let answer = PlanJobQueued {
+    let response = PlanJobQueued {
         job_id: job.to_owned(),
         plan_id,
         status: JobStatus::Queued,
         deployment: Deployment::of(app),
     };
-    (StatusCode::ACCEPTED, Json(answer))
+    (StatusCode::ACCEPTED, Json(response))
 }

@@ -14,40 +14,40 @@ use papertape_service::view::{self, PlanResponse, PlansResponse, ViewError};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// A plan to be made.
+/// A new plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Autumn of 2012", "goal": "Find out why the cautious desk lost" }))]
 pub(super) struct PlanBody {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     name: String,
-    /// What it is to reach.
+    /// The goal.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     goal: String,
 }
 
-/// What of a plan is changed; what is absent stays.
+/// Changes of a plan. Absent fields stay unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({ "goal": "Find out what the desk was shown" }))]
+#[schema(example = json!({ "goal": "Find out what data the desk saw" }))]
 pub(super) struct PlanPatch {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     name: Option<String>,
-    /// What it is to reach.
+    /// The goal.
     #[schema(max_length = 20_000)]
     goal: Option<String>,
 }
 
-/// Plans, newest first
+/// List plans, newest first
 #[utoipa::path(
     get,
     path = "/plans",
     tag = "plans",
     params(PageParams),
-    responses((status = 200, body = PlansResponse, description = "A page of plans; it may be empty"), ReadErrors)
+    responses((status = 200, body = PlansResponse, description = "A page of plans"), ReadErrors)
 )]
 pub(super) async fn plans(
     State(app): State<App>,
@@ -56,7 +56,7 @@ pub(super) async fn plans(
     Ok(Json(view::plans(&app, params.limit, params.cursor).await?))
 }
 
-/// Make a plan, without tasks
+/// Create a plan without tasks
 #[utoipa::path(
     post,
     operation_id = "create_plan",
@@ -74,7 +74,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(view::plan(&app, written.plan.0).await?)))
 }
 
-/// One plan
+/// Get a plan
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}",
@@ -89,7 +89,7 @@ pub(super) async fn plan(
     Ok(Json(view::plan(&app, plan).await?))
 }
 
-/// Change a plan's name or goal
+/// Update a plan's name or goal
 #[utoipa::path(
     patch,
     operation_id = "update_plan",
@@ -97,7 +97,7 @@ pub(super) async fn plan(
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
     request_body = PlanPatch,
-    responses((status = 200, body = PlanResponse, description = "The plan as it is now"), BodyErrors)
+    responses((status = 200, body = PlanResponse, description = "The updated plan"), BodyErrors)
 )]
 pub(super) async fn update(
     State(app): State<App>,
@@ -109,21 +109,23 @@ pub(super) async fn update(
     Ok(Json(view::plan(&app, plan).await?))
 }
 
-/// Delete a plan with its tasks; its jobs and their logs stay
+/// Delete a plan with its tasks
+///
+/// Its jobs and their action logs are kept.
 #[utoipa::path(
     delete,
     operation_id = "delete_plan",
     path = "/plans/{plan_id}",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 204, description = "It is gone"), WriteErrors)
+    responses((status = 204, description = "The plan is deleted"), WriteErrors)
 )]
 pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> Result<StatusCode, ApiError> {
     write(&app, vec![PlanWrite::Delete { plan: PlanId(plan) }]).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Changes plans, in one transaction; says what the first change was made to.
+/// Writes changes in one transaction. Returns the plan and task of the first change.
 pub(super) async fn write(app: &App, writes: Vec<PlanWrite>) -> Result<WriteResult, ApiError> {
     let writes = Sanitized::of(&app.services.redactor, writes);
     let at = app.services.clock.now();

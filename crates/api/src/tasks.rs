@@ -15,63 +15,63 @@ use papertape_service::view::{self, TaskResponse, TasksResponse};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// A task to be made.
+/// A new task.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Run the cautious desk", "instruction": "IBM and AAPL, autumn of 2012" }))]
 pub(super) struct TaskBody {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     name: String,
-    /// What is to be done.
+    /// The instruction.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     instruction: String,
-    /// The task that it is a part of; absent or `null`: it stands at the top.
+    /// The parent task; absent or `null`: top level.
     parent_id: Option<i64>,
-    /// Its place among its siblings, from 0; absent, or beyond the end: last.
+    /// The position among its siblings, from 0; absent or beyond the end: last.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     position: Option<u32>,
-    /// Tasks of the plan that must be done before it.
+    /// Tasks of the plan that must be completed before it.
     #[serde(default)]
     #[schema(max_items = 1000)]
     dependencies: Vec<i64>,
 }
 
-/// What of a task is changed; what is absent stays.
+/// Changes of a task. Absent fields stay unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "parent_id": null, "position": 0 }))]
 pub(super) struct TaskPatch {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     name: Option<String>,
-    /// What is to be done.
+    /// The instruction.
     #[schema(max_length = 20_000)]
     instruction: Option<String>,
-    /// How far it is, by hand; what came of it is then taken away.
+    /// The new status. Its execution result is cleared.
     #[serde(default, deserialize_with = "given")]
     #[schema(schema_with = papertape_service::view::vocabulary::task_status_by_hand)]
     status: Option<TaskStatus>,
-    /// Moves it, with all that is below it, under this task; `null`: to the top.
+    /// The new parent; its subtasks move with it. `null`: top level.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<i64>)]
     parent_id: Option<Option<i64>>,
-    /// Moves it to this place among its siblings, from 0.
+    /// The new position among its siblings, from 0.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     position: Option<u32>,
-    /// Tasks of the plan that must be done before it, in place of those it has.
+    /// Tasks of the plan that must be completed before it; they replace the current dependencies.
     #[schema(max_items = 1000)]
     dependencies: Option<Vec<i64>>,
 }
 
-/// All tasks of a plan, each before its children
+/// List a plan's tasks, each before its children
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}/tasks",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 200, body = TasksResponse, description = "The tasks; there may be none"), ReadErrors)
+    responses((status = 200, body = TasksResponse, description = "The tasks"), ReadErrors)
 )]
 pub(super) async fn tasks(
     State(app): State<App>,
@@ -80,7 +80,7 @@ pub(super) async fn tasks(
     Ok(Json(view::tasks(&app, plan).await?))
 }
 
-/// Make a task
+/// Create a task
 #[utoipa::path(
     post,
     operation_id = "create_task",
@@ -101,15 +101,15 @@ pub(super) async fn create(
         name: body.name,
         instruction: body.instruction,
         position: body.position,
-        dependencies: ids(body.dependencies)?,
+        dependencies: task_ids(body.dependencies)?,
         origin: None,
     };
-    let written = write(&app, vec![of(plan, TaskWrite::Create(new))]).await?;
+    let written = write(&app, vec![task_write(plan, TaskWrite::Create(new))]).await?;
     let task = written.task.map_or(0, |task| task.0);
     Ok((StatusCode::CREATED, Json(view::task(&app, plan, task).await?)))
 }
 
-/// One task
+/// Get a task
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}/tasks/{task_id}",
@@ -127,9 +127,9 @@ pub(super) async fn task(
     Ok(Json(view::task(&app, plan, task).await?))
 }
 
-/// Change a task, or move it with all that is below it; all of it is done, or nothing
+/// Update or move a task
 ///
-/// Dependencies through which tasks would wait for each other for ever are refused.
+/// Its subtasks move with it. Either all changes apply or none. Circular dependencies are rejected.
 #[utoipa::path(
     patch,
     operation_id = "update_task",
@@ -140,7 +140,7 @@ pub(super) async fn task(
         ("task_id" = i64, Path, description = "The task")
     ),
     request_body = TaskPatch,
-    responses((status = 200, body = TaskResponse, description = "The task as it is now"), BodyErrors)
+    responses((status = 200, body = TaskResponse, description = "The updated task"), BodyErrors)
 )]
 pub(super) async fn update(
     State(app): State<App>,
@@ -148,29 +148,31 @@ pub(super) async fn update(
     Body(body): Body<TaskPatch>,
 ) -> Result<Json<TaskResponse>, ApiError> {
     let id = TaskId(task);
-    let dependencies = body.dependencies.map(ids).transpose()?;
+    let dependencies = body.dependencies.map(task_ids).transpose()?;
     let (name, instruction, status) = (body.name, body.instruction, body.status);
     if status == Some(TaskStatus::Running) {
-        let why = "status: a task is running while a job carries it out: execute the plan, or the task";
+        let why = "status: only a job can set `running`; execute the plan or the task";
         return Err(ApiError::Invalid(why.to_owned()));
     }
-    // What came of it belongs to the status that a job has given it.
+    // The result belongs to the status that a job set.
     let execution_result = status.map(|_| None);
     let changes = TaskChanges { name, instruction, status, dependencies, execution_result };
-    let mut writes = vec![of(plan, TaskWrite::Update { task: id, changes })];
+    let mut writes = vec![task_write(plan, TaskWrite::Update { task: id, changes })];
     if body.parent_id.is_some() || body.position.is_some() {
         let parent = match body.parent_id {
             Some(parent) => parent.map(TaskId),
             None => view::task(&app, plan, task).await?.task.parent_id.map(TaskId),
         };
-        // Moved first: what it depends on is checked where it will stand.
-        writes.insert(0, of(plan, TaskWrite::Move { task: id, parent, position: body.position }));
+        // Move first, so that dependencies are checked at the new place.
+        writes.insert(0, task_write(plan, TaskWrite::Move { task: id, parent, position: body.position }));
     }
     write(&app, writes).await?;
     Ok(Json(view::task(&app, plan, task).await?))
 }
 
-/// Delete a task with all that is below it; others no longer depend on it
+/// Delete a task with its subtasks
+///
+/// Other tasks no longer depend on it.
 #[utoipa::path(
     delete,
     operation_id = "delete_task",
@@ -180,23 +182,23 @@ pub(super) async fn update(
         ("plan_id" = i64, Path, description = "The plan"),
         ("task_id" = i64, Path, description = "The task")
     ),
-    responses((status = 204, description = "It is gone"), WriteErrors)
+    responses((status = 204, description = "The task is deleted"), WriteErrors)
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     TaskPath(plan, task): TaskPath,
 ) -> Result<StatusCode, ApiError> {
-    write(&app, vec![of(plan, TaskWrite::Delete { task: TaskId(task) })]).await?;
+    write(&app, vec![task_write(plan, TaskWrite::Delete { task: TaskId(task) })]).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn of(plan: i64, write: TaskWrite) -> PlanWrite {
+fn task_write(plan: i64, write: TaskWrite) -> PlanWrite {
     PlanWrite::Task { plan: PlanId(plan), write }
 }
 
-fn ids(ids: Vec<i64>) -> Result<Vec<TaskId>, ApiError> {
+fn task_ids(ids: Vec<i64>) -> Result<Vec<TaskId>, ApiError> {
     if ids.len() > MAX_TASKS {
-        return Err(ApiError::Invalid(format!("dependencies: there are more than {MAX_TASKS}")));
+        return Err(ApiError::Invalid(format!("dependencies: more than {MAX_TASKS} tasks")));
     }
     Ok(ids.into_iter().map(TaskId).collect())
 }

@@ -2,7 +2,7 @@
 
 use super::desk::DeskBody;
 use super::error::ApiError;
-use super::extract::{Body, JsonObject, day, maybe_day};
+use super::extract::{Body, JsonObject, day, maybe_day, whole};
 use super::job_response::QueuedResponse;
 use super::responses::BodyErrors;
 use axum::Json;
@@ -23,14 +23,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 use utoipa::ToSchema;
 
-/// The most agents of one job.
+/// The maximum number of agents per job.
 pub(crate) const MAX_AGENTS: usize = 64;
-/// The largest whole number that every client can send.
+/// The maximum whole number that every client can send.
 const INT64: u64 = i64::MAX as u64;
-/// The longest deadline.
+/// The maximum deadline.
 const WEEK_SECS: u64 = 604_800;
 
-/// What to simulate. Everything but `end_date` has a default in the server's config.
+/// What to simulate. All fields but `end_date` have a default in the server's config.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -41,66 +41,64 @@ const WEEK_SECS: u64 = 604_800;
     "initial_cash": 10000
 }))]
 pub(super) struct TriggerBody {
-    /// First day; absent or `null`: each agent goes on where its newest completed job ended.
+    /// The first day; absent or `null`: each agent continues after the end of its newest completed job.
     #[serde(default, deserialize_with = "maybe_day")]
     start_date: Option<Date>,
-    /// Last day, included.
+    /// The last day, included.
     #[serde(deserialize_with = "day")]
     end_date: Date,
     /// Names of configured agents, or models as solo agents: `provider::model`.
     #[schema(min_items = 1, max_items = 64)]
     models: Option<Vec<String>>,
-    /// Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
+    /// Run completed days again, and replace the days of these agents in the jobs that ran them. Nothing is
     /// deleted.
     replace_existing: Option<bool>,
-    /// Of the days that are done, run again those from the first degraded one on: later days follow from it.
-    /// Failed days run again in any case. Not together with `replace_existing`.
+    /// Run completed days again from the first degraded day on, because later days follow from it. Failed days always
+    /// run again. Not together with `replace_existing`.
     rerun_degraded: Option<bool>,
-    /// Agents, given whole.
+    /// Inline agents.
     #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
     agents: Option<Vec<JsonObject<AgentBody>>>,
-    /// What may be traded.
+    /// The tradable symbols.
     #[schema(min_items = 1)]
     symbols: Option<Vec<String>>,
-    /// An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
-    /// `symbols`.
+    /// An index of the dataset, such as `SP500`, whose members of each day are tradable. Not together with `symbols`.
     #[schema(min_length = 1, max_length = 64)]
     universe: Option<String>,
-    /// The dataset's name, or the first digits of its hash.
+    /// The dataset's name or hash prefix.
     dataset: Option<String>,
-    /// The market profile's name; the dataset's own by default, else the config's.
+    /// The market profile's name; absent: the dataset's own, else the config's.
     market: Option<String>,
-    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing. The config's by default.
+    /// Trading costs: `market` for those of the market profile, `frictionless` for none. Absent: the config's.
     costs: Option<CostsBody>,
-    /// What each agent starts with.
+    /// The initial cash of each agent.
     #[serde(default, deserialize_with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     initial_cash: Option<Decimal>,
-    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. It
-    /// changes nothing that agents see or do.
+    /// The symbol or index of the dataset that results are compared with; absent: the config's, else none. It does not
+    /// affect what agents see or do.
     benchmark: Option<String>,
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
-    /// What the job may use.
+    /// The job's budget.
     #[schema(value_type = Option<BudgetBody>)]
     budget: Option<JsonObject<BudgetBody>>,
-    /// Write summaries?
+    /// Whether to write summaries.
     summaries: Option<bool>,
-    /// Which of the traders' memories are on; absent: the config's, else all.
+    /// The memories that are on; absent: the config's, else all.
     memory: Option<MemoryBody>,
-    /// How many of its last rounds a trader reads.
+    /// The number of previous rounds that a trader reads.
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     read_window: Option<u32>,
-    /// The same for the session after a losing close.
+    /// The number of previous rounds in the session after a losing close.
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     read_window_after_loss: Option<u32>,
-    /// The job whose memory, as far as it was known before the start, the agents of the same names begin
-    /// with.
+    /// The job whose memory the agents of the same names start with, as known before the first day.
     memory_from: Option<String>,
-    /// Not supported yet: anything but `null` is refused.
+    /// Not supported: anything but `null` is rejected.
     #[schema(value_type = Option<Object>)]
     masking: Option<Value>,
 }
@@ -109,44 +107,44 @@ pub(super) struct TriggerBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentBody {
-    /// Its name, unique in the job: `model` in answers.
+    /// The name, unique in the job; `model` in responses.
     #[schema(min_length = 1, max_length = 200)]
     name: String,
-    /// How it works.
+    /// The kind of agent.
     #[serde(default)]
     kind: KindBody,
-    /// The model that it thinks with, `provider::model`.
+    /// The model, `provider::model`.
     model: String,
-    /// How the model's words are drawn.
+    /// The sampling parameters.
     #[schema(value_type = Option<SamplingBody>)]
     sampling: Option<JsonObject<SamplingBody>>,
-    /// The language of its prompts.
+    /// The prompts' language.
     #[serde(default)]
     language: LanguageBody,
-    /// A strategy or other instructions of your own, added to the system prompt.
+    /// A strategy or other instructions, added to the system prompt.
     instructions: Option<String>,
-    /// Names of configured tool servers that it may use.
+    /// The configured tool servers that it may use.
     tools: Option<Vec<String>>,
-    /// Where it stops.
+    /// The agent's limits.
     #[schema(value_type = Option<LimitsBody>)]
     limits: Option<JsonObject<LimitsBody>>,
-    /// What a desk adds; for the kind `desk` alone.
+    /// The desk's settings; only for the kind `desk`.
     #[schema(value_type = Option<DeskBody>)]
     desk: Option<JsonObject<DeskBody>>,
 }
 
-/// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+/// The memories that are on. Memories that are off are neither written nor read.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum MemoryBody {
-    /// None.
+    /// No memory.
     Off,
     /// Round memory.
     Rounds,
     /// Round memory and the contexts of open positions.
     #[serde(rename = "rounds+open")]
     RoundsOpen,
-    /// These and reflections on closed trades.
+    /// Round memory, the contexts of open positions, and reflections on closed trades.
     All,
 }
 
@@ -161,13 +159,13 @@ impl From<MemoryBody> for MemoryMode {
     }
 }
 
-/// What trading costs.
+/// Trading costs.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum CostsBody {
-    /// What the market profile says.
+    /// Those of the market profile.
     Market,
-    /// Nothing: no fees, duties, slippage, borrow fee or financing, and no cap on participation.
+    /// None: no fees, duties, slippage, borrow fee or financing, and no participation cap.
     Frictionless,
 }
 
@@ -180,7 +178,7 @@ impl From<CostsBody> for CostModel {
     }
 }
 
-/// How an agent works.
+/// The kind of agent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum KindBody {
@@ -191,7 +189,7 @@ enum KindBody {
     Desk,
 }
 
-/// The language of prompts.
+/// The prompts' language.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum LanguageBody {
@@ -202,7 +200,7 @@ enum LanguageBody {
     Zh,
 }
 
-/// How a model is to draw its words; absent: as the provider does.
+/// Sampling parameters; absent: the provider's defaults.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SamplingBody {
@@ -210,41 +208,41 @@ pub(super) struct SamplingBody {
     temperature: Option<f64>,
     /// 0 to 1.
     top_p: Option<f64>,
-    /// The most output tokens of one answer.
+    /// Max output tokens per response.
     max_tokens: Option<u32>,
     /// The provider's sampling seed.
     #[serde(default, deserialize_with = "whole::<_, INT64>")]
     seed: Option<u64>,
-    /// Texts at which the answer stops.
+    /// Stop sequences.
     stop: Option<Vec<String>>,
-    /// `minimal`, `low`, `medium` or `high`, where the model reasons.
+    /// `minimal`, `low`, `medium` or `high`, for reasoning models.
     reasoning_effort: Option<String>,
 }
 
-/// Where an agent's day stops; absent: 30 steps, 4 attempts, 120 and 1800 seconds.
+/// Limits of an agent's day; absent: 30 steps, 4 attempts, 120 and 1800 seconds.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct LimitsBody {
-    /// The most model calls of one day's conversation; of a desk, of each analyst's.
+    /// Max model calls of one day's conversation; for a desk, of each analyst's.
     #[schema(minimum = 1)]
     max_steps: Option<u32>,
-    /// The most attempts at one call.
+    /// Max attempts per call.
     max_attempts: Option<u32>,
-    /// Seconds after which one attempt is cancelled.
+    /// The timeout of one attempt, in seconds.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(minimum = 1, maximum = 604_800)]
     call_timeout_secs: Option<u64>,
-    /// Seconds of wall clock that a day's conversation may take.
+    /// The timeout of a day's conversation, in seconds.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(maximum = 604_800)]
     session_timeout_secs: Option<u64>,
 }
 
-/// What a job may use. A line that is absent does not bound.
+/// A job's budget. An absent line sets no limit.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BudgetBody {
-    /// The whole job, summaries left out.
+    /// The whole job, without summaries.
     #[schema(value_type = Option<LimitBody>)]
     job: Option<JsonObject<LimitBody>>,
     /// Each agent.
@@ -301,10 +299,10 @@ pub(super) async fn trigger(
     Ok((StatusCode::ACCEPTED, Json(QueuedResponse::of(&app, queued, None).await?)))
 }
 
-/// The request that a JSON object makes, as `POST /simulate/trigger` reads it.
+/// Parses a JSON object as the body of `POST /simulate/trigger`.
 ///
 /// # Errors
-/// A sentence that names the field.
+/// A message that names the field.
 pub(crate) fn simulation(body: &Value) -> Result<Request, String> {
     let body: TriggerBody = serde_json::from_value(body.clone()).map_err(|error| error.to_string())?;
     request(body).map_err(|error| error.to_string())
@@ -320,7 +318,7 @@ fn request(body: TriggerBody) -> Result<Request, ApiError> {
         ("symbols", body.symbols.as_ref().is_some_and(Vec::is_empty)),
     ] {
         if is_empty {
-            let message = format!("{field}: the list is empty; name one at least, or leave the field out");
+            let message = format!("{field}: the list is empty; name at least one, or omit the field");
             return Err(ApiError::Invalid(message));
         }
     }
@@ -394,12 +392,12 @@ impl From<SamplingBody> for Sampling {
 
 impl From<LimitsBody> for Limits {
     fn from(body: LimitsBody) -> Self {
-        let usual = Self::default();
+        let defaults = Self::default();
         Self {
-            max_steps: body.max_steps.unwrap_or(usual.max_steps),
-            max_attempts: body.max_attempts.unwrap_or(usual.max_attempts),
-            call_timeout_secs: body.call_timeout_secs.unwrap_or(usual.call_timeout_secs),
-            session_timeout_secs: body.session_timeout_secs.unwrap_or(usual.session_timeout_secs),
+            max_steps: body.max_steps.unwrap_or(defaults.max_steps),
+            max_attempts: body.max_attempts.unwrap_or(defaults.max_attempts),
+            call_timeout_secs: body.call_timeout_secs.unwrap_or(defaults.call_timeout_secs),
+            session_timeout_secs: body.session_timeout_secs.unwrap_or(defaults.session_timeout_secs),
         }
     }
 }
@@ -424,17 +422,17 @@ impl From<BudgetBody> for Budget {
     }
 }
 
-/// A job that is named; none is named by a NUL.
+/// The job's ID, which contains no NUL.
 fn memory_from(text: Option<String>) -> Result<Option<JobId>, ApiError> {
     match text {
         Some(text) if text.contains('\0') => {
-            Err(ApiError::Invalid("memory_from: it holds a NUL character".to_owned()))
+            Err(ApiError::Invalid("memory_from: it contains a NUL character".to_owned()))
         }
         text => Ok(text.map(JobId::new)),
     }
 }
 
-/// How many rounds are read.
+/// A number of rounds.
 fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     match Option::<u32>::deserialize(deserializer)? {
         Some(rounds) if rounds > LONGEST_WINDOW => {
@@ -444,17 +442,7 @@ fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::
     }
 }
 
-/// A whole number from 0 to `MOST`.
-pub(super) fn whole<'de, D: Deserializer<'de>, const MOST: u64>(
-    deserializer: D,
-) -> Result<Option<u64>, D::Error> {
-    match Option::<u64>::deserialize(deserializer)? {
-        Some(number) if number > MOST => Err(D::Error::custom(format!("{number} is above {MOST}"))),
-        number => Ok(number),
-    }
-}
-
-/// A JSON number as the decimal that it is written as.
+/// A JSON number as an exact decimal.
 fn maybe_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
     let number = Option::<Number>::deserialize(deserializer)?;
     number.map(|number| parse_amount(&Value::Number(number))).transpose().map_err(D::Error::custom)

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use papertape_cli::failure::{of_view, usage};
 use papertape_cli::output::{count, json, note};
-use papertape_integrations::ai_trader::tidy::{self, Said};
+use papertape_integrations::ai_trader::tidy::{self, LogContent};
 use papertape_service::app::{Access, App};
 use papertape_service::config::Config;
 use papertape_service::retention::{self, MAX_ROWS};
@@ -155,7 +155,7 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
 }
 
 /// What of a log the record does not have; `None` where one session has all of it, in its order.
-async fn missing(app: &App, agent: &str, said: &Said) -> Result<Option<String>> {
+async fn missing(app: &App, agent: &str, said: &LogContent) -> Result<Option<String>> {
     let redactor = &app.services.redactor;
     let clean = |text: &str| redactor.redact_text(text).value;
     let wanted: Vec<_> = said

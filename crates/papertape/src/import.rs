@@ -309,7 +309,7 @@ async fn there(
     let app = record_access::to_read(common, config).await?;
     let mut jobs = Vec::new();
     for plan in trigger::plan_import(&app, dataset, agents, request).map_err(of_trigger)? {
-        if let Some(row) = plan.there(&app).await.map_err(of_trigger)? {
+        if let Some(row) = plan.existing(&app).await.map_err(of_trigger)? {
             jobs.push(job_of(row.id.as_str(), row.status, false));
         }
     }

@@ -46,11 +46,11 @@ pub struct App {
     /// Open streams of this process.
     pub streams: Arc<Streams>,
     /// Deltas of answers that are being written in this process.
-    pub words: Arc<DeltaBus>,
+    pub deltas: Arc<DeltaBus>,
     /// Updates the plans' portable files, in a process that writes.
     projector: Option<Arc<Projector>>,
     /// Authenticates callers of the server.
-    pub doorkeeper: Arc<Authenticator>,
+    pub authenticator: Arc<Authenticator>,
     /// The process's counters.
     pub metrics: Arc<Metrics>,
     /// Cached results of stopped jobs that this process computed.
@@ -84,10 +84,10 @@ impl App {
             (_, Mode::Prod) => Store::open(target).await,
             (_, Mode::Dev) => Store::open_dev(target, wipe).await,
         };
-        let store = store.context("the record cannot be opened")?;
+        let store = store.context("cannot open the database")?;
         if access != Access::Read {
             // The work of a process that died can be resumed at once.
-            store.end_leases().await.context("the record cannot be written")?;
+            store.end_leases().await.context("cannot write to the database")?;
         }
         Self::compose(config, store)
     }
@@ -109,10 +109,10 @@ impl App {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
-        let (overrides, of_assistant) = assistant::split_overrides(overrides);
-        let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
-        let place = place.unwrap_or_else(|| "prompts".to_owned());
-        let prompts = PromptSet::with_overrides(overrides).with_context(|| place.clone())?;
+        let (overrides, assistant_overrides) = assistant::split_overrides(overrides);
+        let prompts_place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
+        let prompts_place = prompts_place.unwrap_or_else(|| "prompts".to_owned());
+        let prompts = PromptSet::with_overrides(overrides).with_context(|| prompts_place)?;
         let redactor = secrets::redactor(&config, &gateway, &env)?;
         let catalogue = Arc::new(catalogue);
         let model_dir = embeddings::house::dir(&config.data_dir);
@@ -125,7 +125,7 @@ impl App {
             models: Arc::new(InstrumentedModels::new(Arc::clone(&gateway) as _, Arc::clone(&metrics))),
             tools: Arc::new(OutsideTools::new(McpTools::new(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
-            datasets: Arc::new(Opened(Arc::clone(&catalogue))),
+            datasets: Arc::new(OpenedDatasets(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
             assistant: None,
@@ -141,7 +141,7 @@ impl App {
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
-        let doorkeeper = Arc::new(Authenticator::new(&config.auth));
+        let authenticator = Arc::new(Authenticator::new(&config.auth));
         let app = Self {
             config: Arc::new(config),
             store,
@@ -152,13 +152,13 @@ impl App {
             vectors,
             worker,
             streams: Arc::default(),
-            words: Arc::default(),
+            deltas: Arc::default(),
             projector: None,
-            doorkeeper,
+            authenticator,
             metrics,
             results: Arc::default(),
         };
-        assistant::with_assistant(app, &of_assistant)
+        assistant::with_assistant(app, &assistant_overrides)
     }
 
     /// The portable files of this database's plans.
@@ -222,13 +222,13 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
+    builder.create(dir).with_context(|| format!("cannot create the data directory {}", dir.display()))
 }
 
 /// The catalogue as the runtime sees it.
-struct Opened(Arc<Catalogue>);
+struct OpenedDatasets(Arc<Catalogue>);
 
-impl Datasets for Opened {
+impl Datasets for OpenedDatasets {
     fn open(&self, hash: ContentHash) -> Result<Arc<Dataset>, String> {
         self.0.open(&hash.to_hex()).map_err(|error| error.to_string())
     }

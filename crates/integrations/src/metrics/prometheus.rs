@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_written_as_the_format_wants_them() {
+    fn families_are_rendered_in_the_text_format() {
         let family = Family::new("a_total", Kind::Counter, "What it is.")
             .with(&[("model", "x::\"y\"\\\n"), ("kind", "k")], 3)
             .with(&[], "0.10");

@@ -50,7 +50,7 @@ pub struct Span {
 
 impl Span {
     /// Adds an attribute if there is a value.
-    pub fn say(&mut self, name: &'static str, value: impl Into<Option<Attribute>>) {
+    pub fn set(&mut self, name: &'static str, value: impl Into<Option<Attribute>>) {
         if let Some(value) = value.into() {
             self.attributes.push((name, value));
         }

@@ -5,6 +5,7 @@
 mod crates;
 mod dependencies;
 mod documents;
+mod language;
 mod repo;
 mod sources;
 mod words;
