@@ -113,10 +113,10 @@ impl Graph {
             None => {
                 let places = root.collect::<Vec<_>>().join(", ");
                 let steps = if self.is_solo() { ", and steps as solo#1/model#3" } else { "" };
-                format!("`{at}` is no place to branch at; there are: {places}{steps}")
+                format!("cannot branch at `{at}`; expected one of {places}{steps}")
             }
             Some(symbol) => format!(
-                "`{at}` is no place to branch at; there are: {}, the symbols {}, their nodes as \
+                "cannot branch at `{at}`; expected one of {}, the symbols {}, their nodes as \
                  {symbol}/Trader#1 ({}), and steps as {symbol}/Trader#1/model#1",
                 root.collect::<Vec<_>>().join(", "),
                 self.symbols.iter().map(String::as_str).collect::<Vec<_>>().join(", "),

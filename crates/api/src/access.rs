@@ -1,7 +1,7 @@
-//! Who asks: a bearer token, or the cookie of a browser that has logged in. And `GET /access`.
+//! Authentication by bearer token or by the cookie of a logged-in browser; and `GET /access`.
 
 use super::error::ApiError;
-use super::layers::{header, is_own_page, is_read};
+use super::headers::{header, is_own_page, is_read};
 use super::responses::ReadErrors;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE};
@@ -14,29 +14,28 @@ use papertape_protocol::access::{self, AccessResponse};
 use papertape_service::access::{Caller, Scope, TokenHash};
 use papertape_service::app::App;
 
-/// The cookie's name.
 pub(super) const COOKIE_NAME: &str = "papertape";
-/// What everybody may see: the way in.
+/// Paths that need no authentication.
 const OPEN: [&str; 3] = ["/login", "/logout", "/login.css"];
 
-/// Probes without a token learn whether the server works, and nothing else.
+/// A probe without a token gets the status only.
 const PROBE: &str = "/health";
 
-/// Lets in who is known, or everybody where no token is configured.
+/// Rejects unknown callers; if no token is configured, everyone has access.
 pub(super) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    if app.doorkeeper.is_open() || OPEN.contains(&request.uri().path()) {
+    if app.authenticator.is_open() || OPEN.contains(&request.uri().path()) {
         return next.run(request).await;
     }
     let (method, headers) = (request.method(), request.headers());
     let caller = match bearer(headers) {
-        // A bearer that is wrong is not made good by a cookie.
-        Some(token) => app.doorkeeper.by_token(token),
+        // A cookie does not make up for a wrong bearer token.
+        Some(token) => app.authenticator.by_token(token),
         None => match by_cookie(&app, headers).await {
-            // A browser sends its cookie whoever wrote the page: a write must come from our own.
+            // A browser sends its cookie from any page, so a write must come from one of ours.
             Ok(Some(_)) if !is_read(method) && !is_own_page(headers) => {
                 return ApiError::Origin.into_response();
             }
-            Ok(found) => found,
+            Ok(caller) => caller,
             Err(error) => return error.into_response(),
         },
     };
@@ -46,7 +45,7 @@ pub(super) async fn authenticate(State(app): State<App>, mut request: Request, n
         } else if wants_page(method, headers) {
             Redirect::to(&login_for(request.uri())).into_response()
         } else {
-            ApiError::Unauthorised.into_response()
+            ApiError::Unauthorized.into_response()
         };
     };
     if !is_read(method) && caller.scope < Scope::Operate {
@@ -56,20 +55,21 @@ pub(super) async fn authenticate(State(app): State<App>, mut request: Request, n
     next.run(request).await
 }
 
-/// The token of `Authorization: Bearer …`; empty where the header is there and says something else.
+/// The token of `Authorization: Bearer …`; empty if the header holds anything else.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().unwrap_or_default();
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     Some(if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" })
 }
 
-/// Whose browser it is, by the record: for another server of it, and after a new start, too.
+/// The caller of a browser session. Sessions are stored in the database, so they also hold for other servers
+/// on it and survive a restart.
 pub(super) async fn by_cookie(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
     let cookie = session_cookie(headers);
     let Some(cookie) = cookie.as_deref().and_then(TokenHash::of_well_formed) else { return Ok(None) };
     let token = app.store.login(&cookie.to_string(), app.services.clock.now()).await;
     let token = token.map_err(|error| ApiError::Internal(error.into()))?;
-    Ok(token.and_then(|token| app.doorkeeper.by_token_hash(&token)))
+    Ok(token.and_then(|token| app.authenticator.by_token_hash(&token)))
 }
 
 /// The value of our cookie.
@@ -79,20 +79,20 @@ pub(super) fn session_cookie(headers: &HeaderMap) -> Option<String> {
     cookies.find(|cookie| cookie.name() == COOKIE_NAME).map(|cookie| cookie.value().to_owned())
 }
 
-/// Is it a person who opens a page?
+/// Whether a browser opens a page.
 fn wants_page(method: &Method, headers: &HeaderMap) -> bool {
     let accepts = header(headers, &ACCEPT).unwrap_or_default();
     *method == Method::GET && accepts.contains("text/html")
 }
 
-/// The login page, which leads back here.
+/// The login page, with the way back to this URI.
 fn login_for(uri: &Uri) -> String {
     let back = uri.path_and_query().map_or("/", |path| path.as_str());
     let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("next", back).finish();
     format!("/login?{query}")
 }
 
-/// Who asks, and what they may do
+/// Get the caller's name and scope
 #[utoipa::path(
     get,
     path = "/access",

@@ -10,29 +10,31 @@ use papertape_service::view::{self, ActionsQuery, ActionsResponse, PlanJobsRespo
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which part of the log; `cursor` or `before`, not both.
+/// The page of the log; `cursor` or `before`, not both.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// `next_cursor` of an earlier answer: newer rows.
+    /// `next_cursor` of an earlier response: newer rows.
     cursor: Option<String>,
-    /// `before` of an earlier answer: older rows.
+    /// `before` of an earlier response: older rows.
     before: Option<String>,
-    /// How many at most; 200 by default.
+    /// Max rows; 200 by default.
     #[serde(default, deserialize_with = "log_rows")]
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
 }
 
-/// The jobs of a plan, newest first; they stay when the plan is deleted
+/// List a plan's jobs, newest first
+///
+/// Jobs are kept when their plan is deleted.
 #[utoipa::path(
     get,
     operation_id = "plan_jobs",
     path = "/plans/{plan_id}/jobs",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan"), PageParams),
-    responses((status = 200, body = PlanJobsResponse, description = "A page of jobs; it may be empty"), ReadErrors)
+    responses((status = 200, body = PlanJobsResponse, description = "A page of jobs"), ReadErrors)
 )]
 pub(super) async fn jobs(
     State(app): State<App>,
@@ -42,10 +44,10 @@ pub(super) async fn jobs(
     Ok(Json(view::plan_jobs(&app, plan, params.limit, params.cursor).await?))
 }
 
-/// The action log of a plan's job, the newest rows first of all
+/// Get the action log of a plan's job
 ///
-/// Each page is oldest row first. `next_cursor` leads to newer rows, those that are still to be written
-/// included, and `before` to older ones; following them drops and repeats no row.
+/// The first page has the newest rows. Rows are oldest first within a page. Follow `next_cursor` to newer rows,
+/// including rows that are not written yet, and `before` to older ones. No page drops or repeats a row.
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}/jobs/{job_id}/actions",
@@ -55,7 +57,7 @@ pub(super) async fn jobs(
         ("job_id" = String, Path, description = "The job"),
         Params
     ),
-    responses((status = 200, body = ActionsResponse, description = "A page of rows; it may be empty"), ReadErrors)
+    responses((status = 200, body = ActionsResponse, description = "A page of rows"), ReadErrors)
 )]
 pub(super) async fn actions(
     State(app): State<App>,

@@ -11,40 +11,39 @@ use papertape_service::view::{self, BarsQuery, BarsResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which bars.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Of this instrument.
+    /// The instrument.
     symbol: String,
-    /// Of this length within the day (`5m`, `1h`), one of the dataset's `intervals`; absent: of whole days.
+    /// The interval of intraday bars (`5m`, `1h`), one of the dataset's `intervals`; absent: daily bars.
     interval: Option<String>,
-    /// From this day on.
+    /// The first day.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     start_date: Option<Date>,
-    /// Up to this day, included.
+    /// The last day, included.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     end_date: Option<Date>,
-    /// How many at most; a page of bars may be longer than other pages.
+    /// Max bars. A page of bars may be longer than other pages.
     #[param(minimum = 1, maximum = 5000)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// An instrument's bars, as they were traded
+/// Get an instrument's bars, for charts
 ///
-/// For charts. A day's bar is there too where the dataset has bars within the day alone. No agent reads this: what one is shown comes through a view of its instant, in the share
-/// units of that instant.
+/// Prices are as traded. Daily bars exist even if the dataset has intraday bars only. Agents do not read this:
+/// they see the market through a view of their instant, in that instant's share units.
 #[utoipa::path(
     get,
     path = "/datasets/{name}/bars",
     tag = "data",
-    params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), Params),
-    responses((status = 200, body = BarsResponse, description = "A page of bars; it may be empty"), ReadErrors)
+    params(("name" = String, Path, description = "The dataset's name or hash prefix"), Params),
+    responses((status = 200, body = BarsResponse, description = "A page of bars"), ReadErrors)
 )]
 pub(super) async fn bars(
     State(app): State<App>,

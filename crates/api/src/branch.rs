@@ -12,12 +12,14 @@ use papertape_protocol::simulate::{BranchBody, QueuedResponse};
 use papertape_service::app::App;
 use papertape_service::trigger::BranchRequest;
 
-/// Queue a job that shares this one's past up to a cut
+/// Branch a simulation
+///
+/// The new job shares the parent's past up to the cut.
 #[utoipa::path(
     post,
     path = "/simulate/{job_id}/branch",
     tag = "simulation",
-    params(("job_id" = String, Path, description = "The parent")),
+    params(("job_id" = String, Path, description = "The parent job")),
     request_body = BranchBody,
     responses((status = 202, body = QueuedResponse, description = "The new job"), BodyErrors)
 )]

@@ -12,13 +12,15 @@ use papertape_protocol::simulate::ChangedResponse;
 use papertape_runtime::assistant_job;
 use papertape_service::app::App;
 
-/// Stop a job after the step that is under way; it can be resumed
+/// Cancel a job after its current step
+///
+/// A canceled job can be resumed.
 #[utoipa::path(
     post,
     path = "/simulate/{job_id}/cancel",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 202, body = ChangedResponse, description = "It is cancelled, or will be at once"), WriteErrors)
+    responses((status = 202, body = ChangedResponse, description = "The job is cancelled, or stops after its current step"), WriteErrors)
 )]
 pub(super) async fn cancel(
     State(app): State<App>,
@@ -29,7 +31,7 @@ pub(super) async fn cancel(
     let message = match status {
         None => return Err(ApiError::NotFound(format!("there is no job {job}"))),
         Some(JobStatus::Cancelled) => "the job is cancelled",
-        Some(JobStatus::Running | JobStatus::Queued) => "the job will stop after the step that is under way",
+        Some(JobStatus::Running | JobStatus::Queued) => "the job stops after its current step",
         Some(status) => return Err(ApiError::Conflict(format!("job {job} is {status}"))),
     };
     let status = status.unwrap_or(JobStatus::Cancelled);

@@ -13,44 +13,44 @@ use papertape_service::app::App;
 use papertape_service::assistant::{self, NewMessage};
 use papertape_service::view::{self, ChatQuery};
 
-/// Say something to the assistant
+/// Send a message to the assistant
 ///
-/// Answers at once; a job answers the message. Follow it at `/jobs/{job_id}/stream`, or read the
-/// conversation again when it has ended. The answer is in the language of the message. A message that shows
-/// none is answered in the conversation's: Chinese, or English where `Accept-Language` prefers it when the
-/// conversation begins.
+/// Returns at once; a job writes the answer. Follow the job at `/jobs/{job_id}/stream`, or read the conversation
+/// again once the job has ended. The answer is in the language of the message. If the message does not show its
+/// language, the conversation's applies: Chinese, or English if `Accept-Language` prefers it when the
+/// conversation starts.
 #[utoipa::path(
     post,
     path = "/chat/message",
     tag = "chat",
     request_body = MessageBody,
-    responses((status = 202, body = TurnResponse, description = "The message is kept, its answer under way"), BodyErrors)
+    responses((status = 202, body = TurnResponse, description = "The message is stored, and a job writes the answer"), BodyErrors)
 )]
 pub(super) async fn message(
     State(app): State<App>,
     PreferredLanguage(language): PreferredLanguage,
     Body(body): Body<MessageBody>,
 ) -> Result<(StatusCode, Json<TurnResponse>), ApiError> {
-    let asked = NewMessage {
+    let new = NewMessage {
         message: body.message,
         session: body.session_id,
         plan: body.plan_id,
         context: body.context.unwrap_or_default(),
         language: Some(language),
     };
-    let turn = assistant::post_message(&app, asked).await?;
+    let turn = assistant::post_message(&app, new).await?;
     let assistant = ChatMessageResponse::from(turn.assistant);
-    let answer = TurnResponse {
+    let response = TurnResponse {
         session: turn.session.into(),
         user: ChatMessageResponse::from(turn.user),
         job_id: assistant.job_id.clone().unwrap_or_default(),
         assistant,
         deployment: view::deployment(&app),
     };
-    Ok((StatusCode::ACCEPTED, Json(answer)))
+    Ok((StatusCode::ACCEPTED, Json(response)))
 }
 
-/// Conversations, the newest first
+/// List conversations, newest first
 #[utoipa::path(
     get,
     path = "/chat/sessions",
@@ -66,7 +66,7 @@ pub(super) async fn sessions(
     Ok(Json(view::chat_sessions(&app, query).await?))
 }
 
-/// One conversation with its messages, newest first
+/// Get a conversation with its messages, newest first
 #[utoipa::path(
     get,
     path = "/chat/sessions/{session_id}",

@@ -1,5 +1,5 @@
-//! Every code that an answer can hold, in the OpenAPI document: whoever shows codes to people finds the whole
-//! list there, and the pages do not compile without words for each.
+//! All codes that responses can contain, in the OpenAPI document. Clients get the complete list there, and the web
+//! pages do not compile without a text for each.
 
 use super::error;
 use papertape_agents::desk::NODE_FAILURES;
@@ -11,24 +11,24 @@ use papertape_service::view::vocabulary;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
-/// Every code that an answer can hold, by where it stands. No route answers with this.
+/// All codes that responses can contain, by field. No route returns this.
 #[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "it stands in the document alone")]
+#[expect(dead_code, reason = "it exists only for the OpenAPI document")]
 pub(super) struct Codes {
-    /// `error` of a refusal.
+    /// `error` of an error response.
     #[schema(schema_with = error::codes)]
     error: String,
     /// `code` of an order that was rejected or expired.
     #[schema(schema_with = vocabulary::reject_code)]
     order: String,
-    /// `code` of a cut of a desk's order.
+    /// `code` of an adjustment of a desk's order.
     #[schema(schema_with = cut_code)]
     cut: String,
-    /// How a node failed: the end of a reason code, behind the node's name in small letters and an underscore
+    /// How a node failed: the last part of a reason code, after the node's name in lower case and an underscore
     /// (`bull_researcher_timeout`).
     #[schema(schema_with = node_failure)]
     node_failure: String,
-    /// A reason code that is no node's.
+    /// A reason code that does not belong to a node.
     #[schema(schema_with = vocabulary::other_reason)]
     other_reason: String,
     /// `outcome` of a step.

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-/// What to compare with what.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -20,24 +19,24 @@ pub(super) struct Params {
     a: String,
     /// The second job.
     b: String,
-    /// The first one's name in the answer.
+    /// The first job's label in the response.
     label_a: Option<String>,
-    /// The second one's name in the answer.
+    /// The second job's label in the response.
     label_b: Option<String>,
     /// What may differ: `ticker`, `date`, `provider`, `model`, `overall-timeout`, `max-debate-rounds`,
     /// `max-risk-discuss-rounds`, separated by commas.
     vary: Option<String>,
 }
 
-/// Where the time of two jobs' desks goes, compared
+/// Compare the node timings of two jobs' desks
 ///
-/// What `papertape profile ab` answers for the traces of these jobs.
+/// The same report as `papertape profile ab` on the traces of these jobs.
 #[utoipa::path(
     get,
     path = "/profiles/compare",
     tag = "record",
     params(Params),
-    responses((status = 200, body = Object, description = "Both cohorts, and which is to be preferred"), ReadErrors)
+    responses((status = 200, body = Object, description = "Both cohorts, and which one is recommended"), ReadErrors)
 )]
 pub(super) async fn compare_traces(
     State(app): State<App>,

@@ -8,16 +8,16 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, CurvesResponse};
 
-/// A run as it is drawn: each agent's value and state on each day
+/// Get chart data: each agent's value and state on each day
 ///
-/// Lists along the job's days, and nothing but what a chart needs, so that years of many agents come at once.
-/// For figures and baselines see `/results`.
+/// Each list is parallel to the job's days. One response holds years of many agents. For metrics and baselines see
+/// `/results`.
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}/curves",
     tag = "record",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 200, body = CurvesResponse, description = "Its agents, day by day", example = json!({
+    responses((status = 200, body = CurvesResponse, description = "The agents, day by day", example = json!({
         "job_id": "550e8400-e29b-41d4-a716-446655440000",
         "cancel_requested": false,
         "dates": ["2012-10-01", "2012-10-02"],

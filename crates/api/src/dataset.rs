@@ -8,12 +8,14 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, DatasetResponse};
 
-/// One dataset, by its name or six or more digits of its hash
+/// Get a dataset by name or hash prefix
+///
+/// A hash prefix has at least six digits.
 #[utoipa::path(
     get,
     path = "/datasets/{name}",
     tag = "data",
-    params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash")),
+    params(("name" = String, Path, description = "The dataset's name or hash prefix")),
     responses((status = 200, body = DatasetResponse, description = "The dataset"), ReadErrors)
 )]
 pub(super) async fn dataset(

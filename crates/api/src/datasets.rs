@@ -10,20 +10,19 @@ use papertape_service::view::{self, DatasetsQuery, DatasetsResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which datasets.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// How many at most.
+    /// Max datasets.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// The datasets at hand, by name
+/// List the available datasets, by name
 #[utoipa::path(
     get,
     path = "/datasets",

@@ -13,29 +13,28 @@ use papertape_service::view;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// What goes with the job.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DeleteParams {
-    /// Delete the jobs that were built on it too: branches, jobs that continue its accounts, skip days that it did, were
-    /// given its memory or were started by it. Absent: the job stays where there are any.
+    /// Also delete the jobs that depend on it: branches, jobs that continue its accounts, skip days that it ran, received
+    /// its memory or were started by it. Absent: a job with dependents is not deleted.
     #[serde(default)]
     dependents: bool,
 }
 
-/// Delete a job that has stopped, with its whole record; nothing brings it back
+/// Delete a stopped job with its whole record
 ///
-/// All of it goes in one transaction: sessions, tape, messages, books, memory, action log, and the texts that nothing
-/// else uses. A queued or running job is refused with 409, and so is one that other jobs were built on, unless
-/// `dependents=true` deletes them too; `message` lists them.
+/// This cannot be undone. One transaction deletes sessions, tape, messages, books, memory, action log, and the texts
+/// that nothing else uses. A queued or running job is a 409. So is a job with dependents, which `message` lists,
+/// unless `dependents=true` deletes them too.
 #[utoipa::path(
     delete,
     operation_id = "delete_job",
     path = "/jobs/{job_id}",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job"), DeleteParams),
-    responses((status = 200, body = DeletedResponse, description = "It is gone"), WriteErrors)
+    responses((status = 200, body = DeletedResponse, description = "The job is deleted"), WriteErrors)
 )]
 pub(super) async fn delete_job(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`, and `GET /docs/`, a page of it that needs no network.
+//! `GET /openapi.json`, and `GET /docs/`, which shows it as a page that also works offline.
 
 use super::error::ApiError;
 use axum::Json;
@@ -13,10 +13,9 @@ use std::sync::Arc;
 use utoipa::openapi::OpenApi;
 use utoipa_swagger_ui::Config;
 
-/// The routes.
 pub(super) fn routes(document: OpenApi) -> Router<App> {
     let document = Arc::new(document);
-    // "none": the badge of an outside validator is not asked for.
+    // "none": do not load the badge of an online validator.
     let config = Arc::new(Config::new(["/openapi.json"]).validator_url("none").try_it_out_enabled(true));
     let index = Arc::clone(&config);
     Router::new()

@@ -6,15 +6,15 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, DoctorResponse};
 
-/// Is everything there that a simulation needs?
+/// Check the installation
 ///
-/// The looks of `papertape doctor`: data, disk, database, dataset, models, prompts, tools. Nothing is made or
-/// changed, and nothing secret is told. Asking starts the configured tool servers, one question at a time.
+/// Runs the checks of `papertape doctor`: data, disk, database, dataset, models, prompts, tools. It changes nothing
+/// and returns no secrets. It starts the configured tool servers. Concurrent requests run one after the other.
 #[utoipa::path(
     get,
     path = "/doctor",
     tag = "server",
-    responses((status = 200, body = DoctorResponse, description = "What was found"), ReadErrors)
+    responses((status = 200, body = DoctorResponse, description = "The results of the checks"), ReadErrors)
 )]
 pub(super) async fn doctor(State(app): State<App>) -> Json<DoctorResponse> {
     Json(view::doctor(&app).await)

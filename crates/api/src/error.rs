@@ -1,4 +1,4 @@
-//! How the API refuses.
+//! The API's errors.
 
 use axum::Json;
 use axum::http::header::{CONNECTION, WWW_AUTHENTICATE};
@@ -13,83 +13,83 @@ use papertape_store::StoreError;
 use std::sync::Arc;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
-/// Why a request is not done.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// The request must be another. Names the field.
+    /// Invalid input. The message starts with the field.
     #[error("{0}")]
     Invalid(String),
-    /// The `Host` header names another host.
+    /// 403: see `server.allowed_hosts`.
     #[error("the Host header does not name this server; see server.allowed_hosts")]
     Host,
-    /// A page of another origin wants to write.
-    #[error("writes are taken from this server's own pages and from programs, not from other origins")]
+    /// 403: see `server.allowed_origins`.
+    #[error("cross-origin writes are not allowed")]
     Origin,
-    /// Nobody who may use this server is known to ask.
-    #[error("this needs a token: send it as `Authorization: Bearer …`, or log in at /login")]
-    Unauthorised,
-    /// The token may only read.
-    #[error("the token `{0}` may read alone; this needs the scope `operate`")]
+    /// No known token.
+    #[error("authentication required: send a token as `Authorization: Bearer …`, or log in at /login")]
+    Unauthorized,
+    /// 403, with the token's name.
+    #[error("token `{0}` is read-only; this requires the `operate` scope")]
     ReadOnly(String),
-    /// There is nothing of the kind.
+    /// 404, with what is missing.
     #[error("{0}")]
     NotFound(String),
-    /// The address knows other methods.
-    #[error("this address does not know this method; see the Allow header")]
+    /// 405. The router sets the `Allow` header.
+    #[error("method not allowed; see the Allow header")]
     MethodNotAllowed,
-    /// It is not in a state for this.
+    /// The resource's state does not allow the request.
     #[error("{0}")]
     Conflict(String),
-    /// The address is too long.
-    #[error("uri: it is longer than {0} bytes")]
+    /// 414, with the limit in bytes.
+    #[error("uri: exceeds {0} bytes")]
     UriTooLong(usize),
-    /// The body is too large.
-    #[error("the body is larger than {0} bytes")]
+    /// 413, with the limit in bytes.
+    #[error("request body exceeds {0} bytes")]
     TooLarge(usize),
-    /// The body has not come in time.
-    #[error("the body has not come within {0} s")]
-    TooSlow(u64),
-    /// One client has so many streams open already.
-    #[error("one client may have {0} streams open; see server.max_streams_per_client")]
+    /// 408, with the timeout in seconds.
+    #[error("request body timed out after {0} s")]
+    Timeout(u64),
+    /// 429, with the limit per client.
+    #[error("too many streams: a client may have {0} open; see server.max_streams_per_client")]
     TooManyStreams(usize),
-    /// The body is not JSON.
-    #[error("the body must be JSON, with the Content-Type application/json")]
+    /// 415.
+    #[error("the body must be JSON, with Content-Type application/json")]
     MediaType,
-    /// The disk of the record is full.
+    /// 507, with what to do.
     #[error("{0}")]
     DiskFull(String),
-    /// It failed here. What it was is logged, and not told.
-    #[error("the server failed; its log says why")]
+    /// The server failed. The cause is logged, not returned.
+    #[error("internal error; see the server log")]
     Internal(anyhow::Error),
 }
 
-/// Every `error` of an [`ErrorBody`].
+/// All values of [`ErrorBody::error`].
 const CODES: [&str; 15] = [
     "invalid_input",
     "host_not_allowed",
-    "foreign_origin",
-    "unauthorised",
+    "origin_not_allowed",
+    "unauthorized",
     "read_only_token",
     "not_found",
     "method_not_allowed",
     "conflict",
     "uri_too_long",
     "body_too_large",
-    "body_too_slow",
+    "body_timeout",
     "unsupported_media_type",
     "too_many_streams",
     "disk_full",
     "internal_error",
 ];
 
-/// The words of `error`, for the OpenAPI document.
+/// The schema of `error`, for the OpenAPI document.
 pub(super) fn codes() -> Object {
     ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).enum_values(Some(CODES)).build()
 }
 
 impl ApiError {
-    /// A full disk is the operator's to mend, and must not look like a fault of the server. Whichever layer met it,
-    /// it is somewhere in the chain of causes.
+    /// A full disk is for the operator to fix, so it gets its own status. Whichever layer noticed it, it is in the chain
+    /// of causes.
     fn or_disk_full(self) -> Self {
         let Self::Internal(cause) = &self else { return self };
         let full = cause.chain().find_map(|cause| {
@@ -106,15 +106,15 @@ impl ApiError {
         match self {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_input"),
             Self::Host => (StatusCode::FORBIDDEN, "host_not_allowed"),
-            Self::Origin => (StatusCode::FORBIDDEN, "foreign_origin"),
-            Self::Unauthorised => (StatusCode::UNAUTHORIZED, "unauthorised"),
+            Self::Origin => (StatusCode::FORBIDDEN, "origin_not_allowed"),
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::ReadOnly(_) => (StatusCode::FORBIDDEN, "read_only_token"),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
             Self::UriTooLong(_) => (StatusCode::URI_TOO_LONG, "uri_too_long"),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
-            Self::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
+            Self::Timeout(_) => (StatusCode::REQUEST_TIMEOUT, "body_timeout"),
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Self::DiskFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
@@ -123,7 +123,7 @@ impl ApiError {
     }
 }
 
-/// What failed here: left in the answer's extensions for the one place that logs it.
+/// The cause of an internal error, passed in the response's extensions to the one place that logs it.
 #[derive(Clone, Debug)]
 pub(super) struct Failure(pub(super) Arc<anyhow::Error>);
 
@@ -134,12 +134,12 @@ impl IntoResponse for ApiError {
         let body = Json(ErrorBody { error: error.to_owned(), message: this.to_string() });
         let mut response = (status, body).into_response();
         match &this {
-            Self::Unauthorised => {
+            Self::Unauthorized => {
                 let scheme = HeaderValue::from_static("Bearer realm=\"papertape\"");
                 response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             }
-            // What is left of the body is not waited for.
-            Self::TooSlow(_) => {
+            // Do not wait for the rest of the body.
+            Self::Timeout(_) => {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}
@@ -155,8 +155,8 @@ impl From<ViewError> for ApiError {
     fn from(error: ViewError) -> Self {
         match error {
             ViewError::Bad { .. } => Self::Invalid(error.to_string()),
-            ViewError::NotFound(what) => Self::NotFound(what),
-            ViewError::Busy(why) => Self::Conflict(why),
+            ViewError::NotFound(message) => Self::NotFound(message),
+            ViewError::Busy(message) => Self::Conflict(message),
             ViewError::Record(cause) => Self::Internal(cause),
         }
     }
@@ -166,8 +166,8 @@ impl From<PostMessageError> for ApiError {
     fn from(error: PostMessageError) -> Self {
         match error {
             PostMessageError::Bad { .. } => Self::Invalid(error.to_string()),
-            PostMessageError::NotFound(what) => Self::NotFound(what),
-            PostMessageError::Conflict(why) => Self::Conflict(why),
+            PostMessageError::NotFound(message) => Self::NotFound(message),
+            PostMessageError::Conflict(message) => Self::Conflict(message),
             PostMessageError::Record(cause) => Self::Internal(cause),
         }
     }
@@ -178,7 +178,7 @@ impl From<TriggerError> for ApiError {
         match error {
             TriggerError::Bad { .. } => Self::Invalid(error.to_string()),
             TriggerError::NotFound(_) | TriggerError::Missing(_) => Self::NotFound(error.to_string()),
-            TriggerError::Conflict(why) => Self::Conflict(why),
+            TriggerError::Conflict(message) => Self::Conflict(message),
             TriggerError::Record(cause) => Self::Internal(cause),
         }
     }
@@ -188,22 +188,22 @@ impl From<TriggerError> for ApiError {
 mod tests {
     use super::*;
 
-    /// Goal: every error's code is among those of the document, each once. The match is there so that a new error
-    /// does not compile before it is in this list.
+    /// Goal: the document lists every error's code once. Because of the match, a new error does not compile until it
+    /// is in this list.
     #[test]
     fn every_code_is_in_the_document() {
         let all = [
             ApiError::Invalid(String::new()),
             ApiError::Host,
             ApiError::Origin,
-            ApiError::Unauthorised,
+            ApiError::Unauthorized,
             ApiError::ReadOnly(String::new()),
             ApiError::NotFound(String::new()),
             ApiError::MethodNotAllowed,
             ApiError::Conflict(String::new()),
             ApiError::UriTooLong(1),
             ApiError::TooLarge(1),
-            ApiError::TooSlow(1),
+            ApiError::Timeout(1),
             ApiError::MediaType,
             ApiError::TooManyStreams(1),
             ApiError::DiskFull(String::new()),
@@ -214,14 +214,14 @@ mod tests {
                 ApiError::Invalid(_)
                 | ApiError::Host
                 | ApiError::Origin
-                | ApiError::Unauthorised
+                | ApiError::Unauthorized
                 | ApiError::ReadOnly(_)
                 | ApiError::NotFound(_)
                 | ApiError::MethodNotAllowed
                 | ApiError::Conflict(_)
                 | ApiError::UriTooLong(_)
                 | ApiError::TooLarge(_)
-                | ApiError::TooSlow(_)
+                | ApiError::Timeout(_)
                 | ApiError::MediaType
                 | ApiError::TooManyStreams(_)
                 | ApiError::DiskFull(_)
@@ -231,9 +231,9 @@ mod tests {
         assert_eq!(all.map(|error| error.status().1), CODES);
     }
 
-    /// Goal: a write that finds the disk full answers 507 with the reason, through whichever layer it comes.
+    /// Goal: a write to a full disk is a 507 with the reason, whichever layer reports it.
     #[test]
-    fn a_full_disk_is_told_with_its_own_status() {
+    fn a_full_disk_has_its_own_status() {
         let full = StoreError::Full("database or disk is full".to_owned());
         let layers = [
             anyhow::Error::from(full.clone()),
@@ -241,10 +241,9 @@ mod tests {
             anyhow::Error::from(full).context("the message was not stored"),
         ];
         for cause in layers {
-            let answer = ApiError::Internal(cause);
-            let answer = answer.or_disk_full();
-            assert_eq!(answer.status(), (StatusCode::INSUFFICIENT_STORAGE, "disk_full"));
-            assert!(answer.to_string().contains("database or disk is full"), "{answer}");
+            let error = ApiError::Internal(cause).or_disk_full();
+            assert_eq!(error.status(), (StatusCode::INSUFFICIENT_STORAGE, "disk_full"));
+            assert!(error.to_string().contains("database or disk is full"), "{error}");
         }
         let other = ApiError::Internal(anyhow::anyhow!("broken")).or_disk_full();
         assert_eq!(other.status().1, "internal_error");

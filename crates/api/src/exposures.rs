@@ -8,13 +8,13 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, ExposuresResponse, SessionQuery};
 
-/// What a session was shown of the market
+/// List the market data that a session read
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}/exposures",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), SessionPageParams),
-    responses((status = 200, body = ExposuresResponse, description = "A page of reads; it may be empty"), ReadErrors)
+    responses((status = 200, body = ExposuresResponse, description = "A page of reads"), ReadErrors)
 )]
 pub(super) async fn exposures(
     State(app): State<App>,

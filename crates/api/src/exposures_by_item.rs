@@ -11,17 +11,17 @@ use papertape_service::view::{self, ShownKind, ShownQuery, ShownResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// What was shown. Which fields it needs follows from its kind; any other is refused.
+/// The item. Its kind decides which fields are required; other fields are rejected.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// What it is. `bar` needs `dataset`, `symbol` and `from`; `news` `dataset` and `news_id`; `fundamental`
+    /// The kind of item. `bar` requires `dataset`, `symbol` and `from`; `news` `dataset` and `news_id`; `fundamental`
     /// `dataset`, `symbol`, `metric` and `period`; `macro` `dataset`, `series` and `period`; a memory
     /// (`trader_round`, `open_position_context`, `trade`) `memory_id`, `job_id` and `model`.
     #[param(inline)]
     kind: ShownKind,
-    /// The dataset's name, or the first digits of its hash.
+    /// The dataset's name or hash prefix.
     dataset: Option<String>,
     /// The instrument.
     symbol: Option<String>,
@@ -29,48 +29,48 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     from: Option<Date>,
-    /// The last day of the bars, included; absent: the first.
+    /// The last day of the bars, included; absent: the first day.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     to: Option<Date>,
-    /// The news item's id.
+    /// The news item's ID.
     news_id: Option<String>,
-    /// What a company's figure measures.
+    /// The metric of a company's figure.
     metric: Option<String>,
     /// The macroeconomic series.
     series: Option<String>,
-    /// The last day of a figure's period, or the first of a macroeconomic value's.
+    /// The last day of a figure's period, or the first day of a macroeconomic value's.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     period: Option<Date>,
-    /// The figure as it was published at this instant; absent: as it was ever published.
+    /// The figure as published at this instant; absent: every publication of it.
     #[param(value_type = Option<String>)]
     published_at: Option<String>,
-    /// The round's, the position's or the trade's id.
+    /// The ID of the round, position or trade.
     memory_id: Option<String>,
-    /// Market data: of sessions of this job alone. A memory: the job whose it is.
+    /// Market data: only sessions of this job. A memory: the job that it belongs to.
     job_id: Option<String>,
-    /// Market data: of sessions of this agent alone. A memory: the agent whose it is.
+    /// Market data: only sessions of this agent. A memory: the agent that it belongs to.
     model: Option<String>,
-    /// How many sessions at most.
+    /// Max sessions.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// Which sessions were shown a bar, a news item, a figure or a memory
+/// List the sessions that saw a bar, a news item, a figure or a memory
 ///
-/// Those that were opened last come first, each with the steps and messages in which its agent was shown
-/// it. What only the books have read is not among them.
+/// Sessions are listed newest first, each with the steps and messages in which its agent saw the item. Reads by the
+/// books alone are not included.
 #[utoipa::path(
     get,
     path = "/exposures",
     tag = "record",
     params(Params),
-    responses((status = 200, body = ShownResponse, description = "A page of sessions; it may be empty"), ReadErrors)
+    responses((status = 200, body = ShownResponse, description = "A page of sessions"), ReadErrors)
 )]
-pub(super) async fn shown(
+pub(super) async fn exposures_by_item(
     State(app): State<App>,
     Query(params): Query<Params>,
 ) -> Result<Json<ShownResponse>, ApiError> {

@@ -1,5 +1,4 @@
-//! How requests are read: like axum's own extractors, but that every refusal has the API's shape and
-//! names the field.
+//! Extractors like axum's own, except that every error has the API's shape and names the field.
 
 use super::error::ApiError;
 use axum::body::Bytes;
@@ -8,7 +7,7 @@ use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
-use papertape_core::action::{Language, MAX_ROWS as MOST_LOG_ROWS};
+use papertape_core::action::{Language, MAX_ROWS as MAX_LOG_ROWS};
 use papertape_protocol::fields::JsonObject;
 pub(super) use papertape_protocol::fields::maybe_day;
 use papertape_service::app::App;
@@ -20,7 +19,7 @@ use std::convert::Infallible;
 use std::pin::pin;
 use std::time::Duration;
 
-/// The query. Unknown parameters are refused by `deny_unknown_fields` of the type.
+/// The query. `deny_unknown_fields` of the type rejects unknown parameters.
 #[derive(Debug)]
 pub(super) struct Query<T>(pub(super) T);
 
@@ -46,7 +45,7 @@ fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, ApiError> {
     })
 }
 
-/// A JSON body, no larger than the configured limit.
+/// A JSON body within the configured size limit.
 #[derive(Debug)]
 pub(super) struct Body<T>(pub(super) T);
 
@@ -61,7 +60,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
-/// A JSON body that may be left out.
+/// An optional JSON body.
 #[derive(Debug)]
 pub(super) struct OptionalBody<T>(pub(super) Option<T>);
 
@@ -79,26 +78,27 @@ impl<T: DeserializeOwned> FromRequest<App> for OptionalBody<T> {
     }
 }
 
-/// The whole body, no larger than the limit, and no slower.
+/// Reads the whole body, within the configured size limit and timeout.
 async fn read(request: Request, app: &App) -> Result<Bytes, ApiError> {
     read_within(request, app, app.config.server.body_limit_bytes).await
 }
 
-/// The whole body, no larger than `limit` bytes, and no slower than the server waits.
+/// Reads the whole body, up to `limit` bytes and within the configured timeout.
 pub(super) async fn read_within(request: Request, app: &App, limit: usize) -> Result<Bytes, ApiError> {
-    let said = request.headers().get(CONTENT_LENGTH).and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
-    if said.is_some_and(|said| said > limit as u64) {
+    let length =
+        request.headers().get(CONTENT_LENGTH).and_then(|text| text.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > limit as u64) {
         return Err(ApiError::TooLarge(limit));
     }
     let secs = app.config.server.body_timeout_secs.max(1);
-    let late = app.services.clock.sleep(Duration::from_secs(secs));
+    let timeout = app.services.clock.sleep(Duration::from_secs(secs));
     let reading = pin!(axum::body::to_bytes(request.into_body(), limit));
-    let Either::Left((read, _)) = select(reading, late).await else {
-        return Err(ApiError::TooSlow(secs));
+    let Either::Left((read, _)) = select(reading, timeout).await else {
+        return Err(ApiError::Timeout(secs));
     };
     read.map_err(|error| {
-        // The connection broke, where it is not the limit; then nobody reads this.
-        tracing::debug!(error = %error, "a body could not be read");
+        // If this is not the limit, the connection failed, and nobody reads the response.
+        tracing::debug!(error = %error, "cannot read a request body");
         ApiError::TooLarge(limit)
     })
 }
@@ -112,7 +112,7 @@ fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let JsonObject(read) = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        // It breaks off, or is wrong as a whole.
+        // The body is truncated, or invalid as a whole.
         let field = if path.starts_with(['.', '?']) { "body" } else { path.as_str() };
         ApiError::Invalid(format!("{field}: {}", error.inner()))
     })?;
@@ -120,49 +120,31 @@ fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
     Ok(read)
 }
 
-/// `{job_id}` of a path.
-#[derive(Debug)]
-pub(super) struct JobPath(pub(super) String);
+/// Defines an extractor for a path's only parameter.
+macro_rules! path_parameter {
+    ($($name:ident, $field:literal;)+) => {$(
+        #[doc = concat!("`{", $field, "}` of a path.")]
+        #[derive(Debug)]
+        pub(super) struct $name(pub(super) String);
 
-/// The dataset that an address names.
-#[derive(Debug)]
-pub(super) struct DatasetPath(pub(super) String);
+        impl FromRequestParts<App> for $name {
+            type Rejection = ApiError;
 
-impl FromRequestParts<App> for DatasetPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Path::<String>::from_request_parts(parts, app).await {
-            Ok(Path(name)) => Ok(Self(name)),
-            Err(_) => Err(ApiError::Invalid("name: it is not UTF-8".to_owned())),
+            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+                match Path::<String>::from_request_parts(parts, app).await {
+                    Ok(Path(value)) => Ok(Self(value)),
+                    Err(_) => Err(ApiError::Invalid(concat!($field, ": it is not UTF-8").to_owned())),
+                }
+            }
         }
-    }
+    )+};
 }
 
-impl FromRequestParts<App> for JobPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Path::<String>::from_request_parts(parts, app).await {
-            Ok(Path(job)) => Ok(Self(job)),
-            Err(_) => Err(ApiError::Invalid("job_id: it is not UTF-8".to_owned())),
-        }
-    }
-}
-
-/// `{session_id}` of a conversation's path.
-#[derive(Debug)]
-pub(super) struct ChatPath(pub(super) String);
-
-impl FromRequestParts<App> for ChatPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Path::<String>::from_request_parts(parts, app).await {
-            Ok(Path(session)) => Ok(Self(session)),
-            Err(_) => Err(ApiError::Invalid("session_id: it is not UTF-8".to_owned())),
-        }
-    }
+path_parameter! {
+    JobPath, "job_id";
+    DatasetPath, "name";
+    ChatPath, "session_id";
+    TickerPath, "ticker";
 }
 
 /// `{plan_id}` of a path.
@@ -204,22 +186,20 @@ impl FromRequestParts<App> for TaskPath {
     }
 }
 
-/// The first two parameters of a path; one that is not there is empty.
+/// The first two parameters of a path; a missing one is empty.
 async fn segments(parts: &mut Parts, app: &App) -> Result<[String; 2], ApiError> {
-    let found = Path::<Vec<String>>::from_request_parts(parts, app).await;
-    let Ok(Path(found)) = found else {
+    let Ok(Path(segments)) = Path::<Vec<String>>::from_request_parts(parts, app).await else {
         return Err(ApiError::Invalid("path: it is not UTF-8".to_owned()));
     };
-    let mut found = found.into_iter();
-    Ok([found.next().unwrap_or_default(), found.next().unwrap_or_default()])
+    let mut segments = segments.into_iter();
+    Ok([segments.next().unwrap_or_default(), segments.next().unwrap_or_default()])
 }
 
 fn number(field: &str, text: &str) -> Result<i64, ApiError> {
     text.parse().map_err(|_| ApiError::Invalid(format!("{field}: it is not a whole number")))
 }
 
-/// The language that the reader wants: the first of `Accept-Language` that there is, Chinese where there is
-/// none.
+/// The language that the client prefers by `Accept-Language`; Chinese if it lists none that we support.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreferredLanguage(pub(super) Language);
 
@@ -227,8 +207,8 @@ impl FromRequestParts<App> for PreferredLanguage {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
-        let wanted = parts.headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        Ok(Self(wanted.map(language).unwrap_or_default()))
+        let accepted = parts.headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        Ok(Self(accepted.map(language).unwrap_or_default()))
     }
 }
 
@@ -262,22 +242,7 @@ impl FromRequestParts<App> for SessionPath {
     }
 }
 
-/// `{ticker}` of a path.
-#[derive(Debug)]
-pub(super) struct TickerPath(pub(super) String);
-
-impl FromRequestParts<App> for TickerPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Path::<String>::from_request_parts(parts, app).await {
-            Ok(Path(ticker)) => Ok(Self(ticker)),
-            Err(_) => Err(ApiError::Invalid("ticker: it is not UTF-8".to_owned())),
-        }
-    }
-}
-
-/// `true` or `false`, in letters of either case, for some languages write `True`.
+/// `true` or `false`, case-insensitively, because some languages write `True`.
 pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.to_ascii_lowercase().as_str() {
@@ -287,50 +252,50 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
-/// A count of rows, of a query.
+/// A query's limit of rows.
 pub(super) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     count(deserializer, MAX_ROWS)
 }
 
-/// A count of messages, steps or reads of one session, of a query.
+/// A query's limit of one session's messages, steps or reads.
 pub(super) fn session_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     count(deserializer, MAX_SESSION_ROWS)
 }
 
-/// A count of rows of the action log, of a query.
+/// A query's limit of action log rows.
 pub(super) fn log_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    count(deserializer, MOST_LOG_ROWS)
+    count(deserializer, MAX_LOG_ROWS)
 }
 
-fn count<'de, D: Deserializer<'de>>(deserializer: D, most: u32) -> Result<Option<u32>, D::Error> {
+fn count<'de, D: Deserializer<'de>>(deserializer: D, max: u32) -> Result<Option<u32>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let wrong = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {most}"));
-    text.parse().map(Some).map_err(wrong)
+    let invalid = |_| D::Error::custom(format!("`{text}` is not a whole number from 1 to {max}"));
+    text.parse().map(Some).map_err(invalid)
 }
 
-/// Which part of a list.
+/// The page of a list.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageParams {
-    /// How many at most.
+    /// Max rows.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     pub(super) limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub(super) cursor: Option<String>,
 }
 
-/// Which part of what a session consists of.
+/// The page of a session's rows.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct SessionPageParams {
-    /// How many at most; pages of one session's rows may be longer than others.
+    /// Max rows. Pages of one session's rows may be longer than others.
     #[serde(default, deserialize_with = "session_rows")]
     #[param(minimum = 1, maximum = 1000)]
     pub(super) limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub(super) cursor: Option<String>,
 }
 
@@ -351,25 +316,24 @@ mod tests {
     }
 
     fn check<T: std::fmt::Debug>(result: Result<T, ApiError>, expected: &str) {
-        assert_eq!(result.expect_err("refused").to_string(), expected);
+        assert_eq!(result.expect_err("rejected").to_string(), expected);
     }
 
     #[test]
-    fn a_query_is_read_and_its_wrong_field_named() {
-        let asked: QueryFields =
-            query(&Uri::from_static("/x?date=2012-10-01&whole=True")).expect("it is right");
-        assert_eq!(asked.date, Some(jiff::civil::date(2012, 10, 1)));
-        assert!(asked.whole && asked.list.is_empty());
-        let wrong = |uri| query::<QueryFields>(&Uri::from_static(uri));
-        check(wrong("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
-        check(wrong("/x?date=2012-10-01&date=2012-10-02"), "date: it is given more than once");
-        check(wrong("/x?d%61te=2012-10-01&date=2012-10-01"), "date: it is given more than once");
-        check(wrong("/x?whole=yes"), "whole: `yes` is neither true nor false");
-        check(wrong("/x?what=1"), "what: unknown field `what`, expected one of `date`, `whole`, `list`");
+    fn an_error_in_a_query_names_the_field() {
+        let fields: QueryFields = query(&Uri::from_static("/x?date=2012-10-01&whole=True")).expect("valid");
+        assert_eq!(fields.date, Some(jiff::civil::date(2012, 10, 1)));
+        assert!(fields.whole && fields.list.is_empty());
+        let invalid = |uri| query::<QueryFields>(&Uri::from_static(uri));
+        check(invalid("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
+        check(invalid("/x?date=2012-10-01&date=2012-10-02"), "date: it is given more than once");
+        check(invalid("/x?d%61te=2012-10-01&date=2012-10-01"), "date: it is given more than once");
+        check(invalid("/x?whole=yes"), "whole: `yes` is neither true nor false");
+        check(invalid("/x?what=1"), "what: unknown field `what`, expected one of `date`, `whole`, `list`");
     }
 
     #[test]
-    fn the_reader_gets_the_language_that_is_liked_best() {
+    fn the_language_with_the_highest_weight_is_used() {
         assert_eq!(language("en-GB,en;q=0.9,zh;q=0.8"), Language::En);
         assert_eq!(language("fr, zh;q=0.2, en;q=0.1"), Language::Zh);
         assert_eq!(language("EN"), Language::En);
@@ -379,22 +343,22 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_read_and_its_wrong_field_named() {
-        let wrong = |text: &'static str| body::<QueryFields>(&Bytes::from_static(text.as_bytes()));
-        check(wrong("[]"), "body: invalid type: sequence, expected a JSON object at line 1 column 0");
-        check(wrong("{"), "body: EOF while parsing an object at line 1 column 1");
-        check(wrong(""), "body: EOF while parsing a value at line 1 column 0");
+    fn an_error_in_a_body_names_the_field() {
+        let invalid = |text: &'static str| body::<QueryFields>(&Bytes::from_static(text.as_bytes()));
+        check(invalid("[]"), "body: invalid type: sequence, expected a JSON object at line 1 column 0");
+        check(invalid("{"), "body: EOF while parsing an object at line 1 column 1");
+        check(invalid(""), "body: EOF while parsing a value at line 1 column 0");
         check(
-            wrong(r#"{"list":[1,"2"]}"#),
+            invalid(r#"{"list":[1,"2"]}"#),
             "list[1]: invalid type: string \"2\", expected u32 at line 1 column 14",
         );
         check(
-            wrong(r#"{"what":1}"#),
+            invalid(r#"{"what":1}"#),
             "what: unknown field `what`, expected one of `date`, `whole`, `list` at line 1 column 7",
         );
-        check(wrong(r#"{} {}"#), "body: trailing characters at line 1 column 4");
+        check(invalid(r#"{} {}"#), "body: trailing characters at line 1 column 4");
         check(
-            wrong(r#"{"date":20121001}"#),
+            invalid(r#"{"date":20121001}"#),
             "date: invalid type: integer `20121001`, expected a string at line 1 column 16",
         );
     }

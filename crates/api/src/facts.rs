@@ -10,41 +10,39 @@ use papertape_service::view::{self, FactsQuery, FundamentalsResponse, MacrosResp
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which items.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct BySymbol {
-    /// About this instrument alone.
+    /// Only this instrument.
     symbol: Option<String>,
-    /// How many at most.
+    /// Max rows.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// Which values.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct BySeries {
-    /// Of this series alone.
+    /// Only this series.
     series: Option<String>,
-    /// How many at most.
+    /// Max rows.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// News of a dataset, the newest first
+/// List a dataset's news, newest first
 #[utoipa::path(
     get,
     path = "/datasets/{name}/news",
     tag = "data",
-    params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), BySymbol),
-    responses((status = 200, body = NewsResponse, description = "A page of news; it may be empty"), ReadErrors)
+    params(("name" = String, Path, description = "The dataset's name or hash prefix"), BySymbol),
+    responses((status = 200, body = NewsResponse, description = "A page of news"), ReadErrors)
 )]
 pub(super) async fn news(
     State(app): State<App>,
@@ -54,13 +52,13 @@ pub(super) async fn news(
     Ok(Json(view::news(&app, &FactsQuery { dataset, of: symbol, limit, cursor })?))
 }
 
-/// Figures of companies' reports, by instrument and publication
+/// List figures from companies' reports, by instrument and publication
 #[utoipa::path(
     get,
     path = "/datasets/{name}/fundamentals",
     tag = "data",
-    params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), BySymbol),
-    responses((status = 200, body = FundamentalsResponse, description = "A page of figures; it may be empty"), ReadErrors)
+    params(("name" = String, Path, description = "The dataset's name or hash prefix"), BySymbol),
+    responses((status = 200, body = FundamentalsResponse, description = "A page of figures"), ReadErrors)
 )]
 pub(super) async fn fundamentals(
     State(app): State<App>,
@@ -70,13 +68,13 @@ pub(super) async fn fundamentals(
     Ok(Json(view::fundamentals(&app, &FactsQuery { dataset, of: symbol, limit, cursor })?))
 }
 
-/// Macroeconomic values of a dataset, by series and publication
+/// List a dataset's macroeconomic values, by series and publication
 #[utoipa::path(
     get,
     path = "/datasets/{name}/macros",
     tag = "data",
-    params(("name" = String, Path, description = "The dataset's name, or the first digits of its hash"), BySeries),
-    responses((status = 200, body = MacrosResponse, description = "A page of values; it may be empty"), ReadErrors)
+    params(("name" = String, Path, description = "The dataset's name or hash prefix"), BySeries),
+    responses((status = 200, body = MacrosResponse, description = "A page of values"), ReadErrors)
 )]
 pub(super) async fn macros(
     State(app): State<App>,

@@ -11,7 +11,7 @@ use papertape_service::app::App;
 use papertape_service::view::{HeadResponse, head_answer};
 use papertape_store::StoreError;
 
-/// The head of a job's hash chains as the record stands now
+/// Get the current head of a job's hash chains
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}/head",
@@ -23,25 +23,27 @@ pub(super) async fn head(
     State(app): State<App>,
     JobPath(job): JobPath,
 ) -> Result<Json<HeadResponse>, ApiError> {
-    answer(&app, &job, app.store.job_head(&job_id(&job)?).await)
+    respond(&app, &job, app.store.job_head(&job_id(&job)?).await)
 }
 
-/// Store the head of a job's hash chains, so that `papertape verify` finds it by its hash
+/// Publish the head of a job's hash chains
+///
+/// The head is stored, so that `papertape verify` finds it by its hash.
 #[utoipa::path(
     post,
     path = "/jobs/{job_id}/head",
     tag = "record",
     params(("job_id" = String, Path, description = "The job")),
-    responses((status = 200, body = HeadResponse, description = "The head, stored"), WriteErrors)
+    responses((status = 200, body = HeadResponse, description = "The stored head"), WriteErrors)
 )]
 pub(super) async fn publish(
     State(app): State<App>,
     JobPath(job): JobPath,
 ) -> Result<Json<HeadResponse>, ApiError> {
-    answer(&app, &job, app.store.publish_job_head(&job_id(&job)?).await)
+    respond(&app, &job, app.store.publish_job_head(&job_id(&job)?).await)
 }
 
-fn answer(
+fn respond(
     app: &App,
     job: &str,
     found: Result<Option<JobHead>, StoreError>,
@@ -49,7 +51,7 @@ fn answer(
     match found {
         Ok(Some(head)) => Ok(Json(head_answer(app, &head))),
         Ok(None) => Err(ApiError::NotFound(format!("there is no job {job}"))),
-        // Its chains do not hold, which is the answer to the question.
+        // The chains are broken, which is a valid result.
         Err(StoreError::Inconsistent(why)) => Err(ApiError::Conflict(why)),
         Err(error) => Err(ApiError::Internal(error.into())),
     }

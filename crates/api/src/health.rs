@@ -8,14 +8,14 @@ use papertape_service::access::Caller;
 use papertape_service::app::App;
 use papertape_service::view;
 
-/// Is the server well?
+/// Check the server's health
 #[utoipa::path(
     get,
     path = "/health",
     tag = "server",
     responses(
-        (status = 200, body = HealthBody, description = "It does all that it is there for"),
-        (status = 503, body = HealthBody, description = "It does not: `problems` says why"),
+        (status = 200, body = HealthBody, description = "The server works"),
+        (status = 503, body = HealthBody, description = "The server fails: see `problems`"),
         (status = 403, body = papertape_protocol::error::ErrorBody, description = "The Host header names another host")
     )
 )]
@@ -28,7 +28,7 @@ pub(super) async fn health(
         HealthState::Ok => StatusCode::OK,
         HealthState::Failing => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let is_known = caller.is_some() || app.doorkeeper.is_open();
+    let is_known = caller.is_some() || app.authenticator.is_open();
     (
         status,
         Json(if is_known {

@@ -1,6 +1,6 @@
-//! What the server's own pages share.
+//! HTML of the server's own pages.
 
-/// A text as HTML shows it.
+/// Escapes text for HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -12,21 +12,20 @@ use papertape_service::view::{self, JobResponse, LogQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which rows of the job's action log come with it.
+/// The rows of the job's action log to include.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogParams {
-    /// `next_cursor` of an earlier answer: the rows behind it; absent: the newest ones.
+    /// `next_cursor` of an earlier response: the rows after it; absent: the newest rows.
     cursor: Option<String>,
-    /// `before` of an earlier answer: the rows before it. Give either it or `cursor`.
+    /// `before` of an earlier response: the rows before it. Not together with `cursor`.
     before: Option<String>,
-    /// How many at most; 50 by default.
+    /// Max rows; 50 by default.
     #[serde(default, deserialize_with = "log_rows")]
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
-    /// How many times a client had to ask since its stream broke off, this time included: it is counted in
-    /// the metrics.
+    /// The number of polls since the client's stream failed, including this one. It is counted in the telemetry.
     #[param(minimum = 0, maximum = 1_000_000)]
     retries: Option<u32>,
 }
@@ -37,9 +36,9 @@ impl LogParams {
     }
 }
 
-/// One job, with what it is to do and the newest of its action log
+/// Get a job with its settings and the newest rows of its action log
 ///
-/// The texts of `actions_summary` are Chinese, or English where `Accept-Language` prefers it.
+/// The texts of `actions_summary` are Chinese, or English if `Accept-Language` prefers it.
 #[utoipa::path(
     get,
     path = "/jobs/{job_id}",
@@ -57,7 +56,7 @@ pub(super) async fn job(
     Ok(Json(view::job(&app, &job, params.by(language)).await?))
 }
 
-/// One job of a plan, as `/jobs/{job_id}` shows it
+/// Get a job of a plan, as `/jobs/{job_id}` returns it
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}/jobs/{job_id}",
@@ -79,7 +78,7 @@ pub(super) async fn plan_job(
     Ok(Json(view::plan_job(&app, plan, &job, params.by(language)).await?))
 }
 
-/// One job that decomposes a task, as `/jobs/{job_id}` shows it
+/// Get a job that decomposes a task, as `/jobs/{job_id}` returns it
 #[utoipa::path(
     get,
     path = "/tasks/decompose/jobs/{job_id}",

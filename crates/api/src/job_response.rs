@@ -1,4 +1,4 @@
-//! What requests that put a job into the queue, or take it out, answer.
+//! Responses of requests that queue, cancel or resume a job.
 
 use super::error::ApiError;
 use papertape_core::id::JobId;
@@ -41,7 +41,7 @@ pub(super) fn changed_response(
     ChangedResponse { job_id, status, message: message.to_owned(), deployment: view::deployment(app) }
 }
 
-/// A job's id. One that cannot be is one that is not there.
+/// Parses a job ID. An invalid one names no job.
 pub(super) fn job_id(text: &str) -> Result<JobId, ApiError> {
     if text.contains('\0') {
         return Err(ApiError::NotFound("there is no such job".to_owned()));

@@ -11,32 +11,31 @@ use papertape_service::view::{self, JobsQuery, JobsResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which jobs.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Of this kind.
+    /// Only jobs of this kind.
     #[param(schema_with = papertape_service::view::vocabulary::job_kind)]
     kind: Option<String>,
-    /// In this status.
+    /// Only jobs with this status.
     #[param(schema_with = papertape_service::view::vocabulary::job_status)]
     status: Option<JobStatus>,
-    /// How many at most.
+    /// Max jobs.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// Jobs, newest first
+/// List jobs, newest first
 #[utoipa::path(
     get,
     path = "/jobs",
     tag = "simulation",
     params(Params),
-    responses((status = 200, body = JobsResponse, description = "A page of jobs; it may be empty"), ReadErrors)
+    responses((status = 200, body = JobsResponse, description = "A page of jobs"), ReadErrors)
 )]
 pub(super) async fn jobs(
     State(app): State<App>,

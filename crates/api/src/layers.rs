@@ -1,8 +1,8 @@
-//! What stands around every route: who may ask, what an answer tells the browser, and how a failure is
-//! logged.
+//! Middleware around every route: access checks, security headers, compression, and logging of failures.
 
 use super::access;
 use super::error::{ApiError, Failure};
+use super::headers::{header, is_own_page, is_read};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -22,14 +22,14 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// Nothing from outside. Images may be in the page itself, as the docs page's icons are.
+/// Loads nothing from other hosts. Inline images are allowed, because the docs page's icons are inline.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
 
-/// Answers smaller than this are sent as they are.
+/// Smaller responses are not compressed.
 const MIN_COMPRESSED_BYTES: u64 = 4_096;
 
-/// Puts the guards around the routes.
+/// Wraps the routes.
 pub(super) fn apply(routes: Router, app: App) -> Router {
     let cors = cors(&app.config);
     routes
@@ -37,24 +37,24 @@ pub(super) fn apply(routes: Router, app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), same_origin))
         .layer(cors)
         .layer(from_fn_with_state(app, validate_host))
-        .layer(from_fn(short_address))
+        .layer(from_fn(limit_uri))
         .layer(compression())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(security_headers))
 }
 
-/// Answers of some size are compressed for who asks for it, as fast as it goes. Streams never are: an event is
-/// to leave when it is written. What is compressed already stays as it is.
+/// Compresses large responses at the fastest level. Streams are not compressed, because each event must be sent at
+/// once; neither is content that is already compressed.
 fn compression() -> CompressionLayer<impl Predicate> {
-    let worth_it =
+    let predicate =
         SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE).and(NotForContentType::IMAGES);
-    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_it)
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(predicate)
 }
 
-/// An address longer than this is nobody's search; the HTTP layer itself takes 64 KiB.
+/// No legitimate query is longer than this; the HTTP layer itself allows 64 KiB.
 const MAX_URI_BYTES: usize = 16 * 1024;
 
-async fn short_address(request: Request, next: Next) -> Response {
+async fn limit_uri(request: Request, next: Next) -> Response {
     let uri = request.uri();
     if uri.path_and_query().is_some_and(|uri| uri.as_str().len() > MAX_URI_BYTES) {
         return ApiError::UriTooLong(MAX_URI_BYTES).into_response();
@@ -62,11 +62,11 @@ async fn short_address(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Names that reach this machine alone are always good; other names must be configured. Else a page
-/// whose own name is made to resolve to this machine could read what is here.
+/// Loopback names are always valid; other names must be configured. Otherwise a website whose name resolves to this
+/// machine could read the API (DNS rebinding).
 async fn validate_host(State(app): State<App>, request: Request, next: Next) -> Response {
     let host = request.uri().host().map(str::to_owned).or_else(|| header(request.headers(), &HOST));
-    // Of two that are sent, a proxy may take the other one.
+    // With two Host headers, a proxy may use the other one.
     let is_one = request.headers().get_all(HOST).iter().count() <= 1;
     match host {
         Some(host) if is_one && is_known(&host, &app.config) => next.run(request).await,
@@ -91,7 +91,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Pages of the configured origins may use the API; without any there is no CORS.
+/// Pages of the configured origins may use the API. No origins, no CORS headers.
 fn cors(config: &Config) -> CorsLayer {
     let origins = &config.server.allowed_origins;
     let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
@@ -101,62 +101,43 @@ fn cors(config: &Config) -> CorsLayer {
         .allow_headers([CONTENT_TYPE, AUTHORIZATION, HeaderName::from_static("last-event-id")])
 }
 
-/// A browser says where a write comes from; programs do not.
+/// Rejects cross-origin writes. Browsers send the origin of a write; other programs do not.
 async fn same_origin(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut origins = request.headers().get_all(ORIGIN).iter();
-    let is_let_in = match (origins.next(), origins.next()) {
-        (None, _) => !is_of_another_site(request.headers()),
+    let is_allowed = match (origins.next(), origins.next()) {
+        (None, _) => !is_cross_site(request.headers()),
         (Some(origin), None) => origin.to_str().is_ok_and(|origin| {
             let allowed = &app.config.server.allowed_origins;
             allowed.iter().any(|allowed| allowed == origin) || is_own_page(request.headers())
         }),
-        // A browser says one, and nothing that is no text.
+        // A browser sends one at most.
         (Some(_), Some(_)) => false,
     };
-    if is_read(request.method()) || is_let_in {
+    if is_read(request.method()) || is_allowed {
         next.run(request).await
     } else {
         ApiError::Origin.into_response()
     }
 }
 
-/// Does the method change nothing?
-pub(super) fn is_read(method: &Method) -> bool {
-    [Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
-}
-
-/// Does a page of this very server ask?
-pub(super) fn is_own_page(headers: &HeaderMap) -> bool {
-    let host = header(headers, &HOST).unwrap_or_default();
-    let origin = header(headers, &ORIGIN);
-    origin.is_some_and(|origin| {
-        origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host))
-    })
-}
-
-/// Does a browser say, in other words than `Origin`, that another site's page asks?
-fn is_of_another_site(headers: &HeaderMap) -> bool {
+/// Whether `Sec-Fetch-Site` says that the request comes from another site's page.
+fn is_cross_site(headers: &HeaderMap) -> bool {
     let site = header(headers, &HeaderName::from_static("sec-fetch-site"));
     site.is_some_and(|site| !["same-origin", "none"].contains(&site.as_str()))
 }
 
-pub(super) fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
-}
-
-/// The answer's headers, and the log line of a failure: the one place where it is logged.
+/// Adds security headers, and logs internal errors: the only place that does.
 async fn security_headers(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = next.run(request).await;
     if let Some(Failure(cause)) = response.extensions().get() {
-        tracing::error!(%method, path, error = format!("{cause:#}"), "a request failed");
+        tracing::error!(%method, path, error = format!("{cause:#}"), "request failed");
     }
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    // Other sites learn nothing; our own pages' forms must say where they come from, and with
-    // `no-referrer` browsers would make that `null`.
+    // Other sites get no referrer. `no-referrer` would turn the origin of our own pages' forms into `null`.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
 }

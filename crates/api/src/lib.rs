@@ -1,7 +1,7 @@
-//! The HTTP API: one file an endpoint, rules in `docs/api.md`, answers made by [`papertape_service::view`].
+//! The HTTP API: one file per endpoint. `docs/api.md` has the rules, [`papertape_service::view`] builds the responses.
 //!
-//! It decides nothing about a job and knows no SQL. Every refusal has the one shape of
-//! [`papertape_protocol::error::ErrorBody`], whoever refuses: an endpoint, an extractor, the router, a guard or a panic.
+//! The API decides nothing about a job and knows no SQL. Every error has the shape of [`papertape_protocol::error::ErrorBody`], whether it
+//! comes from an endpoint, an extractor, the router, a layer or a panic.
 
 pub mod error;
 
@@ -24,6 +24,7 @@ mod exposures_by_item;
 mod extract;
 mod facts;
 mod head;
+mod headers;
 mod health;
 mod html;
 mod job;
@@ -67,24 +68,24 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// What all endpoints have in common, for the OpenAPI document.
+/// The OpenAPI document without its routes.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Papertape",
-        description = "Paper-trades desks of LLM agents over market days and keeps everything on one durable \
-                       tape. Errors are `{\"error\": \"snake_case_code\", \"message\": \"…\"}`; lists are paged by \
-                       `cursor` and `next_cursor`; money and quantities are JSON numbers; days are YYYY-MM-DD, \
-                       instants are RFC 3339 in UTC.",
+        description = "Paper trading for desks of LLM agents over market days, recorded on one durable tape. \
+                       Errors are `{\"error\": \"snake_case_code\", \"message\": \"…\"}`. Lists are paged with \
+                       `cursor` and `next_cursor`. Money and quantities are JSON numbers. Days are YYYY-MM-DD, \
+                       instants RFC 3339 in UTC.",
     ),
     components(schemas(papertape_protocol::error::ErrorBody, codes::Codes, papertape_service::view::StreamData)),
     tags(
         (name = "simulation", description = "Start, watch, stop and resume simulations"),
-        (name = "record", description = "What agents were shown, said, decided and did"),
+        (name = "record", description = "What agents saw, said, decided and did"),
         (name = "chat", description = "Conversations with the assistant"),
-        (name = "plans", description = "Plans, their tasks, and what was done for them"),
+        (name = "plans", description = "Plans, their tasks and jobs"),
         (name = "data", description = "Datasets"),
-        (name = "memory", description = "What traders remember, and what of it they were given"),
+        (name = "memory", description = "Traders' memories, and what sessions recalled of them"),
         (name = "server", description = "The server itself"),
     )
 )]
@@ -122,7 +123,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(messages::messages))
         .routes(routes!(steps::steps))
         .routes(routes!(exposures::exposures))
-        .routes(routes!(exposures_by_item::shown))
+        .routes(routes!(exposures_by_item::exposures_by_item))
         .routes(routes!(session::session))
         .routes(routes!(datasets::datasets))
         .routes(routes!(dataset::dataset))
@@ -147,29 +148,29 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(metrics::metrics))
 }
 
-/// The OpenAPI document.
+/// The OpenAPI document with all routes.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
     described().into_openapi()
 }
 
-/// All of it, with its guards.
+/// All routes, with the layers around them.
 pub fn router(app: App) -> Router {
     let (routes, document) = described().split_for_parts();
     let routes = routes
         .merge(docs::routes(document))
         .merge(login::routes())
         .merge(pages::routes())
-        .fallback(async || ApiError::NotFound("there is nothing at this address".to_owned()))
+        .fallback(async || ApiError::NotFound("no such route".to_owned()))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());
     layers::apply(routes, app)
 }
 
-/// Answers requests until shutdown, then lets those under way end. Running jobs is another's business.
+/// Serves requests until shutdown, then lets those in progress finish. Does not run jobs.
 ///
 /// # Errors
-/// A socket that others than this machine reach, where no token is configured: see [`ensure_safe_bind`].
+/// An address that other machines can reach, if no token is configured: see [`ensure_safe_bind`].
 pub async fn serve(app: App, listener: TcpListener, shutdown: CancelToken) -> Result<()> {
     let address = listener.local_addr().context("the socket has no address")?;
     ensure_safe_bind(&app.config, address)?;
@@ -178,24 +179,23 @@ pub async fn serve(app: App, listener: TcpListener, shutdown: CancelToken) -> Re
     let listening = listen::listen(&app, listener, router(app.clone()), shutdown);
     let closing = async {
         stopped.stopped().await;
-        // They have no end of their own to wait for.
+        // Streams have no end to wait for.
         streams.close();
     };
     futures::future::join(listening, closing).await;
     Ok(())
 }
 
-/// May this configuration be served at this address?
+/// Checks that this configuration may be served at this address.
 ///
 /// # Errors
-/// An address that others than this machine reach needs tokens.
+/// An address that other machines can reach requires tokens.
 pub fn ensure_safe_bind(config: &Config, address: SocketAddr) -> Result<()> {
     if address.ip().to_canonical().is_loopback() || !config.auth.tokens.is_empty() {
         return Ok(());
     }
     bail!(
-        "{address} can be reached from elsewhere, and `auth.tokens` is empty: whoever comes could read \
-         everything and start jobs. `papertape auth token NAME --scope operate` makes a token; or listen on \
-         127.0.0.1"
+        "{address} can be reached from other machines, and `auth.tokens` is empty: anyone who can reach it would have \
+         full access. Create a token with `papertape auth token NAME --scope operate`, or listen on 127.0.0.1"
     )
 }

@@ -13,7 +13,6 @@ use papertape_service::view::{self, LiveQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which analysis.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -22,13 +21,13 @@ pub(super) struct Params {
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(example = "2012-10-01")]
     date: Option<Date>,
-    /// Of this job.
+    /// Only of this job.
     job_id: Option<String>,
-    /// Of this agent.
+    /// Only of this agent.
     model: Option<String>,
 }
 
-/// What a desk has come to about an instrument, and how it came about
+/// Get a desk's newest analysis of an instrument
 #[utoipa::path(
     get,
     path = "/live/{ticker}",
@@ -36,7 +35,7 @@ pub(super) struct Params {
     params(("ticker" = String, Path, description = "The instrument"), Params),
     responses(
         (status = 200, body = LiveResponse, description = "The newest analysis that matches"),
-        (status = 409, body = papertape_protocol::error::ErrorBody, description = "It is still under way"),
+        (status = 409, body = papertape_protocol::error::ErrorBody, description = "The analysis is still running"),
         ReadErrors
     )
 )]
@@ -49,16 +48,15 @@ pub(super) async fn live(
     Ok(Json(view::live(&app, LiveQuery { ticker, date, job_id, model }).await?))
 }
 
-/// Which instrument of a session.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Ticker {
-    /// The instrument; may be left out where the session has one alone.
+    /// The instrument; optional if the session has only one.
     pub(super) ticker: Option<String>,
 }
 
-/// What a desk has come to about an instrument in one session
+/// Get a desk's analysis of an instrument in one session
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}/live",
@@ -66,7 +64,7 @@ pub(super) struct Ticker {
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Ticker),
     responses(
         (status = 200, body = LiveResponse, description = "The analysis"),
-        (status = 409, body = papertape_protocol::error::ErrorBody, description = "It is still under way"),
+        (status = 409, body = papertape_protocol::error::ErrorBody, description = "The analysis is still running"),
         ReadErrors
     )
 )]

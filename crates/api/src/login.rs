@@ -1,11 +1,11 @@
-//! `GET /login`, `POST /login` and `POST /logout`: a browser's way in and out. Plain forms, no script.
+//! `GET /login`, `POST /login` and `POST /logout`, for browsers. Plain forms, no scripts.
 
 use super::access::{COOKIE_NAME, by_cookie, session_cookie};
 use super::error::ApiError;
 use super::extract::primary;
 use super::extract::read_within;
+use super::headers::header;
 use super::html::escape;
-use super::layers::header;
 use super::stream::client;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -19,24 +19,23 @@ use papertape_service::access::{Caller, Login, LoginError, MAX_SESSIONS, TokenHa
 use papertape_service::app::App;
 use std::time::Duration;
 
-/// The largest form.
+/// The maximum size of a form.
 const FORM_BYTES: usize = 8_192;
 
-/// The routes.
 pub(super) fn routes() -> Router<App> {
     let style = async || ([(CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("login.css"));
     Router::new()
-        .route("/login", get(show).post(log_in))
+        .route("/login", get(login_page).post(log_in))
         .route("/logout", post(log_out))
         .route("/login.css", get(style))
 }
 
-async fn show(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
-    let asked = uri.query().unwrap_or_default();
-    let texts = texts(asked.as_bytes(), &headers);
+async fn login_page(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+    let query = uri.query().unwrap_or_default();
+    let texts = texts(query.as_bytes(), &headers);
     let caller = by_cookie(&app, &headers).await?;
-    let note = app.doorkeeper.is_open().then_some(texts.open);
-    Ok(page(StatusCode::OK, &texts, &next(asked.as_bytes()), caller.as_ref(), note))
+    let note = app.authenticator.is_open().then_some(texts.open);
+    Ok(page(StatusCode::OK, &texts, &next(query.as_bytes()), caller.as_ref(), note))
 }
 
 async fn log_in(State(app): State<App>, request: Request) -> Result<Response, ApiError> {
@@ -45,23 +44,25 @@ async fn log_in(State(app): State<App>, request: Request) -> Result<Response, Ap
     let (texts, next) = (texts(&form, &headers), next(&form));
     let token = field(&form, "token").unwrap_or_default();
     let now = app.services.clock.now();
-    let refused = match app.doorkeeper.log_in(client, &token, now) {
+    let error = match app.authenticator.log_in(client, &token, now) {
         Ok(Login { cookie, cookie_hash, token_hash, caller, until }) => {
-            let (hash, of) = (cookie_hash.to_string(), token_hash.to_string());
-            let kept = app.store.add_login(&hash, &of, (now, until), MAX_SESSIONS).await;
-            kept.map_err(|error| ApiError::Internal(error.into()))?;
+            let (cookie_hash, token_hash) = (cookie_hash.to_string(), token_hash.to_string());
+            let added = app.store.add_login(&cookie_hash, &token_hash, (now, until), MAX_SESSIONS).await;
+            added.map_err(|error| ApiError::Internal(error.into()))?;
             tracing::info!(name = %caller.name, scope = caller.scope.as_str(), client = %client, "logged in");
-            let cookie = set_cookie(&cookie, app.doorkeeper.session_lasts(), &headers);
+            let cookie = set_cookie(&cookie, app.authenticator.session_duration(), &headers);
             return Ok(([(SET_COOKIE, cookie)], Redirect::to(&next)).into_response());
         }
-        Err(refused) => refused,
+        Err(error) => error,
     };
-    tracing::warn!(client = %client, slowed = matches!(refused, LoginError::Slowed(_)), "a login failed");
-    Ok(match refused {
-        LoginError::Wrong => page(StatusCode::UNAUTHORIZED, &texts, &next, None, Some(texts.wrong)),
-        LoginError::Slowed(wait) => {
+    tracing::warn!(client = %client, throttled = matches!(error, LoginError::Throttled(_)), "login failed");
+    Ok(match error {
+        LoginError::UnknownToken => {
+            page(StatusCode::UNAUTHORIZED, &texts, &next, None, Some(texts.unknown_token))
+        }
+        LoginError::Throttled(wait) => {
             let secs = wait.as_secs().max(1).to_string();
-            let note = texts.slowed.replace("{secs}", &secs);
+            let note = texts.throttled.replace("{secs}", &secs);
             let page = page(StatusCode::TOO_MANY_REQUESTS, &texts, &next, None, Some(&note));
             ([(RETRY_AFTER, secs)], page).into_response()
         }
@@ -73,14 +74,14 @@ async fn log_out(State(app): State<App>, headers: HeaderMap) -> Result<Response,
         let ended = app.store.end_login(&cookie.to_string()).await;
         ended.map_err(|error| ApiError::Internal(error.into()))?;
     }
-    let gone = set_cookie("", Duration::ZERO, &headers);
-    Ok(([(SET_COOKIE, gone)], Redirect::to("/login")).into_response())
+    let expired = set_cookie("", Duration::ZERO, &headers);
+    Ok(([(SET_COOKIE, expired)], Redirect::to("/login")).into_response())
 }
 
-/// No script can read it, no other site's page sends it; over TLS it never goes without.
-fn set_cookie(value: &str, lasts: Duration, headers: &HeaderMap) -> String {
+/// No script can read the cookie, pages of other sites do not send it, and over HTTPS it is never sent without TLS.
+fn set_cookie(value: &str, max_age: Duration, headers: &HeaderMap) -> String {
     let is_https = header(headers, &ORIGIN).is_some_and(|origin| origin.starts_with("https://"));
-    let max_age = cookie::time::Duration::seconds(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
+    let max_age = cookie::time::Duration::seconds(i64::try_from(max_age.as_secs()).unwrap_or(i64::MAX));
     let cookie = Cookie::build((COOKIE_NAME, value)).path("/").http_only(true).same_site(SameSite::Strict);
     let mut cookie = cookie.max_age(max_age).build();
     cookie.set_secure(is_https.then_some(true));
@@ -92,7 +93,7 @@ fn field(form: &[u8], name: &str) -> Option<String> {
     form_urlencoded::parse(form).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-/// Where to go afterwards: an address of this server, and of no other.
+/// The target after the login: always a path of this server.
 fn next(form: &[u8]) -> String {
     let is_ours = |next: &String| {
         let mut rest = next.bytes();
@@ -104,33 +105,32 @@ fn next(form: &[u8]) -> String {
     field(form, "next").filter(is_ours).unwrap_or_else(|| "/".to_owned())
 }
 
-/// What the page says.
 struct Texts {
     lang: &'static str,
     title: &'static str,
     token: &'static str,
     hint: &'static str,
-    enter: &'static str,
-    wrong: &'static str,
-    slowed: &'static str,
+    log_in: &'static str,
+    unknown_token: &'static str,
+    throttled: &'static str,
     open: &'static str,
-    inside: &'static str,
-    leave: &'static str,
-    on: &'static str,
+    logged_in: &'static str,
+    log_out: &'static str,
+    proceed: &'static str,
 }
 
 const ENGLISH: Texts = Texts {
     lang: "en",
     title: "Log in to Papertape",
     token: "Access token",
-    hint: "Whoever runs this server makes one with <code>papertape auth token NAME --scope read</code>.",
-    enter: "Log in",
-    wrong: "This token is not known.",
-    slowed: "Too many logins have failed. Try again in {secs} s.",
-    open: "This server asks nobody for a token.",
-    inside: "Logged in as",
-    leave: "Log out",
-    on: "Go on",
+    hint: "The server's operator creates tokens with <code>papertape auth token NAME --scope read</code>.",
+    log_in: "Log in",
+    unknown_token: "Unknown token.",
+    throttled: "Too many failed logins. Try again in {secs} s.",
+    open: "This server does not require a token.",
+    logged_in: "Logged in as",
+    log_out: "Log out",
+    proceed: "Continue",
 };
 
 const CHINESE: Texts = Texts {
@@ -138,26 +138,26 @@ const CHINESE: Texts = Texts {
     title: "登录 Papertape",
     token: "访问令牌",
     hint: "令牌由服务器管理员用 <code>papertape auth token NAME --scope read</code> 生成。",
-    enter: "登录",
-    wrong: "无法识别此令牌。",
-    slowed: "登录失败次数过多,请在 {secs} 秒后重试。",
+    log_in: "登录",
+    unknown_token: "无法识别此令牌。",
+    throttled: "登录失败次数过多,请在 {secs} 秒后重试。",
     open: "此服务器无需令牌。",
-    inside: "已登录:",
-    leave: "退出登录",
-    on: "继续",
+    logged_in: "已登录:",
+    log_out: "退出登录",
+    proceed: "继续",
 };
 
-/// In the language that is asked for, else the first one that the browser prefers and the page has.
-fn texts(asked: &[u8], headers: &HeaderMap) -> Texts {
+/// The texts in the requested language, else in the first supported language that the browser prefers.
+fn texts(query: &[u8], headers: &HeaderMap) -> Texts {
     let accepted = accept_language::parse(&header(headers, &ACCEPT_LANGUAGE).unwrap_or_default());
-    let mut tags = field(asked, "lang").into_iter().chain(accepted);
+    let mut tags = field(query, "lang").into_iter().chain(accepted);
     match tags.find_map(|tag| primary(&tag)) {
         Some(Language::Zh) => CHINESE,
         _ => ENGLISH,
     }
 }
 
-/// The page, with what is to be said on it.
+/// Renders the page.
 fn page(
     status: StatusCode,
     texts: &Texts,
@@ -165,22 +165,22 @@ fn page(
     caller: Option<&Caller>,
     note: Option<&str>,
 ) -> Response {
-    let Texts { lang, title, token, hint, enter, inside, leave, on, .. } = texts;
+    let Texts { lang, title, token, hint, log_in, logged_in, log_out, proceed, .. } = texts;
     let note = note.map(|note| format!("<p class=\"note\" role=\"alert\">{note}</p>")).unwrap_or_default();
     let next = escape(next);
     let form = match caller {
         Some(Caller { name, scope }) => {
             let (name, scope) = (escape(name), scope.as_str());
             format!(
-                "<p>{inside} <strong>{name}</strong> ({scope}).</p><p><a href=\"{next}\">{on}</a></p>\
-                 <form method=\"post\" action=\"/logout\"><button>{leave}</button></form>"
+                "<p>{logged_in} <strong>{name}</strong> ({scope}).</p><p><a href=\"{next}\">{proceed}</a></p>\
+                 <form method=\"post\" action=\"/logout\"><button>{log_out}</button></form>"
             )
         }
         None => format!(
             "<form method=\"post\" action=\"/login\"><label for=\"token\">{token}</label>\
              <input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" required \
              autofocus><input type=\"hidden\" name=\"next\" value=\"{next}\"><input type=\"hidden\" \
-             name=\"lang\" value=\"{lang}\"><button>{enter}</button></form><p class=\"hint\">{hint}</p>"
+             name=\"lang\" value=\"{lang}\"><button>{log_in}</button></form><p class=\"hint\">{hint}</p>"
         ),
     };
     let html = format!(
@@ -198,9 +198,9 @@ mod tests {
     use axum::http::HeaderValue;
 
     #[test]
-    fn a_login_leads_to_this_server_alone() {
-        let leads = |asked: &str| next(format!("next={asked}").as_bytes());
-        assert_eq!(leads("%2Fjobs%3Flimit%3D5"), "/jobs?limit=5");
+    fn a_login_redirects_to_this_server_only() {
+        let target = |next_field: &str| next(format!("next={next_field}").as_bytes());
+        assert_eq!(target("%2Fjobs%3Flimit%3D5"), "/jobs?limit=5");
         let elsewhere = [
             "https%3A%2F%2Fevil.example",
             "%2F%2Fevil.example",
@@ -212,22 +212,22 @@ mod tests {
             "%2Fa%0D%0Ab",
             "javascript%3Aalert(1)",
         ];
-        for asked in elsewhere {
-            assert_eq!(leads(asked), "/", "{asked}");
+        for next_field in elsewhere {
+            assert_eq!(target(next_field), "/", "{next_field}");
         }
     }
 
     #[test]
-    fn the_page_speaks_the_readers_language() {
-        let speaks = |query: &str, accepts: &'static str| {
+    fn the_page_is_in_the_readers_language() {
+        let language = |query: &str, accepts: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(accepts));
             texts(query.as_bytes(), &headers).lang
         };
-        assert_eq!(speaks("", ""), "en");
-        assert_eq!(speaks("", "fr-FR, zh-CN;q=0.8, en;q=0.5"), "zh");
-        assert_eq!(speaks("lang=en", "zh-CN"), "en");
-        assert_eq!(speaks("lang=中文", "zh-TW"), "zh");
-        assert_eq!(speaks("lang=xx", "e"), "en");
+        assert_eq!(language("", ""), "en");
+        assert_eq!(language("", "fr-FR, zh-CN;q=0.8, en;q=0.5"), "zh");
+        assert_eq!(language("lang=en", "zh-CN"), "en");
+        assert_eq!(language("lang=中文", "zh-TW"), "zh");
+        assert_eq!(language("lang=xx", "e"), "en");
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /memory/…` and `POST /memory/compact`: what traders remember.
+//! `GET /memory/…` and `POST /memory/…`: traders' memories.
 
 use super::error::ApiError;
 use super::extract::{Body, Query};
@@ -22,20 +22,19 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
-/// Whose memories.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Of this agent.
+    /// Only of this agent.
     model: Option<String>,
-    /// Of this job.
+    /// Only of this job.
     job_id: Option<String>,
-    /// How many at most.
+    /// Max rows.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -46,33 +45,33 @@ impl From<Params> for MemoryQuery {
     }
 }
 
-/// Which reflections; all conditions hold together.
+/// Filters; all of them apply.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TradeParams {
-    /// With all of these words, anywhere in the reflection or its thesis; or about this, where it is
-    /// searched by meaning.
+    /// Keyword search: reflections with all of these words, in the reflection or its thesis. Semantic search:
+    /// reflections with a similar meaning.
     query: Option<String>,
-    /// How to search: `keyword`, `semantic` or `both`. Absent: `both` where a sentence model is
-    /// configured, else `keyword`.
+    /// The search mode: `keyword`, `semantic` or `both`. Absent: `both` if a sentence model is configured, else
+    /// `keyword`.
     #[serde(default, deserialize_with = "search")]
     #[param(value_type = Option<String>, example = "keyword")]
     search: Option<SearchBy>,
-    /// On this instrument.
+    /// Only this instrument.
     symbol: Option<String>,
-    /// Long or short.
+    /// The side of the position.
     #[param(inline)]
     side: Option<SideParam>,
-    /// With this tag.
+    /// Only with this tag.
     #[serde(default, deserialize_with = "tag")]
     #[param(value_type = Option<String>, example = "stop_too_tight")]
     tag: Option<ErrorTag>,
-    /// With at least this result, in money.
+    /// The min result, in money.
     #[serde(default, deserialize_with = "amount")]
     #[param(value_type = Option<f64>)]
     min_pnl: Option<Decimal>,
-    /// With at most this result.
+    /// The max result, in money.
     #[serde(default, deserialize_with = "amount")]
     #[param(value_type = Option<f64>)]
     max_pnl: Option<Decimal>,
@@ -84,25 +83,25 @@ pub(super) struct TradeParams {
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(example = "2012-12-31")]
     to: Option<Date>,
-    /// Of this agent.
+    /// Only of this agent.
     model: Option<String>,
-    /// Of this job.
+    /// Only of this job.
     job_id: Option<String>,
-    /// How many at most.
+    /// Max rows.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// Rounds that traders remember, newest first
+/// List round memories, newest first
 #[utoipa::path(
     get,
     path = "/memory/rounds",
     tag = "memory",
     params(Params),
-    responses((status = 200, body = RoundsResponse, description = "A page of rounds; it may be empty"), ReadErrors)
+    responses((status = 200, body = RoundsResponse, description = "A page of rounds"), ReadErrors)
 )]
 pub(super) async fn rounds_of(
     State(app): State<App>,
@@ -111,14 +110,14 @@ pub(super) async fn rounds_of(
     Ok(Json(view::memory_rounds(&app, params.into()).await?))
 }
 
-/// Theses at entry of positions that are open, newest first
+/// List the contexts of open positions, newest first
 #[utoipa::path(
     get,
     path = "/memory/open-positions",
     tag = "memory",
     params(Params),
     responses(
-        (status = 200, body = OpenPositionsResponse, description = "A page of contexts; it may be empty"),
+        (status = 200, body = OpenPositionsResponse, description = "A page of contexts"),
         ReadErrors
     )
 )]
@@ -129,14 +128,16 @@ pub(super) async fn open_positions(
     Ok(Json(view::memory_open(&app, params.into()).await?))
 }
 
-/// Reflections on closed trades, newest exit first; best first where they are searched by meaning
+/// List reflections on closed trades
+///
+/// The newest exit comes first; in a semantic search, the best match.
 #[utoipa::path(
     get,
     path = "/memory/trades",
     tag = "memory",
     params(TradeParams),
     responses(
-        (status = 200, body = TradesResponse, description = "A page of reflections; it may be empty"),
+        (status = 200, body = TradesResponse, description = "A page of reflections"),
         ReadErrors
     )
 )]
@@ -163,13 +164,13 @@ pub(super) async fn trades(
     Ok(Json(view::memory_trades(&app, query).await?))
 }
 
-/// Reflections that were folded by period
+/// List compacted reflections, by period
 #[utoipa::path(
     get,
     path = "/memory/archives",
     tag = "memory",
     params(Params),
-    responses((status = 200, body = ArchivesResponse, description = "A page of archives; it may be empty"), ReadErrors)
+    responses((status = 200, body = ArchivesResponse, description = "A page of archives"), ReadErrors)
 )]
 pub(super) async fn archives(
     State(app): State<App>,
@@ -178,13 +179,15 @@ pub(super) async fn archives(
     Ok(Json(view::memory_archives(&app, params.into()).await?))
 }
 
-/// Fold old reflections into one for each instrument and period; the originals stay
+/// Compact old reflections into one per instrument and period
+///
+/// The originals are kept.
 #[utoipa::path(
     post,
     path = "/memory/compact",
     tag = "memory",
     request_body = CompactBody,
-    responses((status = 200, body = ArchivesResponse, description = "What was folded"), BodyErrors)
+    responses((status = 200, body = ArchivesResponse, description = "The new archives"), BodyErrors)
 )]
 pub(super) async fn compact(
     State(app): State<App>,
@@ -198,13 +201,13 @@ pub(super) async fn compact(
     Ok(Json(view::memory_compact(&app, query, period).await?))
 }
 
-/// Give every reflection a vector of the configured sentence model that has none of it
+/// Embed the reflections that have no vector of the configured sentence model
 #[utoipa::path(
     post,
     path = "/memory/reembed",
     tag = "memory",
     request_body = ReembedBody,
-    responses((status = 200, body = ReembedResponse, description = "What was embedded"), BodyErrors)
+    responses((status = 200, body = ReembedResponse, description = "The number of embedded reflections"), BodyErrors)
 )]
 pub(super) async fn reembed(
     State(app): State<App>,

@@ -10,33 +10,32 @@ use papertape_service::view::{self, MessagesQuery, MessagesResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which messages.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Of this node alone, with its round (`solo#1`) or of any (`solo`).
+    /// Only this node, in one round (`solo#1`) or in all (`solo`).
     node: Option<String>,
-    /// From the message of this number on; not together with a cursor.
+    /// The number of the first message; not together with `cursor`.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     from: Option<u32>,
-    /// How many at most; pages of one session's rows may be longer than others.
+    /// Max messages. Pages of one session's rows may be longer than others.
     #[serde(default, deserialize_with = "session_rows")]
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// What was said in a session, by message
+/// List a session's messages
 ///
-/// As `conversation` of `GET /reasoning` has it, in pages.
+/// The same messages as `conversation` of `GET /reasoning`, in pages.
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}/messages",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Params),
-    responses((status = 200, body = MessagesResponse, description = "A page of messages; it may be empty"), ReadErrors)
+    responses((status = 200, body = MessagesResponse, description = "A page of messages"), ReadErrors)
 )]
 pub(super) async fn messages(
     State(app): State<App>,

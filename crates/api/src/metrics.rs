@@ -7,16 +7,15 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use papertape_service::app::App;
 
-/// The highest number of a poll.
 const MAX_RETRIES: u32 = 1_000_000;
 
-/// Figures for a monitoring system, in Prometheus' text format
+/// Get telemetry in Prometheus's text format
 #[utoipa::path(
     get,
     path = "/metrics",
     tag = "server",
     responses(
-        (status = 200, body = String, content_type = "text/plain", description = "The figures; see docs/operations.md"),
+        (status = 200, body = String, content_type = "text/plain", description = "The telemetry; see docs/operations.md"),
         ReadErrors
     )
 )]
@@ -25,14 +24,14 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, ApiError
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
-/// Counts a poll of a job that stands in for its stream, by the number that the client gives it.
+/// Counts a poll of a job by a client whose stream has failed. `retries` is the client's number of the poll.
 pub(super) fn count_retries(app: &App, retries: Option<u32>) -> Result<(), ApiError> {
     match retries {
-        // Each poll tells its number, so each is one.
+        // Each poll sends its own number, so each counts as one.
         Some(1..=MAX_RETRIES) => app.telemetry.client_retried(),
         None | Some(0) => {}
-        Some(more) => {
-            return Err(ApiError::Invalid(format!("retries: {more} is not from 0 to {MAX_RETRIES}")));
+        Some(retries) => {
+            return Err(ApiError::Invalid(format!("retries: {retries} is not from 0 to {MAX_RETRIES}")));
         }
     }
     Ok(())

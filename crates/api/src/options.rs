@@ -7,14 +7,14 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, OptionsResponse};
 
-/// What can be run: agents, models, datasets, markets, and the defaults
+/// List what can be run: agents, models, datasets, markets, defaults
 ///
-/// Whether a model's key is there is told, the key never.
+/// The response says whether a model's key is set. Keys are never returned.
 #[utoipa::path(
     get,
     path = "/simulate/options",
     tag = "simulation",
-    responses((status = 200, body = OptionsResponse, description = "What can be run"), ReadErrors)
+    responses((status = 200, body = OptionsResponse, description = "The available values and the defaults"), ReadErrors)
 )]
 pub(super) async fn options(State(app): State<App>) -> Result<Json<OptionsResponse>, ApiError> {
     Ok(Json(view::options(&app)?))

@@ -1,4 +1,4 @@
-//! A connection's socket, which knows whether its client reads.
+//! A connection's socket that notices whether its client reads.
 
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
@@ -7,64 +7,63 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A socket.
+/// A socket with the state of its sending side.
 #[derive(Debug)]
-pub(super) struct Outlet<T> {
+pub(super) struct MonitoredSocket<T> {
     socket: T,
-    unread: Unread,
+    state: SendState,
 }
 
-/// What is known of a connection's client.
+/// Whether a connection can send. Clones share the state.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unread(Arc<State>);
+pub(super) struct SendState(Arc<Flags>);
 
 #[derive(Debug, Default)]
-struct State {
-    /// The system takes no more of what is to be sent.
+struct Flags {
+    /// The system's send buffer is full.
     is_full: AtomicBool,
-    /// The answer has no end of its own.
+    /// The current response has no end.
     is_endless: AtomicBool,
 }
 
-impl Unread {
-    /// Notes what kind of answer is sent now.
-    pub(super) fn is_endless(&self, is_endless: bool) {
+impl SendState {
+    /// Sets whether the current response has no end.
+    pub(super) fn set_endless(&self, is_endless: bool) {
         self.0.is_endless.store(is_endless, Ordering::Relaxed);
     }
 
-    /// Does an answer without an end wait for its client?
-    pub(super) fn blocks(&self) -> bool {
+    /// Whether a response without an end waits for its client.
+    pub(super) fn is_stalled(&self) -> bool {
         self.0.is_endless.load(Ordering::Relaxed) && self.0.is_full.load(Ordering::Relaxed)
     }
 }
 
-impl<T> Outlet<T> {
-    /// A socket, and what is known of its client.
-    pub(super) fn new(socket: T) -> (Self, Unread) {
-        let unread = Unread::default();
-        (Self { socket, unread: unread.clone() }, unread)
+impl<T> MonitoredSocket<T> {
+    pub(super) fn new(socket: T) -> (Self, SendState) {
+        let state = SendState::default();
+        (Self { socket, state: state.clone() }, state)
     }
 
-    fn note<R>(&self, written: Poll<R>) -> Poll<R> {
-        self.unread.0.is_full.store(written.is_pending(), Ordering::Relaxed);
+    fn record<R>(&self, written: Poll<R>) -> Poll<R> {
+        self.state.0.is_full.store(written.is_pending(), Ordering::Relaxed);
         written
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Outlet<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for MonitoredSocket<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        Pin::new(&mut self.socket).poll_read(context, into)
+        Pin::new(&mut self.socket).poll_read(context, buffer)
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Outlet<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for MonitoredSocket<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write(context, bytes);
-        self.note(written)
+        self.record(written)
     }
 
     fn poll_write_vectored(
@@ -73,7 +72,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Outlet<T> {
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write_vectored(context, slices);
-        self.note(written)
+        self.record(written)
     }
 
     fn is_write_vectored(&self) -> bool {

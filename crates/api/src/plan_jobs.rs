@@ -14,7 +14,7 @@ use papertape_service::app::App;
 use papertape_service::assistant;
 use papertape_service::view;
 
-/// Break a plan, or one of its tasks, into smaller tasks
+/// Decompose a plan or one of its tasks
 #[utoipa::path(
     post,
     path = "/plans/{plan_id}/decompose",
@@ -30,18 +30,20 @@ pub(super) async fn decompose(
     OptionalBody(body): OptionalBody<DecomposeBody>,
 ) -> Result<(StatusCode, Json<PlanJobQueued>), ApiError> {
     let body = body.unwrap_or_default();
-    let usual = Limits::default();
+    let defaults = Limits::default();
     let limits = Limits {
-        max_depth: body.max_depth.unwrap_or(usual.max_depth),
-        max_children: body.max_children.unwrap_or(usual.max_children),
-        total_node_budget: body.total_node_budget.unwrap_or(usual.total_node_budget),
+        max_depth: body.max_depth.unwrap_or(defaults.max_depth),
+        max_children: body.max_children.unwrap_or(defaults.max_children),
+        total_node_budget: body.total_node_budget.unwrap_or(defaults.total_node_budget),
     };
-    let what = Decompose { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), limits };
-    let job = assistant::decompose(&app, what, language).await?;
+    let settings = Decompose { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), limits };
+    let job = assistant::decompose(&app, settings, language).await?;
     Ok(queued(&app, plan, job.as_str()))
 }
 
-/// Carry out a plan's tasks: dependencies first, then children, then the node
+/// Execute a plan's tasks
+///
+/// For each task, its dependencies run first, then its children, then the task itself.
 #[utoipa::path(
     post,
     path = "/plans/{plan_id}/execute",
@@ -58,17 +60,17 @@ pub(super) async fn execute(
 ) -> Result<(StatusCode, Json<PlanJobQueued>), ApiError> {
     let body = body.unwrap_or_default();
     let trusted = body.trusted.unwrap_or_default();
-    let what = Execute { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), trusted };
-    let job = assistant::execute(&app, what, language).await?;
+    let settings = Execute { plan_id: PlanId(plan), task_id: body.task_id.map(TaskId), trusted };
+    let job = assistant::execute(&app, settings, language).await?;
     Ok(queued(&app, plan, job.as_str()))
 }
 
 fn queued(app: &App, plan_id: i64, job: &str) -> (StatusCode, Json<PlanJobQueued>) {
-    let answer = PlanJobQueued {
+    let response = PlanJobQueued {
         job_id: job.to_owned(),
         plan_id,
         status: JobStatus::Queued,
         deployment: view::deployment(app),
     };
-    (StatusCode::ACCEPTED, Json(answer))
+    (StatusCode::ACCEPTED, Json(response))
 }

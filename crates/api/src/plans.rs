@@ -13,13 +13,13 @@ use papertape_redact::Sanitized;
 use papertape_service::app::App;
 use papertape_service::view::{self, ViewError};
 
-/// Plans, newest first
+/// List plans, newest first
 #[utoipa::path(
     get,
     path = "/plans",
     tag = "plans",
     params(PageParams),
-    responses((status = 200, body = PlansResponse, description = "A page of plans; it may be empty"), ReadErrors)
+    responses((status = 200, body = PlansResponse, description = "A page of plans"), ReadErrors)
 )]
 pub(super) async fn plans(
     State(app): State<App>,
@@ -28,7 +28,7 @@ pub(super) async fn plans(
     Ok(Json(view::plans(&app, params.limit, params.cursor).await?))
 }
 
-/// Make a plan, without tasks
+/// Create a plan without tasks
 #[utoipa::path(
     post,
     operation_id = "create_plan",
@@ -46,7 +46,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(view::plan(&app, written.plan.0).await?)))
 }
 
-/// One plan
+/// Get a plan
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}",
@@ -61,7 +61,7 @@ pub(super) async fn plan(
     Ok(Json(view::plan(&app, plan).await?))
 }
 
-/// Change a plan's name or goal
+/// Update a plan's name or goal
 #[utoipa::path(
     patch,
     operation_id = "update_plan",
@@ -69,7 +69,7 @@ pub(super) async fn plan(
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
     request_body = PlanPatch,
-    responses((status = 200, body = PlanResponse, description = "The plan as it is now"), BodyErrors)
+    responses((status = 200, body = PlanResponse, description = "The updated plan"), BodyErrors)
 )]
 pub(super) async fn update(
     State(app): State<App>,
@@ -81,21 +81,23 @@ pub(super) async fn update(
     Ok(Json(view::plan(&app, plan).await?))
 }
 
-/// Delete a plan with its tasks; its jobs and their logs stay
+/// Delete a plan with its tasks
+///
+/// Its jobs and their action logs are kept.
 #[utoipa::path(
     delete,
     operation_id = "delete_plan",
     path = "/plans/{plan_id}",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 204, description = "It is gone"), WriteErrors)
+    responses((status = 204, description = "The plan is deleted"), WriteErrors)
 )]
 pub(super) async fn delete(State(app): State<App>, PlanPath(plan): PlanPath) -> Result<StatusCode, ApiError> {
     write(&app, vec![PlanWrite::Delete { plan: PlanId(plan) }]).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Changes plans, in one transaction; says what the first change was made to.
+/// Writes changes in one transaction. Returns the plan and task of the first change.
 pub(super) async fn write(app: &App, writes: Vec<PlanWrite>) -> Result<WriteResult, ApiError> {
     let writes = Sanitized::of(&app.services.redactor, writes);
     let at = app.services.clock.now();

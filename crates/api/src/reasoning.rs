@@ -11,46 +11,46 @@ use papertape_service::view::{self, ReasoningQuery, ReasoningResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which sessions; all conditions hold together.
+/// Filters; all of them apply.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Of this job.
+    /// Only of this job.
     job_id: Option<String>,
-    /// Of this trading day.
+    /// Only of this trading day.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(example = "2012-10-01")]
     date: Option<Date>,
-    /// Of this agent.
+    /// Only of this agent.
     model: Option<String>,
-    /// Include the instructions and all messages?
+    /// Whether to include the instructions and all messages.
     #[serde(default, deserialize_with = "flag")]
     #[param(default = false)]
     include_full_conversation: bool,
-    /// That concern this instrument: in their positions, their orders or their steps.
+    /// Only sessions with this instrument in their positions, orders or steps.
     symbol: Option<String>,
-    /// In which this node speaks, with its round (`solo#1`) or in any (`solo`). The conversation is then
-    /// that node's alone.
+    /// Only sessions with messages of this node, in one round (`solo#1`) or in any (`solo`). The conversation then
+    /// has only that node's messages.
     node: Option<String>,
-    /// In which one message has all these words.
+    /// Only sessions in which one message has all these words.
     q: Option<String>,
-    /// How many at most; whole conversations come at most 50 at a time.
+    /// Max sessions; with full conversations at most 50.
     #[serde(default, deserialize_with = "rows")]
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// What agents said and did, by session
+/// List what agents said and did, by session
 #[utoipa::path(
     get,
     path = "/reasoning",
     tag = "record",
     params(Params),
     responses(
-        (status = 200, body = ReasoningResponse, description = "Sessions in the order in which they were opened", example = json!({
+        (status = 200, body = ReasoningResponse, description = "Sessions, oldest first", example = json!({
             "sessions": [{
                 "session_id": 123,
                 "job_id": "550e8400-e29b-41d4-a716-446655440000",

@@ -1,4 +1,4 @@
-//! The refusals that endpoints have in common, for the OpenAPI document.
+//! The error responses that endpoints share, for the OpenAPI document.
 
 use papertape_protocol::error::ErrorBody;
 use serde_json::json;
@@ -10,47 +10,50 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder, Res
 type Responses = BTreeMap<String, RefOr<Response>>;
 
 const INVALID: (&str, &str, &str) = ("400", "invalid_input", "limit: 0 is not from 1 to 200");
-const UNAUTHORISED: (&str, &str, &str) =
-    ("401", "unauthorised", "this needs a token: send it as `Authorization: Bearer …`, or log in at /login");
+const UNAUTHORIZED: (&str, &str, &str) = (
+    "401",
+    "unauthorized",
+    "authentication required: send a token as `Authorization: Bearer …`, or log in at /login",
+);
 const FORBIDDEN: (&str, &str, &str) =
     ("403", "host_not_allowed", "the Host header does not name this server; see server.allowed_hosts");
 const NOT_FOUND: (&str, &str, &str) = ("404", "not_found", "no session matches");
-const TOO_SLOW: (&str, &str, &str) = ("408", "body_too_slow", "the body has not come within 30 s");
+const TIMEOUT: (&str, &str, &str) = ("408", "body_timeout", "request body timed out after 30 s");
 const CONFLICT: (&str, &str, &str) = ("409", "conflict", "the job is completed");
-const TOO_LARGE: (&str, &str, &str) = ("413", "body_too_large", "the body is larger than 1048576 bytes");
+const TOO_LARGE: (&str, &str, &str) = ("413", "body_too_large", "request body exceeds 1048576 bytes");
 const DISK_FULL: (&str, &str, &str) = ("507", "disk_full", "the disk is full (database or disk is full)");
 const MEDIA_TYPE: (&str, &str, &str) =
-    ("415", "unsupported_media_type", "the body must be JSON, with the Content-Type application/json");
+    ("415", "unsupported_media_type", "the body must be JSON, with Content-Type application/json");
 
-/// Of a request that reads.
+/// Errors of a request that reads.
 pub(super) struct ReadErrors;
 
-/// Of a request that changes something that must be there.
+/// Errors of a request that changes something that exists.
 pub(super) struct WriteErrors;
 
-/// Of a request that sends a body.
+/// Errors of a request with a body.
 pub(super) struct BodyErrors;
 
 impl IntoResponses for ReadErrors {
     fn responses() -> Responses {
-        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND])
+        error_responses(&[INVALID, UNAUTHORIZED, FORBIDDEN, NOT_FOUND])
     }
 }
 
 impl IntoResponses for WriteErrors {
     fn responses() -> Responses {
-        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, CONFLICT, DISK_FULL])
+        error_responses(&[INVALID, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT, DISK_FULL])
     }
 }
 
 impl IntoResponses for BodyErrors {
     fn responses() -> Responses {
-        these(&[
+        error_responses(&[
             INVALID,
-            UNAUTHORISED,
+            UNAUTHORIZED,
             FORBIDDEN,
             NOT_FOUND,
-            TOO_SLOW,
+            TIMEOUT,
             CONFLICT,
             TOO_LARGE,
             MEDIA_TYPE,
@@ -59,9 +62,9 @@ impl IntoResponses for BodyErrors {
     }
 }
 
-fn these(which: &[(&str, &str, &str)]) -> Responses {
+fn error_responses(errors: &[(&str, &str, &str)]) -> Responses {
     let mut responses = ResponsesBuilder::new();
-    for (status, error, message) in which {
+    for (status, error, message) in errors {
         let content = ContentBuilder::new()
             .schema(Some(Ref::from_schema_name(ErrorBody::name())))
             .example(Some(json!({ "error": error, "message": message })))

@@ -11,44 +11,43 @@ use papertape_service::view::{self, ReasoningLevel, ResultsQuery, ResultsRespons
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which results.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// One day; not together with a range.
+    /// A single day; not together with a range.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(example = "2012-10-01")]
     date: Option<Date>,
-    /// First day of a range; absent: the first that there is.
+    /// The first day of a range; absent: the first available day.
     #[serde(default, deserialize_with = "maybe_day")]
     start_date: Option<Date>,
-    /// Last day of a range, included; absent: the last that there is.
+    /// The last day of a range, included; absent: the last available day.
     #[serde(default, deserialize_with = "maybe_day")]
     end_date: Option<Date>,
-    /// Of this agent; absent: of all.
+    /// Only this agent; absent: all agents.
     model: Option<String>,
-    /// Of this job, however far it is; absent: of each agent the newest completed job that no other has
+    /// Only this job, finished or not; absent: for each agent, the newest completed job that no other job has
     /// replaced.
     job_id: Option<String>,
-    /// The symbol or index of the job's dataset that a range is compared with; absent: the job's own benchmark. Not together
+    /// The symbol or index of the job's dataset to compare a range with; absent: the job's own benchmark. Not together
     /// with `date`.
     #[param(example = "AAPL")]
     benchmark: Option<String>,
-    /// With how much of what was said.
+    /// How much of the conversations to include.
     #[serde(default)]
     #[param(inline, default = "none")]
     reasoning: ReasoningLevel,
 }
 
-/// What trading came to, on a day or over a range beside its baselines
+/// Get results of trading, for a day or for a range with its baselines
 #[utoipa::path(
     get,
     path = "/results",
     tag = "record",
     params(Params),
     responses(
-        (status = 200, body = ResultsResponse, description = "With `date` a day's results, else a range's; an entry a model"),
+        (status = 200, body = ResultsResponse, description = "With `date`, the day's results, else the range's; one entry per model"),
         ReadErrors
     )
 )]

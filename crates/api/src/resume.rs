@@ -11,14 +11,16 @@ use papertape_protocol::fields::JsonObject;
 use papertape_protocol::simulate::{ChangedResponse, ResumeBody};
 use papertape_service::app::App;
 
-/// Put a stopped job back into the queue; it goes on at the step where it stopped
+/// Resume a stopped job
+///
+/// The job is queued again and resumes at the exact step where it stopped.
 #[utoipa::path(
     post,
     path = "/simulate/{job_id}/resume",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job")),
     request_body = Option<ResumeBody>,
-    responses((status = 202, body = ChangedResponse, description = "It is queued, or runs already"), BodyErrors)
+    responses((status = 202, body = ChangedResponse, description = "The job is queued or running"), BodyErrors)
 )]
 pub(super) async fn resume(
     State(app): State<App>,
@@ -29,6 +31,6 @@ pub(super) async fn resume(
         .and_then(|body| body.budget)
         .map(|JsonObject(budget)| papertape_service::trigger::budget_change(budget));
     let status = papertape_service::trigger::resume(&app, &job_id(&job)?, budget).await?;
-    let answer = changed_response(&app, job, status, &format!("the job is {status}"));
-    Ok((StatusCode::ACCEPTED, Json(answer)))
+    let response = changed_response(&app, job, status, &format!("the job is {status}"));
+    Ok((StatusCode::ACCEPTED, Json(response)))
 }

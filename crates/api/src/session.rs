@@ -8,7 +8,7 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, SessionHeadResponse};
 
-/// One session's head: who, when, what was decided and what it came to, without what was said
+/// Get a session's summary: agent, day, decisions and results, without messages
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}",

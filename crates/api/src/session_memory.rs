@@ -8,13 +8,13 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, SessionMemoryResponse};
 
-/// What a session's trader was given of its memory, to the letter
+/// Get the memories that a session's trader received, verbatim
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}/memory",
     tag = "memory",
     params(("session_id" = i64, Path, description = "The session", minimum = 1)),
-    responses((status = 200, body = SessionMemoryResponse, description = "Texts and ids; it may be empty"), ReadErrors)
+    responses((status = 200, body = SessionMemoryResponse, description = "Texts and IDs"), ReadErrors)
 )]
 pub(super) async fn session_memory(
     State(app): State<App>,

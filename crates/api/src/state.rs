@@ -10,14 +10,14 @@ use papertape_service::app::App;
 use papertape_service::view;
 use serde_json::Value;
 
-/// A desk's whole state of an instrument, in the shape that TradingAgents logs it
+/// Get a desk's full state for an instrument, in TradingAgents' log format
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}/state",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), Ticker),
     responses(
-        (status = 200, body = Object, description = "The state; the six fields of provenance stand in `investment_debate_state`"),
+        (status = 200, body = Object, description = "The state. The six provenance fields are in `investment_debate_state`"),
         ReadErrors
     )
 )]

@@ -11,26 +11,26 @@ use papertape_service::view::{self, StatusQuery, StatusResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which model-days `details` has; all others count in `progress` alone.
+/// Filters of `details`. `progress` always counts all model-days.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Params {
-    /// Those of this trading day.
+    /// Only this trading day.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(example = "2012-10-01")]
     date: Option<Date>,
-    /// Those of this agent.
+    /// Only this agent.
     model: Option<String>,
 }
 
-/// How far a job is, by model-day
+/// Get a simulation's progress, by model-day
 #[utoipa::path(
     get,
     path = "/simulate/status/{job_id}",
     tag = "simulation",
     params(("job_id" = String, Path, description = "The job"), Params),
-    responses((status = 200, body = StatusResponse, description = "Its progress"), ReadErrors)
+    responses((status = 200, body = StatusResponse, description = "The progress"), ReadErrors)
 )]
 pub(super) async fn status(
     State(app): State<App>,

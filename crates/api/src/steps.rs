@@ -8,13 +8,13 @@ use axum::extract::State;
 use papertape_service::app::App;
 use papertape_service::view::{self, SessionQuery, StepsResponse};
 
-/// A session's tape: its steps in the order in which they were begun
+/// List a session's tape: its steps in the order in which they started
 #[utoipa::path(
     get,
     path = "/sessions/{session_id}/steps",
     tag = "record",
     params(("session_id" = i64, Path, description = "The session", minimum = 1), SessionPageParams),
-    responses((status = 200, body = StepsResponse, description = "A page of steps; it may be empty"), ReadErrors)
+    responses((status = 200, body = StepsResponse, description = "A page of steps"), ReadErrors)
 )]
 pub(super) async fn steps(
     State(app): State<App>,

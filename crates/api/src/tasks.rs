@@ -14,13 +14,13 @@ use papertape_protocol::plans::{TaskBody, TaskPatch, TaskResponse, TasksResponse
 use papertape_service::app::App;
 use papertape_service::view;
 
-/// All tasks of a plan, each before its children
+/// List a plan's tasks, each before its children
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}/tasks",
     tag = "plans",
     params(("plan_id" = i64, Path, description = "The plan")),
-    responses((status = 200, body = TasksResponse, description = "The tasks; there may be none"), ReadErrors)
+    responses((status = 200, body = TasksResponse, description = "The tasks"), ReadErrors)
 )]
 pub(super) async fn tasks(
     State(app): State<App>,
@@ -29,7 +29,7 @@ pub(super) async fn tasks(
     Ok(Json(view::tasks(&app, plan).await?))
 }
 
-/// Make a task
+/// Create a task
 #[utoipa::path(
     post,
     operation_id = "create_task",
@@ -50,15 +50,15 @@ pub(super) async fn create(
         name: body.name,
         instruction: body.instruction,
         position: body.position,
-        dependencies: ids(body.dependencies)?,
+        dependencies: task_ids(body.dependencies)?,
         origin: None,
     };
-    let written = write(&app, vec![of(plan, TaskWrite::Create(new))]).await?;
+    let written = write(&app, vec![task_write(plan, TaskWrite::Create(new))]).await?;
     let task = written.task.map_or(0, |task| task.0);
     Ok((StatusCode::CREATED, Json(view::task(&app, plan, task).await?)))
 }
 
-/// One task
+/// Get a task
 #[utoipa::path(
     get,
     path = "/plans/{plan_id}/tasks/{task_id}",
@@ -76,9 +76,9 @@ pub(super) async fn task(
     Ok(Json(view::task(&app, plan, task).await?))
 }
 
-/// Change a task, or move it with all that is below it; all of it is done, or nothing
+/// Update or move a task
 ///
-/// Dependencies through which tasks would wait for each other for ever are refused.
+/// Its subtasks move with it. Either all changes apply or none. Circular dependencies are rejected.
 #[utoipa::path(
     patch,
     operation_id = "update_task",
@@ -89,7 +89,7 @@ pub(super) async fn task(
         ("task_id" = i64, Path, description = "The task")
     ),
     request_body = TaskPatch,
-    responses((status = 200, body = TaskResponse, description = "The task as it is now"), BodyErrors)
+    responses((status = 200, body = TaskResponse, description = "The updated task"), BodyErrors)
 )]
 pub(super) async fn update(
     State(app): State<App>,
@@ -97,29 +97,31 @@ pub(super) async fn update(
     Body(body): Body<TaskPatch>,
 ) -> Result<Json<TaskResponse>, ApiError> {
     let id = TaskId(task);
-    let dependencies = body.dependencies.map(ids).transpose()?;
+    let dependencies = body.dependencies.map(task_ids).transpose()?;
     let (name, instruction, status) = (body.name, body.instruction, body.status);
     if status == Some(TaskStatus::Running) {
-        let why = "status: a task is running while a job carries it out: execute the plan, or the task";
+        let why = "status: only a job can set `running`; execute the plan or the task";
         return Err(ApiError::Invalid(why.to_owned()));
     }
-    // What came of it belongs to the status that a job has given it.
+    // The result belongs to the status that a job set.
     let execution_result = status.map(|_| None);
     let changes = TaskChanges { name, instruction, status, dependencies, execution_result };
-    let mut writes = vec![of(plan, TaskWrite::Update { task: id, changes })];
+    let mut writes = vec![task_write(plan, TaskWrite::Update { task: id, changes })];
     if body.parent_id.is_some() || body.position.is_some() {
         let parent = match body.parent_id {
             Some(parent) => parent.map(TaskId),
             None => view::task(&app, plan, task).await?.task.parent_id.map(TaskId),
         };
-        // Moved first: what it depends on is checked where it will stand.
-        writes.insert(0, of(plan, TaskWrite::Move { task: id, parent, position: body.position }));
+        // Move first, so that dependencies are checked at the new place.
+        writes.insert(0, task_write(plan, TaskWrite::Move { task: id, parent, position: body.position }));
     }
     write(&app, writes).await?;
     Ok(Json(view::task(&app, plan, task).await?))
 }
 
-/// Delete a task with all that is below it; others no longer depend on it
+/// Delete a task with its subtasks
+///
+/// Other tasks no longer depend on it.
 #[utoipa::path(
     delete,
     operation_id = "delete_task",
@@ -129,23 +131,23 @@ pub(super) async fn update(
         ("plan_id" = i64, Path, description = "The plan"),
         ("task_id" = i64, Path, description = "The task")
     ),
-    responses((status = 204, description = "It is gone"), WriteErrors)
+    responses((status = 204, description = "The task is deleted"), WriteErrors)
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     TaskPath(plan, task): TaskPath,
 ) -> Result<StatusCode, ApiError> {
-    write(&app, vec![of(plan, TaskWrite::Delete { task: TaskId(task) })]).await?;
+    write(&app, vec![task_write(plan, TaskWrite::Delete { task: TaskId(task) })]).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn of(plan: i64, write: TaskWrite) -> PlanWrite {
+fn task_write(plan: i64, write: TaskWrite) -> PlanWrite {
     PlanWrite::Task { plan: PlanId(plan), write }
 }
 
-fn ids(ids: Vec<i64>) -> Result<Vec<TaskId>, ApiError> {
+fn task_ids(ids: Vec<i64>) -> Result<Vec<TaskId>, ApiError> {
     if ids.len() > MAX_TASKS {
-        return Err(ApiError::Invalid(format!("dependencies: there are more than {MAX_TASKS}")));
+        return Err(ApiError::Invalid(format!("dependencies: more than {MAX_TASKS} tasks")));
     }
     Ok(ids.into_iter().map(TaskId).collect())
 }

@@ -34,9 +34,7 @@ pub(super) async fn open_for_writing(common: &Common, config: Config) -> Result<
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::InUse { pid: Some(pid), .. }) => {
                 match Address::read(&config.data_dir, config.mode, *pid) {
-                    Some(address) => {
-                        Ok(RecordAccess::Remote(Box::new(ApiClient::new(address, config)?)))
-                    }
+                    Some(address) => Ok(RecordAccess::Remote(Box::new(ApiClient::new(address, config)?))),
                     None => Err(in_use(*pid)),
                 }
             }

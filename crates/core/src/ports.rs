@@ -144,10 +144,10 @@ pub enum RecordError {
     Refused(PlanError),
     /// Only one job of this kind may run per plan or chat session, and this one already does; nothing was
     /// written.
-    #[error("job {0} is at work on it already")]
+    #[error("job {0} is already running")]
     Busy(JobId),
     /// The account that a job was to continue has been replaced in the meantime; nothing was written.
-    #[error("the days of {agent} in job {job} were replaced meanwhile: trigger it again")]
+    #[error("the days of {agent} in job {job} have been replaced: trigger it again")]
     Superseded {
         /// The job to continue.
         job: JobId,
@@ -155,7 +155,7 @@ pub enum RecordError {
         agent: AgentName,
     },
     /// The cursor does not come from an earlier page.
-    #[error("the cursor is not one that an earlier page has given")]
+    #[error("invalid cursor")]
     BadCursor,
     /// The disk is full; the sentence says what to do.
     #[error("{0}")]

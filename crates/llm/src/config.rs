@@ -164,13 +164,13 @@ impl ModelsConfig {
         for (name, config) in &self.providers {
             let fault = |what: &str| Err(ConfigError::provider(name, what));
             if name == "house" {
-                return fault("has the name of the built-in models");
+                return fault("uses the name reserved for built-in models");
             }
             if name == papertape_core::message::ModelName::RECORDED {
-                return fault("has the name of models that spoke elsewhere and were imported");
+                return fault("uses the name reserved for imported agents");
             }
             if name.is_empty() || name.contains("::") {
-                return fault("has a name that cannot stand before `::`");
+                return fault("has a name that is not valid before `::`");
             }
             let Some(kind) = config.kind.or_else(|| ProviderKind::standard(name)) else {
                 return fault("needs a `kind`");

@@ -72,7 +72,7 @@ impl Gateway {
         self.providers.get(&model.provider).ok_or_else(|| {
             let known: Vec<&str> = std::iter::once("house").chain(self.providers()).collect();
             format!(
-                "the provider `{}` of the model `{model}` is not configured; there are {}",
+                "unknown provider `{}` of the model `{model}`; expected one of {}",
                 model.provider,
                 known.join(", ")
             )
@@ -89,7 +89,7 @@ impl Gateway {
         texts: Vec<String>,
     ) -> Result<Vec<Vec<f32>>, AttemptFailure> {
         if model.is_house() {
-            let why = format!("`{model}` makes no vectors");
+            let why = format!("`{model}` is not an embedding model");
             return Err(failure::plain(FailureKind::BadRequest, why));
         }
         let provider = self.provider(model).map_err(|why| failure::plain(FailureKind::UnknownModel, why))?;

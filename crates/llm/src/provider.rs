@@ -42,13 +42,13 @@ impl Provider {
             return fault("needs a `base_url`");
         };
         let Ok(mut base_url) = Url::parse(given) else {
-            return fault("has a `base_url` that is no URL");
+            return fault("has a `base_url` that is not a URL");
         };
         if !matches!(base_url.scheme(), "http" | "https") || !base_url.has_host() {
             return fault("needs a `base_url` that begins with http:// or https://");
         }
         if !base_url.username().is_empty() || base_url.password().is_some() {
-            return fault("has credentials in its `base_url`: a key belongs into the environment");
+            return fault("has credentials in its `base_url`: put the key into an environment variable");
         }
         let path = format!("{}/", base_url.path().trim_end_matches('/'));
         base_url.set_path(&path);

@@ -5,7 +5,7 @@ use papertape_cli::cleanup::JsonlArgs;
 use papertape_cli::failure::{of_view, usage};
 use papertape_cli::output::{count, json, note};
 use papertape_cli::{Common, Outcome, record_access};
-use papertape_integrations::ai_trader::tidy::{self, Said};
+use papertape_integrations::ai_trader::tidy::{self, LogContent};
 use papertape_service::app::App;
 use papertape_service::config::Config;
 use papertape_service::view::{self, ReasoningQuery, ViewError};
@@ -82,7 +82,7 @@ pub(crate) async fn remove(common: &Common, config: Config, args: JsonlArgs) -> 
 }
 
 /// What the database lacks of a log; `None` if one session has all its messages in order.
-async fn missing(app: &App, agent: &str, log: &Said) -> Result<Option<String>> {
+async fn missing(app: &App, agent: &str, log: &LogContent) -> Result<Option<String>> {
     let redactor = &app.services.redactor;
     let clean = |text: &str| redactor.redact_text(text).value;
     let expected: Vec<_> = log

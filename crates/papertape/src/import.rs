@@ -244,7 +244,7 @@ async fn existing_jobs(
     let app = record_access::open_read_only(common, config).await?;
     let mut jobs = Vec::new();
     for plan in trigger::plan_import(&app, dataset, agents, request).map_err(of_trigger)? {
-        if let Some(row) = plan.there(&app).await.map_err(of_trigger)? {
+        if let Some(row) = plan.existing(&app).await.map_err(of_trigger)? {
             jobs.push(job_entry(row.id.as_str(), row.status, false));
         }
     }

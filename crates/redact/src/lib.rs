@@ -79,7 +79,7 @@ pub enum RedactError {
         name: String,
     },
     /// The credentials are too many or too long for one search automaton.
-    #[error("the configured secrets are too large to be looked for")]
+    #[error("the configured secrets are too large to search for")]
     TooLarge,
 }
 

@@ -110,7 +110,7 @@ impl Worker {
                             // Expected: another worker has claimed the job or stopped it.
                             Ok(_) | Err(RecordError::LostLease) => {}
                             Err(error) => {
-                                tracing::error!(job = %row.id, error = %error, "job could not be ended");
+                                tracing::error!(job = %row.id, error = %error, "cannot end a job");
                             }
                         }
                         drop(place);
@@ -119,7 +119,7 @@ impl Worker {
                     continue;
                 }
                 Ok(None) => {}
-                Err(error) => tracing::error!(error = %error, "the queue cannot be read"),
+                Err(error) => tracing::error!(error = %error, "cannot read the queue"),
             }
             drop(place);
             let wake =
@@ -158,7 +158,7 @@ impl Worker {
                 target: LEASES,
                 job = %row.id,
                 epoch = lease.epoch,
-                "lease lost: another worker has the job, or it was stopped"
+                "lease lost: another worker owns the job, or it was stopped"
             );
             // The worker that has it now counted a crash.
             if let Err(error) = self.services.queue.survived(lease).await {

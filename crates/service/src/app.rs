@@ -38,11 +38,11 @@ pub struct App {
     /// Open streams of this process.
     pub streams: Arc<Streams>,
     /// Deltas of answers that are being written in this process.
-    pub words: Arc<DeltaBus>,
+    pub deltas: Arc<DeltaBus>,
     /// Updates the plans' portable files, in a process that writes.
     pub(crate) projector: Option<Arc<Projector>>,
     /// Authenticates callers of the server.
-    pub doorkeeper: Arc<Authenticator>,
+    pub authenticator: Arc<Authenticator>,
     /// The process's telemetry.
     pub telemetry: Arc<dyn Telemetry>,
     /// Connects to tool servers.
@@ -138,5 +138,5 @@ pub fn make_data_dir(dir: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).with_context(|| format!("the data directory {} cannot be made", dir.display()))
+    builder.create(dir).with_context(|| format!("cannot create the data directory {}", dir.display()))
 }

@@ -69,7 +69,7 @@ impl App {
         let env = |name: &str| std::env::var(name).ok();
         let gateway = Arc::new(Gateway::new(&config.models, &HouseModels, &env).context("models")?);
         let overrides = config.prompts.dir.as_deref().map(prompt_overrides).transpose()?.unwrap_or_default();
-        let (overrides, of_assistant) = split_overrides(overrides);
+        let (overrides, assistant_overrides) = split_overrides(overrides);
         let place = config.prompts.dir.as_deref().map(|dir| format!("prompts in {}", dir.display()));
         let place = place.unwrap_or_else(|| "prompts".to_owned());
         let prompts = PromptSet::with_overrides(overrides).with_context(|| place.clone())?;
@@ -84,7 +84,7 @@ impl App {
             models: Arc::clone(&telemetry).models(Arc::clone(&gateway) as _),
             tools: Arc::new(ExternalTools::new(tools(config.tools.clone()), Arc::clone(&embeddings))),
             clock: Arc::new(SystemClock),
-            datasets: Arc::new(Opened(Arc::clone(&catalogue))),
+            datasets: Arc::new(OpenedDatasets(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
             assistant: None,
@@ -100,7 +100,7 @@ impl App {
         };
         let worker = Worker::new(services.clone(), options);
         let vectors = Arc::default();
-        let doorkeeper = Arc::new(Authenticator::new(&config.auth.tokens, config.auth.session_hours));
+        let authenticator = Arc::new(Authenticator::new(&config.auth.tokens, config.auth.session_hours));
         let app = Self {
             config: Arc::new(config),
             store,
@@ -111,21 +111,21 @@ impl App {
             vectors,
             worker,
             streams: Arc::default(),
-            words: Arc::default(),
+            deltas: Arc::default(),
             projector: None,
-            doorkeeper,
+            authenticator,
             telemetry,
             tools,
             results: Arc::default(),
         };
-        assistant::with_assistant(app, &of_assistant)
+        assistant::with_assistant(app, &assistant_overrides)
     }
 }
 
 /// The catalogue as the runtime sees it.
-struct Opened(Arc<Catalogue>);
+struct OpenedDatasets(Arc<Catalogue>);
 
-impl Datasets for Opened {
+impl Datasets for OpenedDatasets {
     fn open(&self, hash: ContentHash) -> Result<Arc<Dataset>, String> {
         self.0.open(&hash.to_hex()).map_err(|error| error.to_string())
     }

@@ -13,22 +13,22 @@ const MAX_NAMED: usize = 20;
 /// # Errors
 /// As [`delete`].
 pub async fn preview(app: &App, job: &JobId, with_dependents: bool) -> Result<Vec<JobId>, TriggerError> {
-    let jobs = read(job, app.store.deletion_of(job, with_dependents).await);
+    let jobs = to_result(job, app.store.deletion_of(job, with_dependents).await);
     jobs.map(|deleted| deleted.jobs)
 }
 
 /// Deletes a job that has stopped: its rows in all tables, and the texts that nothing else uses. With
-/// `with_dependents`, jobs that were built on it are deleted too.
+/// `with_dependents`, jobs that depend on it are deleted too.
 ///
 /// # Errors
 /// No such job; it or a dependent that would be deleted has not stopped; it has dependents but
 /// `with_dependents` is not set; a database error.
 pub async fn delete(app: &App, job: &JobId, with_dependents: bool) -> Result<Deleted, TriggerError> {
-    read(job, app.store.delete_job(job, with_dependents).await)
+    to_result(job, app.store.delete_job(job, with_dependents).await)
 }
 
-fn read(job: &JobId, done: Result<Deletion, StoreError>) -> Result<Deleted, TriggerError> {
-    match done.map_err(anyhow::Error::from)? {
+fn to_result(job: &JobId, deletion: Result<Deletion, StoreError>) -> Result<Deleted, TriggerError> {
+    match deletion.map_err(anyhow::Error::from)? {
         Deletion::Deleted(deleted) => Ok(deleted),
         Deletion::NotFound => Err(TriggerError::NotFound(job.to_string())),
         Deletion::Unfinished(unfinished, status) => {
@@ -41,7 +41,7 @@ fn read(job: &JobId, done: Result<Deletion, StoreError>) -> Result<Deleted, Trig
                 more => format!(" and {more} more"),
             };
             Err(TriggerError::Conflict(format!(
-                "{} job(s) were built on job {job}: {}{more}; delete them first, or with it",
+                "{} job(s) depend on job {job}: {}{more}; delete them first, or delete dependents too",
                 jobs.len(),
                 named.join(", ")
             )))

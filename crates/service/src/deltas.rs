@@ -6,7 +6,7 @@ use papertape_runtime::assistant_job::Listener;
 use tokio::sync::broadcast;
 
 /// How many deltas a slow subscriber may lag behind.
-const BEHIND: usize = 256;
+const MAX_LAG: usize = 256;
 
 /// Sends deltas.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) type DeltaReceiver = broadcast::Receiver<(JobId, String)>;
 
 impl Default for DeltaBus {
     fn default() -> Self {
-        Self(broadcast::Sender::new(BEHIND))
+        Self(broadcast::Sender::new(MAX_LAG))
     }
 }
 
@@ -30,8 +30,8 @@ impl DeltaBus {
 }
 
 impl Listener for DeltaBus {
-    fn on_delta(&self, job: &JobId, words: &str) {
+    fn on_delta(&self, job: &JobId, delta: &str) {
         // There may be no subscribers.
-        drop(self.0.send((job.clone(), words.to_owned())));
+        drop(self.0.send((job.clone(), delta.to_owned())));
     }
 }

@@ -12,14 +12,14 @@ use papertape_runtime::config::SimulationConfig;
 use serde_json::Value;
 
 /// A stored document in full.
-pub(crate) async fn whole(app: &App, stored: &Value) -> anyhow::Result<Value> {
+pub(crate) async fn full_document(app: &App, stored: &Value) -> anyhow::Result<Value> {
     let texts = app.store.texts(references(stored)).await?;
     Ok(inline(stored, &|hash| texts.get(&hash).cloned())?)
 }
 
 /// A stored state, read.
 pub(crate) async fn start_state(app: &App, stored: &Value) -> anyhow::Result<StartState> {
-    Ok(serde_json::from_value(whole(app, stored).await?)?)
+    Ok(serde_json::from_value(full_document(app, stored).await?)?)
 }
 
 /// The symbols of an agent's day in a job. With a universe they depend on what the agent held and waited for.

@@ -19,7 +19,9 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// A newer program wrote the database: this one must not modify it.
-    #[error("the database has schema version {found}, this program knows {known}: use a newer program")]
+    #[error(
+        "the database has schema version {found}, but this program supports {known}: use a newer version"
+    )]
     Newer {
         /// The database's version.
         found: i64,
@@ -27,7 +29,9 @@ pub enum StoreError {
         known: i64,
     },
     /// The database is older than the program and was opened read-only.
-    #[error("the database has schema version {found}, this program needs {known}: open it for writing first")]
+    #[error(
+        "the database has schema version {found}, but this program requires {known}: open it for writing once"
+    )]
     Older {
         /// The database's version.
         found: i64,
@@ -35,7 +39,7 @@ pub enum StoreError {
         known: i64,
     },
     /// Dev mode was pointed at a database that it did not create.
-    #[error("{place} was not made by dev mode, and is neither wiped nor used by it: move it away")]
+    #[error("{place} was not created by dev mode, so dev mode neither uses nor wipes it: move it away")]
     NotDev {
         /// The data file, or the schema.
         place: String,
@@ -51,16 +55,16 @@ pub enum StoreError {
         why: String,
     },
     /// A cursor that was not returned by an earlier page.
-    #[error("the cursor is not one that an earlier page has given")]
+    #[error("invalid cursor")]
     BadCursor,
     /// A plan rule rejects the change; nothing of its transaction was written.
     #[error("{0}")]
     Refused(#[from] PlanError),
     /// Only one job of this kind may run per plan or conversation, and this one is active.
-    #[error("job {0} is at work on it already")]
+    #[error("job {0} is already running")]
     Busy(JobId),
     /// The account that a job was to continue has been superseded in the meantime; nothing was written.
-    #[error("the days of {agent} in job {job} were replaced meanwhile: trigger it again")]
+    #[error("the days of {agent} in job {job} have been replaced: trigger it again")]
     Superseded {
         /// The job that was to be continued.
         job: JobId,
@@ -71,7 +75,7 @@ pub enum StoreError {
     #[error("{0}")]
     BadInput(String),
     /// The store was opened read-only.
-    #[error("the record was opened for reading alone")]
+    #[error("database opened read-only")]
     ReadOnly,
     /// Not supported by this backend.
     #[error("{0}")]
@@ -84,8 +88,7 @@ pub enum StoreError {
     Inconsistent(String),
     /// There is no space left to write to.
     #[error(
-        "the disk is full ({0}): what was committed is kept, and once there is room the job goes on with \
-         `papertape resume ID`"
+        "the disk is full ({0}): committed data is safe. Free space, then resume the job with `papertape resume ID`"
     )]
     Full(String),
     /// The database failed.

@@ -308,7 +308,7 @@ impl JobRows {
         }
         if self.anchor != Some(self.computed_anchor()) {
             let tables = vec!["jobs", "job_configs", "job_details", "job_continuations"];
-            return Some((tables, "what the job was to do is not what was written".to_owned()));
+            return Some((tables, "the job's config was modified".to_owned()));
         }
         for (agent, chain) in self.computed_chains() {
             let days = chain.len() as u64 - 1;
@@ -321,9 +321,9 @@ impl JobRows {
             if !is_same {
                 let there = stored.map_or(0, |(days, _)| *days);
                 let why = if there == days {
-                    format!("the days of {agent} are not those that were written")
+                    format!("the days of {agent} were modified")
                 } else {
-                    format!("{agent} has {days} days, and {there} were written")
+                    format!("{agent} has {days} days, but {there} were recorded")
                 };
                 return Some((vec!["agent_chains", "trading_sessions", "job_details"], why));
             }

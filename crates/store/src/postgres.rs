@@ -256,7 +256,7 @@ fn checked(url: &str, schema: &str) -> Result<ConnectOptions, StoreError> {
     let plain = schema.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if !plain || schema.is_empty() || schema.len() > 63 || schema.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(StoreError::BadInput(format!(
-            "`{schema}` is no schema name: lower-case letters, digits and `_`, at most 63"
+            "`{schema}` is not a schema name: lower-case letters, digits and `_`, at most 63"
         )));
     }
     ConnectOptions::of(url)

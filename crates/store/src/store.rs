@@ -101,9 +101,7 @@ impl Store {
     pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
         match &self.engine {
             Engine::Sqlite(engine) => engine.backup(to).await,
-            Engine::Postgres(_) => {
-                Err(StoreError::Unsupported("a PostgreSQL record is backed up with pg_dump"))
-            }
+            Engine::Postgres(_) => Err(StoreError::Unsupported("back up a PostgreSQL database with pg_dump")),
         }
     }
 

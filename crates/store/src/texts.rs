@@ -91,7 +91,7 @@ pub(crate) async fn documents(
 
 fn parse(hash: ContentHash, body: &str) -> Result<serde_json::Value, StoreError> {
     serde_json::from_str(body)
-        .map_err(|error| StoreError::inconsistent(format!("the document {hash} is no JSON: {error}")))
+        .map_err(|error| StoreError::inconsistent(format!("the document {hash} is not JSON: {error}")))
 }
 
 /// PostgreSQL text cannot hold a NUL; such a text is stored as a JSON string, on both databases.

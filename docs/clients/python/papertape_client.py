@@ -73,7 +73,7 @@ class Papertape:
             time.sleep(every_secs)
 
     def results(self, **query: Any) -> dict[str, Any]:
-        """What trading came to: of a `date`, or of a range."""
+        """Results of trading: of a `date`, or of a range."""
         return self.request("GET", "/results", query)
 
     def sessions(self, include_full_conversation: bool = False, **query: Any) -> Iterator[dict[str, Any]]:

@@ -74,7 +74,7 @@ export class Papertape {
     }
   }
 
-  /** What trading came to over a range. @param {Query} query @returns {Promise<RangeResults>} */
+  /** Results of trading over a range. @param {Query} query @returns {Promise<RangeResults>} */
   results(query) {
     return this.request("GET", "/results", { query });
   }

@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who asks, and what they may do */
+        /** Get the caller's name and scope */
         get: {
             parameters: {
                 query?: never;
@@ -42,7 +42,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -50,8 +50,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -107,11 +107,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say something to the assistant
-         * @description Answers at once; a job answers the message. Follow it at `/jobs/{job_id}/stream`, or read the
-         *     conversation again when it has ended. The answer is in the language of the message. A message that shows
-         *     none is answered in the conversation's: Chinese, or English where `Accept-Language` prefers it when the
-         *     conversation begins.
+         * Send a message to the assistant
+         * @description Returns at once; a job writes the answer. Follow the job at `/jobs/{job_id}/stream`, or read the conversation
+         *     again once the job has ended. The answer is in the language of the message. If the message does not show its
+         *     language, the conversation's applies: Chinese, or English if `Accept-Language` prefers it when the
+         *     conversation starts.
          */
         post: {
             parameters: {
@@ -126,7 +126,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The message is kept, its answer under way */
+                /** @description The message is stored, and a job writes the answer */
                 202: {
                     headers: {
                         [name: string]: unknown;
@@ -150,7 +150,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -158,8 +158,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -195,7 +195,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -203,8 +203,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -234,7 +234,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -249,7 +249,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -285,13 +285,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Conversations, the newest first */
+        /** List conversations, newest first */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -324,7 +324,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -332,8 +332,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -386,13 +386,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One conversation with its messages, newest first */
+        /** Get a conversation with its messages, newest first */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -428,7 +428,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -436,8 +436,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -490,13 +490,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The datasets at hand, by name */
+        /** List the available datasets, by name */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description Max datasets. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -529,7 +529,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -537,8 +537,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -591,13 +591,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One dataset, by its name or six or more digits of its hash */
+        /**
+         * Get a dataset by name or hash prefix
+         * @description A hash prefix has at least six digits.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description The dataset's name, or the first digits of its hash */
+                    /** @description The dataset's name or hash prefix */
                     name: string;
                 };
                 cookie?: never;
@@ -628,7 +631,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -636,8 +639,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -691,36 +694,36 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An instrument's bars, as they were traded
-         * @description For charts. A day's bar is there too where the dataset has bars within the day alone. No agent reads this: what one is shown comes through a view of its instant, in the share
-         *     units of that instant.
+         * Get an instrument's bars, for charts
+         * @description Prices are as traded. Daily bars exist even if the dataset has intraday bars only. Agents do not read this:
+         *     they see the market through a view of their instant, in that instant's share units.
          */
         get: {
             parameters: {
                 query: {
-                    /** @description Of this instrument. */
+                    /** @description The instrument. */
                     symbol: string;
-                    /** @description Of this length within the day (`5m`, `1h`), one of the dataset's `intervals`; absent: of whole days. */
+                    /** @description The interval of intraday bars (`5m`, `1h`), one of the dataset's `intervals`; absent: daily bars. */
                     interval?: string;
-                    /** @description From this day on. */
+                    /** @description The first day. */
                     start_date?: string;
-                    /** @description Up to this day, included. */
+                    /** @description The last day, included. */
                     end_date?: string;
-                    /** @description How many at most; a page of bars may be longer than other pages. */
+                    /** @description Max bars. A page of bars may be longer than other pages. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
                 path: {
-                    /** @description The dataset's name, or the first digits of its hash */
+                    /** @description The dataset's name or hash prefix */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description A page of bars; it may be empty */
+                /** @description A page of bars */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -744,7 +747,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -752,8 +755,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -806,27 +809,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures of companies' reports, by instrument and publication */
+        /** List figures from companies' reports, by instrument and publication */
         get: {
             parameters: {
                 query?: {
-                    /** @description About this instrument alone. */
+                    /** @description Only this instrument. */
                     symbol?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
                 path: {
-                    /** @description The dataset's name, or the first digits of its hash */
+                    /** @description The dataset's name or hash prefix */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description A page of figures; it may be empty */
+                /** @description A page of figures */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -850,7 +853,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -858,8 +861,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -912,27 +915,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Macroeconomic values of a dataset, by series and publication */
+        /** List a dataset's macroeconomic values, by series and publication */
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this series alone. */
+                    /** @description Only this series. */
                     series?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
                 path: {
-                    /** @description The dataset's name, or the first digits of its hash */
+                    /** @description The dataset's name or hash prefix */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description A page of values; it may be empty */
+                /** @description A page of values */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -956,7 +959,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -964,8 +967,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1018,27 +1021,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** News of a dataset, the newest first */
+        /** List a dataset's news, newest first */
         get: {
             parameters: {
                 query?: {
-                    /** @description About this instrument alone. */
+                    /** @description Only this instrument. */
                     symbol?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
                 path: {
-                    /** @description The dataset's name, or the first digits of its hash */
+                    /** @description The dataset's name or hash prefix */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description A page of news; it may be empty */
+                /** @description A page of news */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1062,7 +1065,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1070,8 +1073,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1125,9 +1128,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Is everything there that a simulation needs?
-         * @description The looks of `papertape doctor`: data, disk, database, dataset, models, prompts, tools. Nothing is made or
-         *     changed, and nothing secret is told. Asking starts the configured tool servers, one question at a time.
+         * Check the installation
+         * @description Runs the checks of `papertape doctor`: data, disk, database, dataset, models, prompts, tools. It changes nothing
+         *     and returns no secrets. It starts the configured tool servers. Concurrent requests run one after the other.
          */
         get: {
             parameters: {
@@ -1138,7 +1141,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description What was found */
+                /** @description The results of the checks */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1162,7 +1165,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1170,8 +1173,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1225,46 +1228,46 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which sessions were shown a bar, a news item, a figure or a memory
-         * @description Those that were opened last come first, each with the steps and messages in which its agent was shown
-         *     it. What only the books have read is not among them.
+         * List the sessions that saw a bar, a news item, a figure or a memory
+         * @description Sessions are listed newest first, each with the steps and messages in which its agent saw the item. Reads by the
+         *     books alone are not included.
          */
         get: {
             parameters: {
                 query: {
                     /**
-                     * @description What it is. `bar` needs `dataset`, `symbol` and `from`; `news` `dataset` and `news_id`; `fundamental`
+                     * @description The kind of item. `bar` requires `dataset`, `symbol` and `from`; `news` `dataset` and `news_id`; `fundamental`
                      *     `dataset`, `symbol`, `metric` and `period`; `macro` `dataset`, `series` and `period`; a memory
                      *     (`trader_round`, `open_position_context`, `trade`) `memory_id`, `job_id` and `model`.
                      */
                     kind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
-                    /** @description The dataset's name, or the first digits of its hash. */
+                    /** @description The dataset's name or hash prefix. */
                     dataset?: string;
                     /** @description The instrument. */
                     symbol?: string;
                     /** @description The first day of the bars. */
                     from?: string;
-                    /** @description The last day of the bars, included; absent: the first. */
+                    /** @description The last day of the bars, included; absent: the first day. */
                     to?: string;
-                    /** @description The news item's id. */
+                    /** @description The news item's ID. */
                     news_id?: string;
-                    /** @description What a company's figure measures. */
+                    /** @description The metric of a company's figure. */
                     metric?: string;
                     /** @description The macroeconomic series. */
                     series?: string;
-                    /** @description The last day of a figure's period, or the first of a macroeconomic value's. */
+                    /** @description The last day of a figure's period, or the first day of a macroeconomic value's. */
                     period?: string;
-                    /** @description The figure as it was published at this instant; absent: as it was ever published. */
+                    /** @description The figure as published at this instant; absent: every publication of it. */
                     published_at?: string;
-                    /** @description The round's, the position's or the trade's id. */
+                    /** @description The ID of the round, position or trade. */
                     memory_id?: string;
-                    /** @description Market data: of sessions of this job alone. A memory: the job whose it is. */
+                    /** @description Market data: only sessions of this job. A memory: the job that it belongs to. */
                     job_id?: string;
-                    /** @description Market data: of sessions of this agent alone. A memory: the agent whose it is. */
+                    /** @description Market data: only sessions of this agent. A memory: the agent that it belongs to. */
                     model?: string;
-                    /** @description How many sessions at most. */
+                    /** @description Max sessions. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -1273,7 +1276,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of sessions; it may be empty */
+                /** @description A page of sessions */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1297,7 +1300,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1305,8 +1308,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1359,7 +1362,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Is the server well? */
+        /** Check the server's health */
         get: {
             parameters: {
                 query?: never;
@@ -1369,7 +1372,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It does all that it is there for */
+                /** @description The server works */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1387,7 +1390,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description It does not: `problems` says why */
+                /** @description The server fails: see `problems` */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1413,15 +1416,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Jobs, newest first */
+        /** List jobs, newest first */
         get: {
             parameters: {
                 query?: {
                     kind?: "simulate" | "profile" | "chat_action" | "plan_decompose" | "plan_execute";
                     status?: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-                    /** @description How many at most. */
+                    /** @description Max jobs. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -1430,7 +1433,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of jobs; it may be empty */
+                /** @description A page of jobs */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1454,7 +1457,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1462,8 +1465,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1517,22 +1520,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One job, with what it is to do and the newest of its action log
-         * @description The texts of `actions_summary` are Chinese, or English where `Accept-Language` prefers it.
+         * Get a job with its settings and the newest rows of its action log
+         * @description The texts of `actions_summary` are Chinese, or English if `Accept-Language` prefers it.
          */
         get: {
             parameters: {
                 query?: {
-                    /** @description `next_cursor` of an earlier answer: the rows behind it; absent: the newest ones. */
+                    /** @description `next_cursor` of an earlier response: the rows after it; absent: the newest rows. */
                     cursor?: string;
-                    /** @description `before` of an earlier answer: the rows before it. Give either it or `cursor`. */
+                    /** @description `before` of an earlier response: the rows before it. Not together with `cursor`. */
                     before?: string;
-                    /** @description How many at most; 50 by default. */
+                    /** @description Max rows; 50 by default. */
                     limit?: number;
-                    /**
-                     * @description How many times a client had to ask since its stream broke off, this time included: it is counted in
-                     *     the metrics.
-                     */
+                    /** @description The number of polls since the client's stream failed, including this one. It is counted in the telemetry. */
                     retries?: number;
                 };
                 header?: never;
@@ -1568,7 +1568,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1576,8 +1576,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1618,17 +1618,17 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a job that has stopped, with its whole record; nothing brings it back
-         * @description All of it goes in one transaction: sessions, tape, messages, books, memory, action log, and the texts that nothing
-         *     else uses. A queued or running job is refused with 409, and so is one that other jobs were built on, unless
-         *     `dependents=true` deletes them too; `message` lists them.
+         * Delete a stopped job with its whole record
+         * @description This cannot be undone. One transaction deletes sessions, tape, messages, books, memory, action log, and the texts
+         *     that nothing else uses. A queued or running job is a 409. So is a job with dependents, which `message` lists,
+         *     unless `dependents=true` deletes them too.
          */
         delete: {
             parameters: {
                 query?: {
                     /**
-                     * @description Delete the jobs that were built on it too: branches, jobs that continue its accounts, skip days that it did, were
-                     *     given its memory or were started by it. Absent: the job stays where there are any.
+                     * @description Also delete the jobs that depend on it: branches, jobs that continue its accounts, skip days that it ran, received
+                     *     its memory or were started by it. Absent: a job with dependents is not deleted.
                      */
                     dependents?: boolean;
                 };
@@ -1641,7 +1641,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is gone */
+                /** @description The job is deleted */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1665,7 +1665,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1673,8 +1673,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1755,9 +1755,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A run as it is drawn: each agent's value and state on each day
-         * @description Lists along the job's days, and nothing but what a chart needs, so that years of many agents come at once.
-         *     For figures and baselines see `/results`.
+         * Get chart data: each agent's value and state on each day
+         * @description Each list is parallel to the job's days. One response holds years of many agents. For metrics and baselines see
+         *     `/results`.
          */
         get: {
             parameters: {
@@ -1771,7 +1771,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its agents, day by day */
+                /** @description The agents, day by day */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1827,7 +1827,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1835,8 +1835,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1889,7 +1889,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The head of a job's hash chains as the record stands now */
+        /** Get the current head of a job's hash chains */
         get: {
             parameters: {
                 query?: never;
@@ -1926,7 +1926,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1934,8 +1934,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2004,7 +2004,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** Store the head of a job's hash chains, so that `papertape verify` finds it by its hash */
+        /**
+         * Publish the head of a job's hash chains
+         * @description The head is stored, so that `papertape verify` finds it by its hash.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2017,7 +2020,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The head, stored */
+                /** @description The stored head */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2041,7 +2044,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2049,8 +2052,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2132,22 +2135,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A job as it goes on, as server-sent events
-         * @description Begins with a `snapshot`, or behind event number `after`. The names of events are `snapshot`,
-         *     `log_entry`, `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes;
-         *     `id` is the event's number in the job, without gaps. A `delta` brings words of an answer that is being
-         *     written: it has no `id`, some may be lost, and the `message` that follows has them all. A reconnect with
-         *     the `Last-Event-ID` of the end gets 204. A number that the job has not come to gets a `snapshot`, and what
-         *     follows it.
+         * Stream a job's updates as server-sent events
+         * @description The stream starts with a `snapshot`, or after event number `after`. Event names are `snapshot`, `log_entry`,
+         *     `message`, `node`, `order`, `progress`, `job` and `end`, after which the stream closes. `id` is the event's number
+         *     in the job, without gaps. A `delta` carries a part of an answer that is being written: it has no `id`, some may be
+         *     lost, and the `message` that follows has the whole text. A reconnect with the `Last-Event-ID` of the end is a 204.
+         *     A number beyond the newest event starts with a `snapshot`.
          */
         get: {
             parameters: {
                 query?: {
-                    /** @description Go on behind this event; 0: from the first one on */
+                    /** @description Continue after this event; 0: from the first event on */
                     after?: number;
                 };
                 header?: {
-                    /** @description The same, sent by browsers; it wins over `after` */
+                    /** @description The same, sent by browsers; overrides `after` */
                     "Last-Event-ID"?: number | null;
                 };
                 path: {
@@ -2158,14 +2160,14 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description `text/event-stream`: events, each with `data` of the form of `StreamData` */
+                /** @description `text/event-stream`: events whose `data` is a `StreamData` */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description The job has ended, and its end has been told */
+                /** @description The job has ended, and the client has received its end */
                 204: {
                     headers: {
                         [name: string]: unknown;
@@ -2187,7 +2189,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2195,8 +2197,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2232,7 +2234,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description Too many streams of one client */
+                /** @description The client has too many open streams */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2258,7 +2260,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a desk has come to about an instrument, and how it came about */
+        /** Get a desk's newest analysis of an instrument */
         get: {
             parameters: {
                 query?: {
@@ -2267,9 +2269,9 @@ export interface paths {
                      * @example 2012-10-01
                      */
                     date?: string;
-                    /** @description Of this job. */
+                    /** @description Only of this job. */
                     job_id?: string;
-                    /** @description Of this agent. */
+                    /** @description Only of this agent. */
                     model?: string;
                 };
                 header?: never;
@@ -2305,7 +2307,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2313,8 +2315,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2350,7 +2352,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description It is still under way */
+                /** @description The analysis is still running */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -2376,17 +2378,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reflections that were folded by period */
+        /** List compacted reflections, by period */
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this agent. */
+                    /** @description Only of this agent. */
                     model?: string;
-                    /** @description Of this job. */
+                    /** @description Only of this job. */
                     job_id?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -2395,7 +2397,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of archives; it may be empty */
+                /** @description A page of archives */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2419,7 +2421,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2427,8 +2429,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2483,7 +2485,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fold old reflections into one for each instrument and period; the originals stay */
+        /**
+         * Compact old reflections into one per instrument and period
+         * @description The originals are kept.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2497,7 +2502,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description What was folded */
+                /** @description The new archives */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2521,7 +2526,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2529,8 +2534,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2566,7 +2571,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -2574,8 +2579,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2605,7 +2610,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2620,7 +2625,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2656,17 +2661,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Theses at entry of positions that are open, newest first */
+        /** List the contexts of open positions, newest first */
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this agent. */
+                    /** @description Only of this agent. */
                     model?: string;
-                    /** @description Of this job. */
+                    /** @description Only of this job. */
                     job_id?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -2675,7 +2680,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of contexts; it may be empty */
+                /** @description A page of contexts */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2699,7 +2704,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2707,8 +2712,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2763,7 +2768,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give every reflection a vector of the configured sentence model that has none of it */
+        /** Embed the reflections that have no vector of the configured sentence model */
         post: {
             parameters: {
                 query?: never;
@@ -2777,7 +2782,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description What was embedded */
+                /** @description The number of embedded reflections */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2801,7 +2806,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2809,8 +2814,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2846,7 +2851,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -2854,8 +2859,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2885,7 +2890,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2900,7 +2905,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2936,17 +2941,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rounds that traders remember, newest first */
+        /** List round memories, newest first */
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this agent. */
+                    /** @description Only of this agent. */
                     model?: string;
-                    /** @description Of this job. */
+                    /** @description Only of this job. */
                     job_id?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -2955,7 +2960,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of rounds; it may be empty */
+                /** @description A page of rounds */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2979,7 +2984,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2987,8 +2992,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3041,33 +3046,36 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reflections on closed trades, newest exit first; best first where they are searched by meaning */
+        /**
+         * List reflections on closed trades
+         * @description The newest exit comes first; in a semantic search, the best match.
+         */
         get: {
             parameters: {
                 query?: {
                     /**
-                     * @description With all of these words, anywhere in the reflection or its thesis; or about this, where it is
-                     *     searched by meaning.
+                     * @description Keyword search: reflections with all of these words, in the reflection or its thesis. Semantic search:
+                     *     reflections with a similar meaning.
                      */
                     query?: string;
                     /**
-                     * @description How to search: `keyword`, `semantic` or `both`. Absent: `both` where a sentence model is
-                     *     configured, else `keyword`.
+                     * @description The search mode: `keyword`, `semantic` or `both`. Absent: `both` if a sentence model is configured, else
+                     *     `keyword`.
                      * @example keyword
                      */
                     search?: string;
-                    /** @description On this instrument. */
+                    /** @description Only this instrument. */
                     symbol?: string;
-                    /** @description Long or short. */
+                    /** @description The side of the position. */
                     side?: "long" | "short";
                     /**
-                     * @description With this tag.
+                     * @description Only with this tag.
                      * @example stop_too_tight
                      */
                     tag?: string;
-                    /** @description With at least this result, in money. */
+                    /** @description The min result, in money. */
                     min_pnl?: number;
-                    /** @description With at most this result. */
+                    /** @description The max result, in money. */
                     max_pnl?: number;
                     /**
                      * @description Closed on this day (UTC) or later.
@@ -3079,13 +3087,13 @@ export interface paths {
                      * @example 2012-12-31
                      */
                     to?: string;
-                    /** @description Of this agent. */
+                    /** @description Only of this agent. */
                     model?: string;
-                    /** @description Of this job. */
+                    /** @description Only of this job. */
                     job_id?: string;
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -3094,7 +3102,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of reflections; it may be empty */
+                /** @description A page of reflections */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3118,7 +3126,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3126,8 +3134,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3180,7 +3188,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for a monitoring system, in Prometheus' text format */
+        /** Get telemetry in Prometheus's text format */
         get: {
             parameters: {
                 query?: never;
@@ -3190,7 +3198,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The figures; see docs/operations.md */
+                /** @description The telemetry; see docs/operations.md */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3214,7 +3222,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3222,8 +3230,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3276,13 +3284,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Plans, newest first */
+        /** List plans, newest first */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -3291,7 +3299,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of plans; it may be empty */
+                /** @description A page of plans */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3315,7 +3323,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3323,8 +3331,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3363,7 +3371,7 @@ export interface paths {
             };
         };
         put?: never;
-        /** Make a plan, without tasks */
+        /** Create a plan without tasks */
         post: {
             parameters: {
                 query?: never;
@@ -3401,7 +3409,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3409,8 +3417,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3446,7 +3454,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -3454,8 +3462,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3485,7 +3493,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3500,7 +3508,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3536,7 +3544,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One plan */
+        /** Get a plan */
         get: {
             parameters: {
                 query?: never;
@@ -3573,7 +3581,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3581,8 +3589,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3622,7 +3630,10 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Delete a plan with its tasks; its jobs and their logs stay */
+        /**
+         * Delete a plan with its tasks
+         * @description Its jobs and their action logs are kept.
+         */
         delete: {
             parameters: {
                 query?: never;
@@ -3635,7 +3646,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is gone */
+                /** @description The plan is deleted */
                 204: {
                     headers: {
                         [name: string]: unknown;
@@ -3657,7 +3668,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3665,8 +3676,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3736,7 +3747,7 @@ export interface paths {
         };
         options?: never;
         head?: never;
-        /** Change a plan's name or goal */
+        /** Update a plan's name or goal */
         patch: {
             parameters: {
                 query?: never;
@@ -3753,7 +3764,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The plan as it is now */
+                /** @description The updated plan */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3777,7 +3788,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3785,8 +3796,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3822,7 +3833,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -3830,8 +3841,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3861,7 +3872,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3876,7 +3887,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3910,7 +3921,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Break a plan, or one of its tasks, into smaller tasks */
+        /** Decompose a plan or one of its tasks */
         post: {
             parameters: {
                 query?: never;
@@ -3951,7 +3962,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3959,8 +3970,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3996,7 +4007,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -4004,8 +4015,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4035,7 +4046,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4050,7 +4061,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4088,7 +4099,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Carry out a plan's tasks: dependencies first, then children, then the node */
+        /**
+         * Execute a plan's tasks
+         * @description For each task, its dependencies run first, then its children, then the task itself.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -4129,7 +4143,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4137,8 +4151,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4174,7 +4188,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -4182,8 +4196,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4213,7 +4227,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4228,7 +4242,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4264,13 +4278,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The jobs of a plan, newest first; they stay when the plan is deleted */
+        /**
+         * List a plan's jobs, newest first
+         * @description Jobs are kept when their plan is deleted.
+         */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most. */
+                    /** @description Max rows. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -4282,7 +4299,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of jobs; it may be empty */
+                /** @description A page of jobs */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4306,7 +4323,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4314,8 +4331,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4368,20 +4385,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One job of a plan, as `/jobs/{job_id}` shows it */
+        /** Get a job of a plan, as `/jobs/{job_id}` returns it */
         get: {
             parameters: {
                 query?: {
-                    /** @description `next_cursor` of an earlier answer: the rows behind it; absent: the newest ones. */
+                    /** @description `next_cursor` of an earlier response: the rows after it; absent: the newest rows. */
                     cursor?: string;
-                    /** @description `before` of an earlier answer: the rows before it. Give either it or `cursor`. */
+                    /** @description `before` of an earlier response: the rows before it. Not together with `cursor`. */
                     before?: string;
-                    /** @description How many at most; 50 by default. */
+                    /** @description Max rows; 50 by default. */
                     limit?: number;
-                    /**
-                     * @description How many times a client had to ask since its stream broke off, this time included: it is counted in
-                     *     the metrics.
-                     */
+                    /** @description The number of polls since the client's stream failed, including this one. It is counted in the telemetry. */
                     retries?: number;
                 };
                 header?: never;
@@ -4419,7 +4433,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4427,8 +4441,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4482,18 +4496,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The action log of a plan's job, the newest rows first of all
-         * @description Each page is oldest row first. `next_cursor` leads to newer rows, those that are still to be written
-         *     included, and `before` to older ones; following them drops and repeats no row.
+         * Get the action log of a plan's job
+         * @description The first page has the newest rows. Rows are oldest first within a page. Follow `next_cursor` to newer rows,
+         *     including rows that are not written yet, and `before` to older ones. No page drops or repeats a row.
          */
         get: {
             parameters: {
                 query?: {
-                    /** @description `next_cursor` of an earlier answer: newer rows. */
+                    /** @description `next_cursor` of an earlier response: newer rows. */
                     cursor?: string;
-                    /** @description `before` of an earlier answer: older rows. */
+                    /** @description `before` of an earlier response: older rows. */
                     before?: string;
-                    /** @description How many at most; 200 by default. */
+                    /** @description Max rows; 200 by default. */
                     limit?: number;
                 };
                 header?: never;
@@ -4507,7 +4521,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of rows; it may be empty */
+                /** @description A page of rows */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4531,7 +4545,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4539,8 +4553,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4593,7 +4607,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All tasks of a plan, each before its children */
+        /** List a plan's tasks, each before its children */
         get: {
             parameters: {
                 query?: never;
@@ -4606,7 +4620,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The tasks; there may be none */
+                /** @description The tasks */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4630,7 +4644,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4638,8 +4652,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4678,7 +4692,7 @@ export interface paths {
             };
         };
         put?: never;
-        /** Make a task */
+        /** Create a task */
         post: {
             parameters: {
                 query?: never;
@@ -4719,7 +4733,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4727,8 +4741,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4764,7 +4778,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -4772,8 +4786,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4803,7 +4817,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4818,7 +4832,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4854,7 +4868,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One task */
+        /** Get a task */
         get: {
             parameters: {
                 query?: never;
@@ -4893,7 +4907,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4901,8 +4915,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4942,7 +4956,10 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        /** Delete a task with all that is below it; others no longer depend on it */
+        /**
+         * Delete a task with its subtasks
+         * @description Other tasks no longer depend on it.
+         */
         delete: {
             parameters: {
                 query?: never;
@@ -4957,7 +4974,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is gone */
+                /** @description The task is deleted */
                 204: {
                     headers: {
                         [name: string]: unknown;
@@ -4979,7 +4996,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4987,8 +5004,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5059,8 +5076,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a task, or move it with all that is below it; all of it is done, or nothing
-         * @description Dependencies through which tasks would wait for each other for ever are refused.
+         * Update or move a task
+         * @description Its subtasks move with it. Either all changes apply or none. Circular dependencies are rejected.
          */
         patch: {
             parameters: {
@@ -5080,7 +5097,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The task as it is now */
+                /** @description The updated task */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5104,7 +5121,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5112,8 +5129,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5149,7 +5166,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -5157,8 +5174,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5188,7 +5205,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5203,7 +5220,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5236,8 +5253,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the time of two jobs' desks goes, compared
-         * @description What `papertape profile ab` answers for the traces of these jobs.
+         * Compare the node timings of two jobs' desks
+         * @description The same report as `papertape profile ab` on the traces of these jobs.
          */
         get: {
             parameters: {
@@ -5246,9 +5263,9 @@ export interface paths {
                     a: string;
                     /** @description The second job. */
                     b: string;
-                    /** @description The first one's name in the answer. */
+                    /** @description The first job's label in the response. */
                     label_a?: string;
-                    /** @description The second one's name in the answer. */
+                    /** @description The second job's label in the response. */
                     label_b?: string;
                     /**
                      * @description What may differ: `ticker`, `date`, `provider`, `model`, `overall-timeout`, `max-debate-rounds`,
@@ -5262,7 +5279,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Both cohorts, and which is to be preferred */
+                /** @description Both cohorts, and which one is recommended */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5286,7 +5303,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5294,8 +5311,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5348,33 +5365,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What agents said and did, by session */
+        /** List what agents said and did, by session */
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this job. */
+                    /** @description Only of this job. */
                     job_id?: string;
                     /**
-                     * @description Of this trading day.
+                     * @description Only of this trading day.
                      * @example 2012-10-01
                      */
                     date?: string;
-                    /** @description Of this agent. */
+                    /** @description Only of this agent. */
                     model?: string;
-                    /** @description Include the instructions and all messages? */
+                    /** @description Whether to include the instructions and all messages. */
                     include_full_conversation?: boolean;
-                    /** @description That concern this instrument: in their positions, their orders or their steps. */
+                    /** @description Only sessions with this instrument in their positions, orders or steps. */
                     symbol?: string;
                     /**
-                     * @description In which this node speaks, with its round (`solo#1`) or in any (`solo`). The conversation is then
-                     *     that node's alone.
+                     * @description Only sessions with messages of this node, in one round (`solo#1`) or in any (`solo`). The conversation then
+                     *     has only that node's messages.
                      */
                     node?: string;
-                    /** @description In which one message has all these words. */
+                    /** @description Only sessions in which one message has all these words. */
                     q?: string;
-                    /** @description How many at most; whole conversations come at most 50 at a time. */
+                    /** @description Max sessions; with full conversations at most 50. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -5383,7 +5400,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Sessions in the order in which they were opened */
+                /** @description Sessions, oldest first */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5443,7 +5460,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5451,8 +5468,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5505,33 +5522,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What trading came to, on a day or over a range beside its baselines */
+        /** Get results of trading, for a day or for a range with its baselines */
         get: {
             parameters: {
                 query?: {
                     /**
-                     * @description One day; not together with a range.
+                     * @description A single day; not together with a range.
                      * @example 2012-10-01
                      */
                     date?: string;
-                    /** @description First day of a range; absent: the first that there is. */
+                    /** @description The first day of a range; absent: the first available day. */
                     start_date?: string;
-                    /** @description Last day of a range, included; absent: the last that there is. */
+                    /** @description The last day of a range, included; absent: the last available day. */
                     end_date?: string;
-                    /** @description Of this agent; absent: of all. */
+                    /** @description Only this agent; absent: all agents. */
                     model?: string;
                     /**
-                     * @description Of this job, however far it is; absent: of each agent the newest completed job that no other has
+                     * @description Only this job, finished or not; absent: for each agent, the newest completed job that no other job has
                      *     replaced.
                      */
                     job_id?: string;
                     /**
-                     * @description The symbol or index of the job's dataset that a range is compared with; absent: the job's own benchmark. Not together
+                     * @description The symbol or index of the job's dataset to compare a range with; absent: the job's own benchmark. Not together
                      *     with `date`.
                      * @example AAPL
                      */
                     benchmark?: string;
-                    /** @description With how much of what was said. */
+                    /** @description How much of the conversations to include. */
                     reasoning?: ("none" | "summary" | "full") & Record<string, never>;
                 };
                 header?: never;
@@ -5540,7 +5557,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description With `date` a day's results, else a range's; an entry a model */
+                /** @description With `date`, the day's results, else the range's; one entry per model */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5564,7 +5581,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5572,8 +5589,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5626,7 +5643,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One session's head: who, when, what was decided and what it came to, without what was said */
+        /** Get a session's summary: agent, day, decisions and results, without messages */
         get: {
             parameters: {
                 query?: never;
@@ -5663,7 +5680,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5671,8 +5688,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5725,13 +5742,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a session was shown of the market */
+        /** List the market data that a session read */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most; pages of one session's rows may be longer than others. */
+                    /** @description Max rows. Pages of one session's rows may be longer than others. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -5743,7 +5760,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of reads; it may be empty */
+                /** @description A page of reads */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5767,7 +5784,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5775,8 +5792,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5829,11 +5846,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a desk has come to about an instrument in one session */
+        /** Get a desk's analysis of an instrument in one session */
         get: {
             parameters: {
                 query?: {
-                    /** @description The instrument; may be left out where the session has one alone. */
+                    /** @description The instrument; optional if the session has only one. */
                     ticker?: string;
                 };
                 header?: never;
@@ -5869,7 +5886,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5877,8 +5894,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5914,7 +5931,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description It is still under way */
+                /** @description The analysis is still running */
                 409: {
                     headers: {
                         [name: string]: unknown;
@@ -5940,7 +5957,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a session's trader was given of its memory, to the letter */
+        /** Get the memories that a session's trader received, verbatim */
         get: {
             parameters: {
                 query?: never;
@@ -5953,7 +5970,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Texts and ids; it may be empty */
+                /** @description Texts and IDs */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5977,7 +5994,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5985,8 +6002,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6040,19 +6057,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was said in a session, by message
-         * @description As `conversation` of `GET /reasoning` has it, in pages.
+         * List a session's messages
+         * @description The same messages as `conversation` of `GET /reasoning`, in pages.
          */
         get: {
             parameters: {
                 query?: {
-                    /** @description Of this node alone, with its round (`solo#1`) or of any (`solo`). */
+                    /** @description Only this node, in one round (`solo#1`) or in all (`solo`). */
                     node?: string;
-                    /** @description From the message of this number on; not together with a cursor. */
+                    /** @description The number of the first message; not together with `cursor`. */
                     from?: number;
-                    /** @description How many at most; pages of one session's rows may be longer than others. */
+                    /** @description Max messages. Pages of one session's rows may be longer than others. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -6064,7 +6081,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of messages; it may be empty */
+                /** @description A page of messages */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -6088,7 +6105,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6096,8 +6113,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6150,11 +6167,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A desk's whole state of an instrument, in the shape that TradingAgents logs it */
+        /** Get a desk's full state for an instrument, in TradingAgents' log format */
         get: {
             parameters: {
                 query?: {
-                    /** @description The instrument; may be left out where the session has one alone. */
+                    /** @description The instrument; optional if the session has only one. */
                     ticker?: string;
                 };
                 header?: never;
@@ -6166,7 +6183,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The state; the six fields of provenance stand in `investment_debate_state` */
+                /** @description The state. The six provenance fields are in `investment_debate_state` */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -6190,7 +6207,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6198,8 +6215,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6252,13 +6269,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session's tape: its steps in the order in which they were begun */
+        /** List a session's tape: its steps in the order in which they started */
         get: {
             parameters: {
                 query?: {
-                    /** @description How many at most; pages of one session's rows may be longer than others. */
+                    /** @description Max rows. Pages of one session's rows may be longer than others. */
                     limit?: number;
-                    /** @description `next_cursor` of the page before. */
+                    /** @description `next_cursor` of the previous page. */
                     cursor?: string;
                 };
                 header?: never;
@@ -6270,7 +6287,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of steps; it may be empty */
+                /** @description A page of steps */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -6294,7 +6311,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6302,8 +6319,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6357,8 +6374,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What can be run: agents, models, datasets, markets, and the defaults
-         * @description Whether a model's key is there is told, the key never.
+         * List what can be run: agents, models, datasets, markets, defaults
+         * @description The response says whether a model's key is set. Keys are never returned.
          */
         get: {
             parameters: {
@@ -6369,7 +6386,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description What can be run */
+                /** @description The available values and the defaults */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -6393,7 +6410,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6401,8 +6418,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6455,16 +6472,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far a job is, by model-day */
+        /** Get a simulation's progress, by model-day */
         get: {
             parameters: {
                 query?: {
                     /**
-                     * @description Those of this trading day.
+                     * @description Only this trading day.
                      * @example 2012-10-01
                      */
                     date?: string;
-                    /** @description Those of this agent. */
+                    /** @description Only this agent. */
                     model?: string;
                 };
                 header?: never;
@@ -6476,7 +6493,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its progress */
+                /** @description The progress */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -6500,7 +6517,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6508,8 +6525,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6616,7 +6633,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6624,8 +6641,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6661,7 +6678,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -6669,8 +6686,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6700,7 +6717,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6715,7 +6732,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6753,13 +6770,16 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Queue a job that shares this one's past up to a cut */
+        /**
+         * Branch a simulation
+         * @description The new job shares the parent's past up to the cut.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description The parent */
+                    /** @description The parent job */
                     job_id: string;
                 };
                 cookie?: never;
@@ -6794,7 +6814,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6802,8 +6822,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6839,7 +6859,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -6847,8 +6867,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6878,7 +6898,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6893,7 +6913,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6931,7 +6951,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop a job after the step that is under way; it can be resumed */
+        /**
+         * Cancel a job after its current step
+         * @description A canceled job can be resumed.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -6944,7 +6967,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is cancelled, or will be at once */
+                /** @description The job is cancelled, or stops after its current step */
                 202: {
                     headers: {
                         [name: string]: unknown;
@@ -6968,7 +6991,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6976,8 +6999,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7060,7 +7083,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Put a stopped job back into the queue; it goes on at the step where it stopped */
+        /**
+         * Resume a stopped job
+         * @description The job is queued again and resumes at the exact step where it stopped.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -7077,7 +7103,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is queued, or runs already */
+                /** @description The job is queued or running */
                 202: {
                     headers: {
                         [name: string]: unknown;
@@ -7101,7 +7127,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -7109,8 +7135,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7146,7 +7172,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -7154,8 +7180,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
-                         *       "message": "the body has not come within 30 s"
+                         *       "error": "body_timeout",
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7185,7 +7211,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_too_large",
-                         *       "message": "the body is larger than 1048576 bytes"
+                         *       "message": "request body exceeds 1048576 bytes"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7200,7 +7226,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unsupported_media_type",
-                         *       "message": "the body must be JSON, with the Content-Type application/json"
+                         *       "message": "the body must be JSON, with Content-Type application/json"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7236,20 +7262,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One job that decomposes a task, as `/jobs/{job_id}` shows it */
+        /** Get a job that decomposes a task, as `/jobs/{job_id}` returns it */
         get: {
             parameters: {
                 query?: {
-                    /** @description `next_cursor` of an earlier answer: the rows behind it; absent: the newest ones. */
+                    /** @description `next_cursor` of an earlier response: the rows after it; absent: the newest rows. */
                     cursor?: string;
-                    /** @description `before` of an earlier answer: the rows before it. Give either it or `cursor`. */
+                    /** @description `before` of an earlier response: the rows before it. Not together with `cursor`. */
                     before?: string;
-                    /** @description How many at most; 50 by default. */
+                    /** @description Max rows; 50 by default. */
                     limit?: number;
-                    /**
-                     * @description How many times a client had to ask since its stream broke off, this time included: it is counted in
-                     *     the metrics.
-                     */
+                    /** @description The number of polls since the client's stream failed, including this one. It is counted in the telemetry. */
                     retries?: number;
                 };
                 header?: never;
@@ -7285,7 +7308,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -7293,8 +7316,8 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "error": "unauthorized",
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7344,11 +7367,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Who asks, and what they may do. */
+        /** @description The caller. */
         AccessResponse: {
             /** @description The name of the caller's token; `null` where none is needed. */
             name?: string | null;
-            /** @description Are tokens configured? If not, whoever reaches the server may do everything. */
+            /** @description Whether tokens are configured. If not, anyone who can reach the server has full access. */
             required: boolean;
             /** @description What the caller may do. */
             scope: components["schemas"]["Scope"];
@@ -7384,19 +7407,19 @@ export interface components {
         /** @description One trader. */
         AgentBody: {
             desk?: components["schemas"]["DeskBody"] | null;
-            /** @description A strategy or other instructions of your own, added to the system prompt. */
+            /** @description A strategy or other instructions, added to the system prompt. */
             instructions?: string | null;
-            /** @description How it works. */
+            /** @description The kind of agent. */
             kind?: components["schemas"]["KindBody"];
-            /** @description The language of its prompts. */
+            /** @description The prompts' language. */
             language?: components["schemas"]["LanguageBody"];
             limits?: components["schemas"]["LimitsBody"] | null;
-            /** @description The model that it thinks with, `provider::model`. */
+            /** @description The model, `provider::model`. */
             model: string;
-            /** @description Its name, unique in the job: `model` in answers. */
+            /** @description The name, unique in the job; `model` in responses. */
             name: string;
             sampling?: components["schemas"]["SamplingBody"] | null;
-            /** @description Names of configured tool servers that it may use. */
+            /** @description The configured tool servers that it may use. */
             tools?: string[] | null;
         };
         /** @description One agent, day by day. */
@@ -7440,7 +7463,7 @@ export interface components {
             name: string;
         };
         /**
-         * @description Who reads the data.
+         * @description An analyst.
          * @enum {string}
          */
         AnalystBody: "market" | "social" | "news" | "fundamentals";
@@ -7602,7 +7625,7 @@ export interface components {
             text: string;
         };
         /**
-         * @description Where to branch off, and what to change.
+         * @description The cut, and what changes from there on.
          * @example {
          *       "date": "2012-10-17",
          *       "agent": "house::momentum",
@@ -7611,20 +7634,20 @@ export interface components {
          *     }
          */
         BranchBody: {
-            /** @description The agent; needed where the job has several. */
+            /** @description The agent; required if the job has several. */
             agent?: string | null;
             /**
              * Format: date
-             * @description The day in which the cut lies.
+             * @description The day of the cut.
              */
             date: string;
-            /** @description Other instructions from the cut on. */
+            /** @description The instructions from the cut on. */
             instructions?: string | null;
-            /** @description Another model from the cut on, `provider::model`. */
+            /** @description The model from the cut on, `provider::model`. */
             model?: string | null;
             /**
-             * @description A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
-             *     or after it is reused. Absent: all that the agent thinks.
+             * @description A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`). Steps at the cut
+             *     and after it run again. Absent: before the agent's first node.
              */
             node?: string | null;
             sampling?: components["schemas"]["SamplingBody"] | null;
@@ -7641,18 +7664,18 @@ export interface components {
             /** @description The parent. */
             job_id: string;
         };
-        /** @description What a job may use. A line that is absent does not bound. */
+        /** @description A job's budget. An absent line sets no limit. */
         BudgetBody: {
             agent?: components["schemas"]["LimitBody"] | null;
             day?: components["schemas"]["LimitBody"] | null;
             job?: components["schemas"]["LimitBody"] | null;
             summaries?: components["schemas"]["LimitBody"] | null;
         };
-        /** @description What became of a job's status. */
+        /** @description A job with its new status. */
         ChangedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description In a sentence. */
+            /** @description A summary for people. */
             message: string;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
@@ -7770,12 +7793,12 @@ export interface components {
             /** @description `held`, `failed` or `untested`. */
             result: string;
         };
-        /** @description Every code that an answer can hold, by where it stands. No route answers with this. */
+        /** @description All codes that responses can contain, by field. No route returns this. */
         Codes: {
             /** @enum {string} */
             cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "participation" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
-            error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
+            error: "invalid_input" | "host_not_allowed" | "origin_not_allowed" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
@@ -7788,17 +7811,17 @@ export interface components {
             step_state: "intent" | "done" | "abandoned";
         };
         /**
-         * @description What to fold.
+         * @description The reflections to compact.
          * @example {
          *       "period": "quarter"
          *     }
          */
         CompactBody: {
-            /** @description Of this job alone. */
+            /** @description Only of this job. */
             job_id?: string | null;
-            /** @description Of this agent alone. */
+            /** @description Only of this agent. */
             model?: string | null;
-            /** @description How long a period is. */
+            /** @description The length of a period. */
             period: components["schemas"]["PeriodBody"];
         };
         /** @description The day of an earlier job after which an agent goes on. */
@@ -7867,7 +7890,7 @@ export interface components {
             symbol?: string | null;
         };
         /**
-         * @description What trading costs.
+         * @description Trading costs.
          * @enum {string}
          */
         CostsBody: "market" | "frictionless";
@@ -8156,26 +8179,26 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description How far a plan is broken down. */
+        /** @description How to decompose a plan. */
         DecomposeBody: {
             /**
              * Format: int32
-             * @description Children of one task; 5 where absent.
+             * @description Max children per task; absent: 5.
              */
             max_children?: number | null;
             /**
              * Format: int32
-             * @description Levels below it; 2 where absent.
+             * @description Max levels below it; absent: 2.
              */
             max_depth?: number | null;
             /**
              * Format: int64
-             * @description Where to begin; absent: the whole plan, at its goal.
+             * @description The task to decompose; absent: the whole plan.
              */
             task_id?: number | null;
             /**
              * Format: int32
-             * @description New tasks in all; 50 where absent.
+             * @description Max new tasks in total; absent: 50.
              */
             total_node_budget?: number | null;
         };
@@ -8286,11 +8309,11 @@ export interface components {
         DeletedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description The jobs that are gone: this one, then those that were built on it. */
+            /** @description The deleted jobs: this one, then its dependents. */
             jobs: string[];
             /**
              * Format: int64
-             * @description How many texts nothing else used; they are gone too.
+             * @description The number of deleted texts that nothing else used.
              */
             texts: number;
         };
@@ -8306,7 +8329,7 @@ export interface components {
             /** @description In `dev`: is the data kept at start? `null` in `prod`, where it always is. */
             preserve_dev_data?: boolean | null;
         };
-        /** @description A desk: who sits at it, how long it talks, and what it may take. What is absent is as by default. */
+        /** @description A desk: its analysts, debate rounds, deadlines and position sizing. Absent fields take the default. */
         DeskBody: {
             analysis_prompt_style?: components["schemas"]["StyleBody"] | null;
             /**
@@ -8318,12 +8341,12 @@ export interface components {
             deep_think_llm?: string | null;
             /**
              * Format: int32
-             * @description How often Bull and Bear speak each; absent: 1.
+             * @description The number of turns of Bull and Bear each; absent: 1.
              */
             max_debate_rounds?: number | null;
             /**
              * Format: int32
-             * @description How often each risk analyst speaks; absent: 1.
+             * @description The number of turns of each risk analyst; absent: 1.
              */
             max_risk_discuss_rounds?: number | null;
             /**
@@ -8348,7 +8371,7 @@ export interface components {
             sizing?: components["schemas"]["SizingBody"] | null;
             /**
              * Format: int32
-             * @description How many symbols of a day run side by side; absent: 4.
+             * @description The number of a day's symbols that run in parallel; absent: 4.
              */
             symbols_at_once?: number | null;
             /**
@@ -8397,27 +8420,30 @@ export interface components {
              */
             start_date: string;
         };
-        /** @description Every error's body. */
+        /** @description The body of every error response. */
         ErrorBody: {
             /**
-             * @description For programs: which error.
+             * @description The error code.
              * @example invalid_input
              */
             error: string;
             /**
-             * @description For people: what is wrong; bad input is named by its field.
+             * @description What is wrong. For invalid input it starts with the field.
              * @example date: `2012-13-01` is not a date of the form YYYY-MM-DD
              */
             message: string;
         };
-        /** @description What of a plan is carried out. */
+        /** @description What to execute. */
         ExecuteBody: {
             /**
              * Format: int64
-             * @description Run this task again, with what it needs that is not completed; absent: the whole plan.
+             * @description The task to run again, together with its unfinished dependencies; absent: the whole plan.
              */
             task_id?: number | null;
-            /** @description May a task start work that costs after it has read text of others, the web's say? Not where absent. */
+            /**
+             * @description Whether a task may start work that costs money after it has read text from others, such as web pages;
+             *     absent: no.
+             */
             trusted?: boolean | null;
         };
         /** @description What an execution came to. */
@@ -8646,7 +8672,7 @@ export interface components {
             /** @description The command that holds a record against it. */
             verify: string;
         };
-        /** @description What a probe learns. Whoever may read also learns why. */
+        /** @description The server's health. Callers with access also get the reasons. */
         HealthBody: components["schemas"]["HealthResponse"] | components["schemas"]["HealthStatus"];
         /** @description How the product is. */
         HealthResponse: components["schemas"]["Deployment"] & {
@@ -8664,7 +8690,7 @@ export interface components {
          * @enum {string}
          */
         HealthState: "ok" | "failing";
-        /** @description Whether the server works, and nothing else. */
+        /** @description Only whether the server works. */
         HealthStatus: {
             /** @description Whether the server works. */
             status: components["schemas"]["HealthState"];
@@ -8806,12 +8832,12 @@ export interface components {
             next_cursor?: string | null;
         };
         /**
-         * @description How an agent works.
+         * @description The kind of agent.
          * @enum {string}
          */
         KindBody: "solo" | "desk";
         /**
-         * @description The language of prompts.
+         * @description The prompts' language.
          * @enum {string}
          */
         LanguageBody: "en" | "zh";
@@ -8869,26 +8895,26 @@ export interface components {
              */
             usd?: number | null;
         };
-        /** @description Where an agent's day stops; absent: 30 steps, 4 attempts, 120 and 1800 seconds. */
+        /** @description Limits of an agent's day; absent: 30 steps, 4 attempts, 120 and 1800 seconds. */
         LimitsBody: {
             /**
              * Format: int64
-             * @description Seconds after which one attempt is cancelled.
+             * @description The timeout of one attempt, in seconds.
              */
             call_timeout_secs?: number | null;
             /**
              * Format: int32
-             * @description The most attempts at one call.
+             * @description Max attempts per call.
              */
             max_attempts?: number | null;
             /**
              * Format: int32
-             * @description The most model calls of one day's conversation; of a desk, of each analyst's.
+             * @description Max model calls of one day's conversation; for a desk, of each analyst's.
              */
             max_steps?: number | null;
             /**
              * Format: int64
-             * @description Seconds of wall clock that a day's conversation may take.
+             * @description The timeout of a day's conversation, in seconds.
              */
             session_timeout_secs?: number | null;
         };
@@ -9070,30 +9096,30 @@ export interface components {
             t_plus_one: boolean;
         };
         /**
-         * @description Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+         * @description The memories that are on. Memories that are off are neither written nor read.
          * @enum {string}
          */
         MemoryBody: "off" | "rounds" | "rounds+open" | "all";
         /**
-         * @description What a person says.
+         * @description A user's message.
          * @example {
          *       "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
          *     }
          */
         MessageBody: {
             /**
-             * @description What the person's page shows, told to the model as data. `confirm` in it lists the ids of
-             *     `pending` actions that are confirmed.
+             * @description What the user's page displays, passed to the model as data. `confirm` in it lists the IDs of the `pending`
+             *     actions that the user confirms.
              */
             context?: Record<string, never> | null;
-            /** @description The words; not blank. */
+            /** @description The text; not blank. */
             message: string;
             /**
              * Format: int64
              * @description The plan that the conversation is about from now on.
              */
             plan_id?: number | null;
-            /** @description The conversation; absent: a new one. */
+            /** @description The conversation; absent: start a new one. */
             session_id?: string | null;
         };
         /** @description One message. */
@@ -9413,24 +9439,24 @@ export interface components {
             target?: components["schemas"]["Number"] | null;
         };
         /**
-         * @description How long a period is.
+         * @description The length of a period.
          * @enum {string}
          */
         PeriodBody: "quarter" | "half-year";
         /**
-         * @description A plan to be made.
+         * @description A new plan.
          * @example {
          *       "name": "Autumn of 2012",
          *       "goal": "Find out why the cautious desk lost"
          *     }
          */
         PlanBody: {
-            /** @description What it is to reach. */
+            /** @description The goal. */
             goal?: string;
-            /** @description What it is called; not blank. */
+            /** @description The name; not blank. */
             name: string;
         };
-        /** @description A job on a plan that was queued. */
+        /** @description A queued job on a plan. */
         PlanJobQueued: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
@@ -9476,15 +9502,15 @@ export interface components {
             plan_id: number;
         };
         /**
-         * @description What of a plan is changed; what is absent stays.
+         * @description Changes of a plan. Absent fields stay unchanged.
          * @example {
-         *       "goal": "Find out what the desk was shown"
+         *       "goal": "Find out what data the desk saw"
          *     }
          */
         PlanPatch: {
-            /** @description What it is to reach. */
+            /** @description The goal. */
             goal?: string | null;
-            /** @description What it is called; not blank. */
+            /** @description The name; not blank. */
             name?: string | null;
         };
         /** @description One plan. */
@@ -9654,23 +9680,23 @@ export interface components {
             /** @description What stands before `::`. */
             provider: string;
         };
-        /** @description A job that was queued. */
+        /** @description A queued job. */
         QueuedResponse: components["schemas"]["Deployment"] & {
-            /** @description By model: the job, and the last day of it, that the model goes on from. */
+            /** @description By model: the job that it continues, and the last day of that job that counts. */
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
             };
             /** @description The job. */
             job_id: string;
-            /** @description In a sentence. */
+            /** @description A summary for people. */
             message: string;
-            /** @description The job that it branched from. */
+            /** @description The job that it is a branch of. */
             parent?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description Trading days x agents, the skipped ones included. */
             total_model_days: number;
-            /** @description What the caller should know. */
+            /** @description Warnings for the caller. */
             warnings: string[];
         };
         /** @description How the research of a range came about. */
@@ -9814,13 +9840,13 @@ export interface components {
             refused: components["schemas"]["RecordedRefusal"][];
         };
         /**
-         * @description What to embed.
+         * @description The reflections to embed.
          * @example {}
          */
         ReembedBody: {
-            /** @description Of this job alone. */
+            /** @description Only of this job. */
             job_id?: string | null;
-            /** @description Of this agent alone. */
+            /** @description Only of this agent. */
             model?: string | null;
         };
         /** @description What was embedded. */
@@ -10018,7 +10044,7 @@ export interface components {
         /** @description What trading came to. */
         ResultsResponse: components["schemas"]["DayResults"] | components["schemas"]["RangeResults"];
         /**
-         * @description What to change before the job goes on. May be left out.
+         * @description Changes before the job resumes. Optional.
          * @example {
          *       "budget": {
          *         "job": {
@@ -10082,21 +10108,21 @@ export interface components {
             /** @description The newest first. */
             rounds: components["schemas"]["RoundResponse"][];
         };
-        /** @description How a model is to draw its words; absent: as the provider does. */
+        /** @description Sampling parameters; absent: the provider's defaults. */
         SamplingBody: {
             /**
              * Format: int32
-             * @description The most output tokens of one answer.
+             * @description Max output tokens per response.
              */
             max_tokens?: number | null;
-            /** @description `minimal`, `low`, `medium` or `high`, where the model reasons. */
+            /** @description `minimal`, `low`, `medium` or `high`, for reasoning models. */
             reasoning_effort?: string | null;
             /**
              * Format: int64
              * @description The provider's sampling seed.
              */
             seed?: number | null;
-            /** @description Texts at which the answer stops. */
+            /** @description Stop sequences. */
             stop?: string[] | null;
             /**
              * Format: double
@@ -10384,33 +10410,33 @@ export interface components {
             /** @description The index whose members of each day may be traded on it; absent: all of `symbols`. */
             universe?: string | null;
         };
-        /** @description From ratings to orders: shares of equity. */
+        /** @description How ratings become orders. Amounts are fractions of equity. */
         SizingBody: {
             /**
              * Format: double
-             * @description The share that opening orders leave in cash; absent: 0.02.
+             * @description The cash that opening orders leave; absent: 0.02.
              */
             cash_reserve?: number | null;
             /**
              * Format: double
-             * @description The cap of all positions together; absent: 1.
+             * @description The max gross exposure; absent: 1.
              */
             gross_cap?: number | null;
             /**
              * Format: double
-             * @description The least value of an order; absent: 0.001.
+             * @description The min value of an order; absent: 0.001.
              */
             least_order?: number | null;
             /**
              * Format: double
-             * @description The largest leverage that a proposal may ask for; absent: 1.
+             * @description The max leverage of a proposal; absent: 1.
              */
             max_leverage?: number | null;
-            /** @description May a Sell open a short position, where the market allows it? Absent: no. */
+            /** @description Whether a Sell may open a short position, if the market allows it; absent: no. */
             shorting?: boolean | null;
             /**
              * Format: double
-             * @description The cap of one symbol; absent: 0.25.
+             * @description The max position in one symbol; absent: 0.25.
              */
             symbol_cap?: number | null;
             weights?: components["schemas"]["WeightsBody"] | null;
@@ -10594,7 +10620,7 @@ export interface components {
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
         /**
-         * @description How analyses are to read.
+         * @description The style of analyses.
          * @enum {string}
          */
         StyleBody: "standard" | "compact" | "detailed";
@@ -10619,52 +10645,52 @@ export interface components {
             success?: boolean | null;
         };
         /**
-         * @description A task to be made.
+         * @description A new task.
          * @example {
          *       "name": "Run the cautious desk",
          *       "instruction": "IBM and AAPL, autumn of 2012"
          *     }
          */
         TaskBody: {
-            /** @description Tasks of the plan that must be done before it. */
+            /** @description Tasks of the plan that must be completed before it. */
             dependencies?: number[];
-            /** @description What is to be done. */
+            /** @description The instruction. */
             instruction?: string;
-            /** @description What it is called; not blank. */
+            /** @description The name; not blank. */
             name: string;
             /**
              * Format: int64
-             * @description The task that it is a part of; absent or `null`: it stands at the top.
+             * @description The parent task; absent or `null`: top level.
              */
             parent_id?: number | null;
             /**
              * Format: int64
-             * @description Its place among its siblings, from 0; absent, or beyond the end: last.
+             * @description The position among its siblings, from 0; absent or beyond the end: last.
              */
             position?: number | null;
         };
         /**
-         * @description What of a task is changed; what is absent stays.
+         * @description Changes of a task. Absent fields stay unchanged.
          * @example {
          *       "parent_id": null,
          *       "position": 0
          *     }
          */
         TaskPatch: {
-            /** @description Tasks of the plan that must be done before it, in place of those it has. */
+            /** @description Tasks of the plan that must be completed before it; they replace the current dependencies. */
             dependencies?: number[] | null;
-            /** @description What is to be done. */
+            /** @description The instruction. */
             instruction?: string | null;
-            /** @description What it is called; not blank. */
+            /** @description The name; not blank. */
             name?: string | null;
             /**
              * Format: int64
-             * @description Moves it, with all that is below it, under this task; `null`: to the top.
+             * @description The new parent; its subtasks move with it. `null`: top level.
              */
             parent_id?: number | null;
             /**
              * Format: int64
-             * @description Moves it to this place among its siblings, from 0.
+             * @description The new position among its siblings, from 0.
              */
             position?: number | null;
             /** @enum {string} */
@@ -10799,7 +10825,7 @@ export interface components {
             without_vector?: number | null;
         };
         /**
-         * @description What to simulate. Everything but `end_date` has a default in the server's config.
+         * @description What to simulate. All fields but `end_date` have a default in the server's config.
          * @example {
          *       "start_date": "2012-10-01",
          *       "end_date": "2012-10-05",
@@ -10815,57 +10841,54 @@ export interface components {
          *     }
          */
         TriggerBody: {
-            /** @description Agents, given whole. */
+            /** @description Inline agents. */
             agents?: components["schemas"]["AgentBody"][] | null;
             /**
-             * @description The symbol or index of the dataset that results are compared with; the config's by default, else none. It
-             *     changes nothing that agents see or do.
+             * @description The symbol or index of the dataset that results are compared with; absent: the config's, else none. It does not
+             *     affect what agents see or do.
              */
             benchmark?: string | null;
             budget?: components["schemas"]["BudgetBody"] | null;
             costs?: components["schemas"]["CostsBody"] | null;
-            /** @description The dataset's name, or the first digits of its hash. */
+            /** @description The dataset's name or hash prefix. */
             dataset?: string | null;
             /**
              * Format: date
-             * @description Last day, included.
+             * @description The last day, included.
              */
             end_date: string;
             /**
              * Format: double
-             * @description What each agent starts with.
+             * @description The initial cash of each agent.
              */
             initial_cash?: number | null;
-            /** @description The market profile's name; the dataset's own by default, else the config's. */
+            /** @description The market profile's name; absent: the dataset's own, else the config's. */
             market?: string | null;
-            /** @description Not supported yet: anything but `null` is refused. */
+            /** @description Not supported: anything but `null` is rejected. */
             masking?: Record<string, never> | null;
             memory?: components["schemas"]["MemoryBody"] | null;
-            /**
-             * @description The job whose memory, as far as it was known before the start, the agents of the same names begin
-             *     with.
-             */
+            /** @description The job whose memory the agents of the same names start with, as known before the first day. */
             memory_from?: string | null;
             /** @description Names of configured agents, or models as solo agents: `provider::model`. */
             models?: string[] | null;
             /**
              * Format: int32
-             * @description How many of its last rounds a trader reads.
+             * @description The number of previous rounds that a trader reads.
              */
             read_window?: number | null;
             /**
              * Format: int32
-             * @description The same for the session after a losing close.
+             * @description The number of previous rounds in the session after a losing close.
              */
             read_window_after_loss?: number | null;
             /**
-             * @description Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
+             * @description Run completed days again, and replace the days of these agents in the jobs that ran them. Nothing is
              *     deleted.
              */
             replace_existing?: boolean | null;
             /**
-             * @description Of the days that are done, run again those from the first degraded one on: later days follow from it.
-             *     Failed days run again in any case. Not together with `replace_existing`.
+             * @description Run completed days again from the first degraded day on, because later days follow from it. Failed days always
+             *     run again. Not together with `replace_existing`.
              */
             rerun_degraded?: boolean | null;
             /**
@@ -10875,31 +10898,28 @@ export interface components {
             seed?: number | null;
             /**
              * Format: date
-             * @description First day; absent or `null`: each agent goes on where its newest completed job ended.
+             * @description The first day; absent or `null`: each agent continues after the end of its newest completed job.
              */
             start_date?: string | null;
-            /** @description Write summaries? */
+            /** @description Whether to write summaries. */
             summaries?: boolean | null;
-            /** @description What may be traded. */
+            /** @description The tradable symbols. */
             symbols?: string[] | null;
-            /**
-             * @description An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
-             *     `symbols`.
-             */
+            /** @description An index of the dataset, such as `SP500`, whose members of each day are tradable. Not together with `symbols`. */
             universe?: string | null;
         };
-        /** @description A message that was taken, with the place of its answer. */
+        /** @description A stored message and the placeholder for its answer. */
         TurnResponse: components["schemas"]["Deployment"] & {
             /**
-             * @description The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
+             * @description The placeholder that is filled once the job has run: `metadata.type` is `job_log`, and `metadata.job_id` is
              *     the job to follow.
              */
             assistant: components["schemas"]["ChatMessageResponse"];
-            /** @description The job that answers. */
+            /** @description The job that writes the answer. */
             job_id: string;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
-            /** @description What was said. */
+            /** @description The user's message. */
             user: components["schemas"]["ChatMessageResponse"];
         };
         /** @description An order that does not fill at the next open. */
@@ -10968,7 +10988,7 @@ export interface components {
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description Targets as shares of the cap of one symbol. A Hold has none: it changes nothing. */
+        /** @description Targets as fractions of `symbol_cap`. A Hold has none, because it changes nothing. */
         WeightsBody: {
             /**
              * Format: double

@@ -145,7 +145,7 @@ impl std::str::FromStr for Analyst {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|analyst| analyst.as_str() == text).ok_or_else(|| {
             let known = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{text}` is no analyst; there are: {known}")
+            format!("unknown analyst `{text}`; expected one of {known}")
         })
     }
 }
@@ -179,7 +179,7 @@ impl std::str::FromStr for Phase {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|phase| phase.as_str() == text).ok_or_else(|| {
             let known = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{text}` is no phase; there are: {known}")
+            format!("unknown phase `{text}`; expected one of {known}")
         })
     }
 }

@@ -69,7 +69,7 @@ impl DatasetBuilder {
             return Err(refuse("it closes before it opens"));
         }
         if [day.open, day.close].iter().any(|at| at.as_nanosecond() % 1_000 != 0) {
-            return Err(refuse("an instant is no whole microsecond"));
+            return Err(refuse("an instant is not a whole microsecond"));
         }
         self.days.push(day);
         Ok(())
@@ -350,7 +350,7 @@ fn pack_within(
     Ok(packed)
 }
 
-const OPEN_ALONE: &str = "the open alone, though it is not on the newest day";
+const OPEN_ALONE: &str = "only an open, but it is not on the newest day";
 
 /// The daily bars: those given, and for other days what the bars within them make.
 fn pack_days(
@@ -394,7 +394,7 @@ fn check_actions(actions: &mut [CorporateAction], days: &[TradingDay]) -> Result
     actions.sort_by_key(order);
     for action in &*actions {
         if day_of(days, action.ex_date).is_none() {
-            return Err(refused_action(action, "its ex-date is no trading day"));
+            return Err(refused_action(action, "its ex-date is not a trading day"));
         }
     }
     for pair in actions.windows(2) {

@@ -9,7 +9,7 @@ use crate::time::{Date, Timestamp};
 #[non_exhaustive]
 pub enum BuildError {
     /// A bar is impossible, doubled or not on a trading day.
-    #[error("{symbol} {date}: bar refused: {reason}")]
+    #[error("{symbol} {date}: bar rejected: {reason}")]
     Bar {
         /// Whose bar.
         symbol: Symbol,
@@ -19,7 +19,7 @@ pub enum BuildError {
         reason: String,
     },
     /// A bar within a day is impossible, doubled, overlaps another or lies outside of trading hours.
-    #[error("{symbol} {opens_at} ({interval}): bar refused: {reason}")]
+    #[error("{symbol} {opens_at} ({interval}): bar rejected: {reason}")]
     Within {
         /// Whose bar.
         symbol: Symbol,
@@ -31,7 +31,7 @@ pub enum BuildError {
         reason: String,
     },
     /// A corporate action is impossible, doubled or not on a trading day.
-    #[error("{symbol} {ex_date}: corporate action refused: {reason}")]
+    #[error("{symbol} {ex_date}: corporate action rejected: {reason}")]
     Action {
         /// Whose action.
         symbol: Symbol,
@@ -41,7 +41,7 @@ pub enum BuildError {
         reason: String,
     },
     /// A news item, fundamental or macro point is undated, doubled or otherwise not usable.
-    #[error("{series} `{item}`: refused: {reason}")]
+    #[error("{series} `{item}`: rejected: {reason}")]
     Fact {
         /// `news`, `SYMBOL/fundamentals` or `macro/SERIES`.
         series: String,
@@ -51,7 +51,7 @@ pub enum BuildError {
         reason: String,
     },
     /// A trading day is impossible or doubled.
-    #[error("calendar {date}: trading day refused: {reason}")]
+    #[error("calendar {date}: trading day rejected: {reason}")]
     Day {
         /// The day.
         date: Date,
@@ -59,7 +59,7 @@ pub enum BuildError {
         reason: String,
     },
     /// An instrument is doubled, or missing for rows that name it.
-    #[error("{symbol}: instrument refused: {reason}")]
+    #[error("{symbol}: instrument rejected: {reason}")]
     Instrument {
         /// The instrument's symbol.
         symbol: Symbol,

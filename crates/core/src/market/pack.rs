@@ -27,7 +27,7 @@ pub enum UnpackError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// They are no packed dataset, or one of another version.
-    #[error("this is no packed dataset of this version: {0}")]
+    #[error("not a packed dataset of this version: {0}")]
     Form(String),
 }
 
@@ -68,7 +68,7 @@ impl Dataset {
         let mut form = [0; 8];
         from.read_exact(&mut form)?;
         if &form != FORM {
-            return Err(UnpackError::Form("it begins otherwise".to_owned()));
+            return Err(UnpackError::Form("unknown header".to_owned()));
         }
         let mut hash = [0; 32];
         from.read_exact(&mut hash)?;

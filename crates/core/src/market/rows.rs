@@ -146,10 +146,7 @@ impl BarRows {
             return Err(OutOfOrder { key: key(pair[0]), reason: GIVEN_TWICE });
         }
         if let Some(row) = self.alone.iter().find(|row| order.last() != Some(row)) {
-            return Err(OutOfOrder {
-                key: key(*row),
-                reason: "the open alone, though it is not the newest bar",
-            });
+            return Err(OutOfOrder { key: key(*row), reason: "only an open, but it is not the newest bar" });
         }
         Ok(Sorted { rows: self, order })
     }

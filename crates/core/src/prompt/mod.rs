@@ -25,7 +25,7 @@ pub struct Templates {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
     /// An override whose name matches no prompt.
-    #[error("`{name}` is not a prompt; there are: {}", known.join(", "))]
+    #[error("unknown prompt `{name}`; expected one of {}", known.join(", "))]
     Unknown {
         /// The name.
         name: String,

@@ -113,7 +113,7 @@ fn impossible_bars_are_refused() {
         let mut builder = builder();
         let refused = builder.bar(&symbol(), bar(4, [open, high, low, close], volume));
         let message = refused.expect_err(reason).to_string();
-        assert_eq!(message, format!("AAA 2024-03-04: bar refused: {reason}"));
+        assert_eq!(message, format!("AAA 2024-03-04: bar rejected: {reason}"));
     };
     check(["10", "9", "11", "10"], 1, "the high 9 is below the low 11");
     check(["12", "11", "9", "10"], 1, "the open 12 is outside of 9 to 11");
@@ -135,19 +135,19 @@ fn rows_that_do_not_fit_are_refused() {
     let put = |builder: &mut DatasetBuilder, bar| builder.bar(&symbol(), bar).expect("bar");
     check(
         &|builder| [1, 2].iter().for_each(|_| put(builder, bar(4, good, 1))),
-        "AAA 2024-03-04: bar refused: a second bar of the day",
+        "AAA 2024-03-04: bar rejected: a second bar of the day",
     );
-    check(&|builder| put(builder, bar(9, good, 1)), "AAA 2024-03-09: bar refused: no trading day");
+    check(&|builder| put(builder, bar(9, good, 1)), "AAA 2024-03-09: bar rejected: no trading day");
     check(
         &|builder| builder.bar(&"BBB".into(), bar(4, good, 1)).expect("bar"),
-        "BBB: instrument refused: it has bars but was not given",
+        "BBB: instrument rejected: it has bars but was not given",
     );
     check(
         &|builder| {
             put(builder, bar(4, good, 1));
             builder.action(split(9, "2")).expect("action");
         },
-        "AAA 2024-03-09: corporate action refused: its ex-date is no trading day",
+        "AAA 2024-03-09: corporate action rejected: its ex-date is not a trading day",
     );
     check(
         &|builder| {
@@ -155,14 +155,14 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(split(5, "2")).expect("action");
             builder.action(split(5, "3")).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: given twice",
+        "AAA 2024-03-05: corporate action rejected: given twice",
     );
     check(
         &|builder| {
             put(builder, bar(4, good, 1));
             builder.action(delisting(4, None)).expect("action");
         },
-        "AAA 2024-03-04: corporate action refused: there are bars until 2024-03-04",
+        "AAA 2024-03-04: corporate action rejected: there are bars until 2024-03-04",
     );
     check(
         &|builder| {
@@ -170,7 +170,7 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(delisting(4, Some("0"))).expect("action");
             builder.action(split(5, "2")).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: it comes after the delisting on 2024-03-04",
+        "AAA 2024-03-05: corporate action rejected: it comes after the delisting on 2024-03-04",
     );
     check(
         &|builder| {
@@ -178,7 +178,7 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(delisting(5, None)).expect("action");
             builder.action(delisting(5, Some("1"))).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: it comes after the delisting on 2024-03-05",
+        "AAA 2024-03-05: corporate action rejected: it comes after the delisting on 2024-03-05",
     );
     check(
         &|builder| {
@@ -186,15 +186,15 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(split(4, "10000")).expect("action");
             builder.action(split(5, "1000")).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: splits multiply to more than a million",
+        "AAA 2024-03-05: corporate action rejected: splits multiply to more than a million",
     );
     check(
         &|builder| builder.action(split(4, "2")).expect("action"),
-        "AAA 2024-03-04: corporate action refused: the symbol has no bars",
+        "AAA 2024-03-04: corporate action rejected: the symbol has no bars",
     );
     check(
         &|builder| builder.day(day(4)).expect("day"),
-        "calendar 2024-03-04: trading day refused: given twice",
+        "calendar 2024-03-04: trading day rejected: given twice",
     );
     let twice = |builder: &mut DatasetBuilder| {
         let at = Some(day(4).open);

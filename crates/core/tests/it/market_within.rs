@@ -248,7 +248,7 @@ fn the_newest_bar_may_hold_the_open_alone() {
     let mut early = builder();
     early.opening(&A.into(), days()[1].date, cents(500)).expect("an open");
     let error = early.build().expect_err("refused").to_string();
-    assert_eq!(error, "A 2024-03-11: bar refused: the open alone, though it is not on the newest day");
+    assert_eq!(error, "A 2024-03-11: bar rejected: only an open, but it is not on the newest day");
 
     let mut within = builder();
     let opens_at = days()[2].open;

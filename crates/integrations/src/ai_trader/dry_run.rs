@@ -1,8 +1,7 @@
 //! Dry run: the days run through the same code as the import but are stored nowhere, so that rejected orders
 //! and wrong books are known before anything is written.
 
-use super::books::Disagreement;
-use super::{AiTraderReport, RecordedAgent};
+use super::{AiTraderReport, Disagreement, RecordedAgent};
 use futures::FutureExt as _;
 use papertape_agents::config::AgentConfig;
 use papertape_agents::day::{DayInput, DayResult, StartState, run_day};
@@ -41,7 +40,7 @@ pub struct InMemoryHost<'a> {
 /// # Errors
 /// Books that no market allows.
 pub async fn run(
-    world: &InMemoryHost<'_>,
+    host: &InMemoryHost<'_>,
     agent: &RecordedAgent,
     report: &mut AiTraderReport,
 ) -> Result<(), SessionStop> {
@@ -49,24 +48,24 @@ pub async fn run(
     let redactor =
         Redactor::new(Vec::new()).map_err(|error| SessionStop::ContractViolation(error.to_string()))?;
     let redactor = Arc::new(redactor);
-    let mut state = StartState::new(&config, world.market.clone(), agent.initial_cash, 0);
+    let mut state = StartState::new(&config, host.market.clone(), agent.initial_cash, 0);
     let name = agent.name.as_str();
-    let mut has_told = report.disagreements.first.iter().any(|one| one.agent == name);
+    let mut has_reported = report.disagreements.first.iter().any(|one| one.agent == name);
     let (mut closings, nothing) = (0, RecordedDay::default());
-    for (at, day) in world.days.iter().enumerate() {
+    for (at, day) in host.days.iter().enumerate() {
         let recorded = agent.days.get(&day.date).unwrap_or(&nothing);
-        let last = at + 1 == world.days.len();
+        let last = at + 1 == host.days.len();
         let session =
             SessionRun::new(Arc::new(Nowhere), Tape::new(Vec::new()), Arc::clone(&redactor), seed());
-        let symbols = world.dataset.view(day.open).listed(world.symbols);
+        let symbols = host.dataset.view(day.open).listed(host.symbols);
         let input = DayInput {
             agent: &config,
             changes: &[],
             house_versions: &BTreeMap::new(),
-            prompts: world.prompts,
+            prompts: host.prompts,
             symbols: &symbols,
             universe: None,
-            dataset: world.dataset,
+            dataset: host.dataset,
             day: *day,
             last,
             memory: MemorySettings::off(),
@@ -75,22 +74,22 @@ pub async fn run(
         };
         let result = Box::pin(run_day(&mut session.root(), &input, state)).await?;
         session.finish(Vec::new()).await?;
-        let spoke = spoke(&result)?;
-        closings += spoke.closings as u64;
-        has_told |= report_day(agent, *day, &spoke, has_told, report);
+        let outcome = outcome(&result)?;
+        closings += outcome.closings as u64;
+        has_reported |= report_day(agent, *day, &outcome, has_reported, report);
         state = result.state;
     }
-    if let Some(about) = report.agents.iter_mut().find(|about| about.agent == name) {
-        about.sessions = world.days.len() as u64;
-        about.closings = closings;
-        about.computed_cash = Some(state.books.account().cash().0.normalize());
-        about.portfolio_value = Some(state.books.last_value().0.normalize());
+    if let Some(entry) = report.agents.iter_mut().find(|entry| entry.agent == name) {
+        entry.sessions = host.days.len() as u64;
+        entry.closings = closings;
+        entry.computed_cash = Some(state.books.account().cash().0.normalize());
+        entry.portfolio_value = Some(state.books.last_value().0.normalize());
     }
     Ok(())
 }
 
 /// The outcome of a day, from its metadata.
-fn spoke(result: &DayResult) -> Result<ImportedOutcome, SessionStop> {
+fn outcome(result: &DayResult) -> Result<ImportedOutcome, SessionStop> {
     serde_json::from_value(result.closing.metadata["recorded"].clone()).map_err(|error| {
         SessionStop::ContractViolation(format!("a recorded day's metadata cannot be read: {error}"))
     })
@@ -101,8 +100,8 @@ fn spoke(result: &DayResult) -> Result<ImportedOutcome, SessionStop> {
 fn report_day(
     agent: &RecordedAgent,
     day: TradingDay,
-    spoke: &ImportedOutcome,
-    has_told: bool,
+    outcome: &ImportedOutcome,
+    has_reported: bool,
     report: &mut AiTraderReport,
 ) -> bool {
     let mut found = Vec::new();
@@ -114,22 +113,22 @@ fn report_day(
         amounts,
     };
     // A trade of 0 changes nothing, so the books agree that it was rejected.
-    for refused in spoke.refused.iter().filter(|refused| !refused.order.quantity.is_zero()) {
-        let order = &refused.order;
+    for rejected in outcome.refused.iter().filter(|rejected| !rejected.order.quantity.is_zero()) {
+        let order = &rejected.order;
         let what = format!(
-            "the log has {} {} {}, which the rules refuse: {} ({})",
-            order.side, order.quantity, order.symbol, refused.message, refused.code
+            "the log has {} {} {}, which the rules reject: {} ({})",
+            order.side, order.quantity, order.symbol, rejected.message, rejected.code
         );
         found.push(one(what, None));
     }
-    if !has_told && found.is_empty() {
-        for difference in &spoke.differences {
+    if !has_reported && found.is_empty() {
+        for difference in &outcome.differences {
             found.push(one("the books differ from this day on".to_owned(), Some(difference.clone())));
         }
     }
-    let told = !found.is_empty();
+    let has_found = !found.is_empty();
     found.into_iter().for_each(|one| report.disagreements.add(one));
-    told
+    has_found
 }
 
 /// These days use no randomness.
@@ -142,7 +141,7 @@ struct Nowhere;
 
 impl Nowhere {
     fn never<T: Send + 'static>(path: &StepPath) -> BoxFuture<'static, Result<T, SessionStop>> {
-        let stop = SessionStop::ContractViolation(format!("a recorded day calls nobody, and {path} does"));
+        let stop = SessionStop::ContractViolation(format!("a recorded day makes no calls, but {path} does"));
         async move { Err(stop) }.boxed()
     }
 }

@@ -52,17 +52,17 @@ pub fn find(dir: &Path) -> io::Result<Layout> {
             continue;
         }
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            layout.skipped.push((path.display().to_string(), "its name is no UTF-8".to_owned()));
+            layout.skipped.push((path.display().to_string(), "its name is not UTF-8".to_owned()));
             continue;
         };
-        let is_name = !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control);
-        if !is_name {
-            let reason = "an agent's name is a text of 1 to 200 characters";
+        let is_valid = !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control);
+        if !is_valid {
+            let reason = "an agent's name must have 1 to 200 characters";
             layout.skipped.push((path.display().to_string(), reason.to_owned()));
             continue;
         }
         if !positions.exists() {
-            let reason = "there is no position/position.jsonl, and so no start";
+            let reason = "it has no position/position.jsonl, so the starting cash is unknown";
             layout.skipped.push((path.display().to_string(), reason.to_owned()));
             continue;
         }
@@ -85,7 +85,7 @@ fn logs(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<LogFi
             Ok(date) if file.is_file() => {
                 logs.push(LogFile { date, name: file.display().to_string(), path: file });
             }
-            Ok(_) => skipped.push((path.display().to_string(), "there is no log.jsonl in it".to_owned())),
+            Ok(_) => skipped.push((path.display().to_string(), "it has no log.jsonl".to_owned())),
             Err(reason) => skipped.push((path.display().to_string(), reason)),
         }
     }
@@ -106,7 +106,7 @@ fn prices(dir: &Path, skipped: &mut Vec<(String, String)>) -> io::Result<Vec<Pat
         let files: Vec<PathBuf> = entries(&folder)?.into_iter().filter(of_vendor).collect();
         if !files.is_empty() {
             if merged.is_file() {
-                let reason = "the vendor's files have its prices, and the newest close besides";
+                let reason = "the vendor's files have the same prices and the newest close";
                 skipped.push((merged.display().to_string(), reason.to_owned()));
             }
             return Ok(files);

@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 use std::io;
 
 /// Fields of a message that are imported.
-const KEPT: [&str; 6] = ["role", "content", "name", "tool_name", "tool_input", "args"];
+const IMPORTED_FIELDS: [&str; 6] = ["role", "content", "name", "tool_name", "tool_input", "args"];
 
 /// Reads a day's messages. Unreadable lines go into the report.
 pub(super) fn read(
     file: &LogFile,
     agent: &str,
-    about: &mut AgentReport,
+    agent_report: &mut AgentReport,
     report: &mut AiTraderReport,
 ) -> io::Result<RecordedDay> {
     let source = Source::file(&file.path);
     let mut day = RecordedDay::default();
     let read = each_line(&source, &mut |line, text| {
         let at = RowPlace { file: file.name.clone(), line };
-        if let Err(reason) = text.and_then(|text| batch(text, agent, &mut day, about, report)) {
+        if let Err(reason) = text.and_then(|text| batch(text, agent, &mut day, agent_report, report)) {
             report.unreadable(at, reason);
         }
         Ok(())
@@ -35,15 +35,15 @@ fn batch(
     text: &str,
     agent: &str,
     day: &mut RecordedDay,
-    about: &AgentReport,
+    agent_report: &AgentReport,
     report: &mut AiTraderReport,
 ) -> Result<(), String> {
     let line: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
     match line.get("signature") {
         None | Some(Value::Null) => {}
         Some(Value::String(signature)) if signature == agent => {}
-        Some(signature) => report.note(format!("{}: a line's signature is {signature}", about.agent)),
+        Some(signature) => report.note(format!("{}: a line's signature is {signature}", agent_report.agent)),
     }
     let messages = match line.get("new_messages") {
         Some(Value::Array(messages)) => messages.as_slice(),
@@ -57,10 +57,10 @@ fn batch(
     let mut read = Vec::new();
     for message in messages {
         let Value::Object(message) = message else {
-            return Err(format!("`new_messages`: {} is no message", kind(message)));
+            return Err(format!("`new_messages`: {} is not a message", kind(message)));
         };
-        for field in message.keys().filter(|field| !KEPT.contains(&field.as_str())) {
-            report.note(format!("{}: the field `{field}` of a message is not kept", about.agent));
+        for field in message.keys().filter(|field| !IMPORTED_FIELDS.contains(&field.as_str())) {
+            report.note(format!("{}: the field `{field}` of a message is not imported", agent_report.agent));
         }
         read.push(one(message)?);
     }
@@ -68,7 +68,9 @@ fn batch(
         match role {
             Some(role) => day.messages.push(RecordedMessage { role, ..message }),
             None if day.instructions.is_none() => day.instructions = Some(message.content),
-            None => report.note(format!("{}: another system prompt of a day is not kept", about.agent)),
+            None => {
+                report.note(format!("{}: another system prompt of a day is not imported", agent_report.agent))
+            }
         }
     }
     Ok(())
@@ -82,7 +84,11 @@ fn one(message: &Map<String, Value>) -> Result<(Option<Role>, RecordedMessage), 
             "assistant" => Some(Role::Assistant),
             "tool" => Some(Role::Tool),
             "system" => None,
-            other => return Err(format!("`role`: `{other}` is none of: user, assistant, tool, system")),
+            other => {
+                return Err(format!(
+                    "unknown `role` `{other}`; expected one of user, assistant, tool, system"
+                ));
+            }
         },
         _ => return Err("a message has no `role`".to_owned()),
     };
@@ -112,7 +118,7 @@ fn content(value: &Value) -> Result<String, String> {
             let texts: Option<Vec<String>> = blocks.iter().map(text).collect();
             texts.map(|texts| texts.join("\n")).ok_or_else(|| "`content`: a block has no text".to_owned())
         }
-        other => Err(format!("`content`: {} is no text", kind(other))),
+        other => Err(format!("`content`: {} is not a string", kind(other))),
     }
 }
 
@@ -122,7 +128,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

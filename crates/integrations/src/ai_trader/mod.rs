@@ -14,10 +14,10 @@ mod log;
 mod position;
 mod report;
 
-pub use books::Disagreement;
 pub use layout::{Layout, find};
 pub use report::{
-    AgentReport, AiTraderReport, CappedList, DatasetReport, Problem, ReportLine, RowPlace, Skipped,
+    AgentReport, AiTraderReport, CappedList, DatasetReport, Disagreement, Problem, ReportLine, RowPlace,
+    Skipped,
 };
 
 use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedOrder};
@@ -44,9 +44,9 @@ pub fn read(
 ) -> std::io::Result<Vec<RecordedAgent>> {
     let mut agents = Vec::new();
     for folder in &layout.agents {
-        let wanted = only.is_empty() || only.contains(&folder.name);
-        if !wanted {
-            report.skip(&folder.name, "another agent was asked for");
+        let is_requested = only.is_empty() || only.contains(&folder.name);
+        if !is_requested {
+            report.skip(&folder.name, "not among the requested agents");
             continue;
         }
         if let Some(agent) = read_agent(folder, dataset, report)? {
@@ -61,19 +61,19 @@ fn read_agent(
     dataset: &Dataset,
     report: &mut AiTraderReport,
 ) -> std::io::Result<Option<RecordedAgent>> {
-    let mut about = AgentReport::of(&folder.name);
+    let mut agent_report = AgentReport::of(&folder.name);
     let problems = report.problems.count;
-    let rows = position::read(folder, &mut about, report)?;
+    let rows = position::read(folder, &mut agent_report, report)?;
     let mut days: BTreeMap<Date, RecordedDay> = BTreeMap::new();
     for file in &folder.logs {
-        let day = log::read(file, &folder.name, &mut about, report)?;
+        let day = log::read(file, &folder.name, &mut agent_report, report)?;
         if dataset.day(file.date).is_none() {
-            report.skip(&file.name, "the prices have no such trading day");
+            report.skip(&file.name, "not a trading day of the prices");
         } else if day.messages.is_empty() && day.instructions.is_none() {
-            report.skip(&file.name, "there is no message in it");
+            report.skip(&file.name, "it has no messages");
         } else {
-            about.messages += day.messages.len() as u64;
-            about.days_with_messages += 1;
+            agent_report.messages += day.messages.len() as u64;
+            agent_report.days_with_messages += 1;
             days.insert(file.date, day);
         }
     }
@@ -83,37 +83,37 @@ fn read_agent(
         }
         return Ok(None);
     };
-    if !begins(start, report) {
+    if !can_open_account(start, report) {
         return Ok(None);
     }
     books::check(&folder.name, &rows, dataset, report);
     let mut symbols = BTreeSet::new();
     for row in &rows {
-        symbols.extend(row.told.iter().cloned());
+        symbols.extend(row.new_symbols.iter().cloned());
     }
     for row in actions {
-        enter(row, dataset, &mut days, &mut about, report);
+        add_action(row, dataset, &mut days, &mut agent_report, report);
     }
-    about.first_day = days.keys().next().copied();
-    about.last_day = days.keys().next_back().copied();
-    about.initial_cash = start.books.cash.0;
+    agent_report.first_day = days.keys().next().copied();
+    agent_report.last_day = days.keys().next_back().copied();
+    agent_report.initial_cash = start.books.cash.0;
     let ends = rows.last().map(|row| row.books.cash.0);
-    about.recorded_cash = ends.unwrap_or_default();
+    agent_report.recorded_cash = ends.unwrap_or_default();
     if days.is_empty() {
-        report.skip(&folder.name, "it neither says nor does anything on a trading day");
+        report.skip(&folder.name, "it has no messages or actions on a trading day");
         return Ok(None);
     }
-    report.agents.push(about);
+    report.agents.push(agent_report);
     let name = AgentName::new(&folder.name);
     Ok(Some(RecordedAgent { name, initial_cash: start.books.cash, days, symbols }))
 }
 
 /// Whether the first row can open an account.
-fn begins(start: &PositionLogRow, report: &mut AiTraderReport) -> bool {
-    let reason = if matches!(start.doing, ImportAction::Trade { .. }) {
-        "the first row trades; it has to say what the agent started with"
+fn can_open_account(start: &PositionLogRow, report: &mut AiTraderReport) -> bool {
+    let reason = if matches!(start.action, ImportAction::Trade { .. }) {
+        "the first row is a trade; it must be the starting cash"
     } else if !start.books.holdings.is_empty() {
-        "the first row holds positions; only a run that starts with cash alone can be imported"
+        "the first row has positions; only runs that start with cash only can be imported"
     } else if !start.books.cash.is_positive() {
         "the first row has no cash"
     } else {
@@ -124,28 +124,28 @@ fn begins(start: &PositionLogRow, report: &mut AiTraderReport) -> bool {
 }
 
 /// Adds an action to its day.
-fn enter(
+fn add_action(
     row: &PositionLogRow,
     dataset: &Dataset,
     days: &mut BTreeMap<Date, RecordedDay>,
-    about: &mut AgentReport,
+    agent_report: &mut AgentReport,
     report: &mut AiTraderReport,
 ) {
     let is_trading_day = dataset.day(row.date).is_some();
-    match &row.doing {
+    match &row.action {
         ImportAction::Nothing => {
-            about.no_trades += 1;
+            agent_report.no_trades += 1;
             if !is_trading_day {
-                report.skip(&row.at.to_string(), "no action, on a day that the prices do not have");
+                report.skip(&row.at.to_string(), "no action, on a day without prices");
                 return;
             }
         }
         ImportAction::Trade { symbol, side, quantity, .. } => {
-            about.trades += u64::from(!quantity.is_zero());
-            about.trades_of_nothing += u64::from(quantity.is_zero());
+            agent_report.trades += u64::from(!quantity.is_zero());
+            agent_report.trades_of_nothing += u64::from(quantity.is_zero());
             if !is_trading_day {
                 // The check of the books has already reported the effect of this.
-                report.skip(&row.at.to_string(), "a trade on a day that the prices do not have");
+                report.skip(&row.at.to_string(), "a trade on a day without prices");
                 return;
             }
             let order = RecordedOrder { symbol: symbol.clone(), side: *side, quantity: *quantity };

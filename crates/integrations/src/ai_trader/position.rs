@@ -27,11 +27,11 @@ pub(super) struct PositionLogRow {
     /// Its day.
     pub(super) date: Date,
     /// What was done.
-    pub(super) doing: ImportAction,
+    pub(super) action: ImportAction,
     /// The agent's books after it.
     pub(super) books: RecordedBooks,
     /// Symbols that the row names and no earlier row does.
-    pub(super) told: Vec<Symbol>,
+    pub(super) new_symbols: Vec<Symbol>,
 }
 
 /// The action of a row.
@@ -55,7 +55,7 @@ pub(super) enum ImportAction {
 /// Reads an agent's rows in the order of their numbers. Unreadable and duplicate rows go into the report.
 pub(super) fn read(
     folder: &AgentFolder,
-    about: &mut AgentReport,
+    agent_report: &mut AgentReport,
     report: &mut AiTraderReport,
 ) -> io::Result<Vec<PositionLogRow>> {
     let source = Source::file(&folder.positions);
@@ -63,7 +63,7 @@ pub(super) fn read(
     let mut seen: BTreeMap<ContentHash, u64> = BTreeMap::new();
     let mut known = BTreeSet::new();
     let read = each_line(&source, &mut |line, text| {
-        about.rows += 1;
+        agent_report.rows += 1;
         let at = RowPlace { file: source.name().to_owned(), line };
         let parsed = text.and_then(|text| {
             let hash = ContentHash::of(text.as_bytes());
@@ -74,7 +74,7 @@ pub(super) fn read(
         });
         match parsed {
             Ok(Ok(row)) => rows.push(row),
-            Ok(Err(first)) => report.skip(&at.to_string(), &format!("it is line {first} once more")),
+            Ok(Err(first)) => report.skip(&at.to_string(), &format!("it repeats line {first}")),
             Err(reason) => report.problem(at, reason),
         }
         Ok(())
@@ -87,9 +87,7 @@ pub(super) fn read(
 /// Sorts rows by their numbers. A row dated before its predecessor is a problem.
 fn in_order(rows: &mut [PositionLogRow], agent: &str, report: &mut AiTraderReport) {
     if !rows.is_sorted_by_key(|row| row.id) {
-        report.note(format!(
-            "{agent}: rows do not stand in the order of their ids; they are read in that order"
-        ));
+        report.note(format!("{agent}: rows are not sorted by ID; they are read in the order of their IDs"));
         rows.sort_by_key(|row| row.id);
     }
     for pair in rows.windows(2) {
@@ -101,31 +99,33 @@ fn in_order(rows: &mut [PositionLogRow], agent: &str, report: &mut AiTraderRepor
             );
         }
         if after.id == before.id {
-            report.note(format!("{agent}: an id stands in front of two different rows; both are read"));
+            report.note(format!("{agent}: two different rows have the same ID; both are read"));
         } else if after.id.checked_sub(1) != Some(before.id) {
-            report.note(format!("{agent}: no rows between id {} and id {}", before.id, after.id));
+            report.note(format!("{agent}: no rows between ID {} and ID {}", before.id, after.id));
         }
     }
 }
 
 fn row(text: &str, at: RowPlace, known: &mut BTreeSet<Symbol>) -> Result<PositionLogRow, String> {
     let line: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("not a JSON object: {error}"))?;
     let date = text_of(&line, "date").and_then(day)?;
     let id = line.get("id").ok_or("there is no `id`")?;
     // Tables write integers as 18.0.
     let whole = parse_amount(id).ok().filter(|id| id.is_integer()).and_then(|id| id.to_i64());
-    let id = whole.ok_or_else(|| format!("`id`: {id} is no whole number"))?;
-    let doing = match line.get("this_action") {
+    let id = whole.ok_or_else(|| format!("`id`: {id} is not a whole number"))?;
+    let action = match line.get("this_action") {
         None | Some(Value::Null) => ImportAction::Nothing,
-        Some(Value::Object(action)) => doing(action).map_err(|reason| format!("`this_action`: {reason}"))?,
-        Some(other) => return Err(format!("`this_action`: {other} is no object")),
+        Some(Value::Object(action)) => {
+            parse_action(action).map_err(|reason| format!("`this_action`: {reason}"))?
+        }
+        Some(other) => return Err(format!("`this_action`: {other} is not an object")),
     };
     let Some(Value::Object(positions)) = line.get("positions") else {
         return Err("there is no object `positions`".to_owned());
     };
     let mut cash = None;
-    let (mut holdings, mut told) = (BTreeMap::new(), Vec::new());
+    let (mut holdings, mut new_symbols) = (BTreeMap::new(), Vec::new());
     for (name, value) in positions {
         let amount = parse_amount(value).map_err(|reason| format!("`positions`, `{name}`: {reason}"))?;
         if name == CASH {
@@ -134,34 +134,38 @@ fn row(text: &str, at: RowPlace, known: &mut BTreeSet<Symbol>) -> Result<Positio
         }
         let symbol = symbol(name)?;
         if known.insert(symbol.clone()) {
-            told.push(symbol.clone());
+            new_symbols.push(symbol.clone());
         }
         if amount != Decimal::ZERO {
             holdings.insert(symbol, Quantity(amount));
         }
     }
     let cash = cash.ok_or("`positions` has no `CASH`")?;
-    Ok(PositionLogRow { at, id, date, doing, books: RecordedBooks { cash, holdings }, told })
+    Ok(PositionLogRow { at, id, date, action, books: RecordedBooks { cash, holdings }, new_symbols })
 }
 
 /// Parses a day; one with a time comes from an hourly run.
 fn day(text: &str) -> Result<Date, String> {
     match text.split_once([' ', 'T']) {
-        Some((date, _)) if parse_date(date).is_ok() => {
-            Err(format!("`{text}` has a time: runs by the hour have several sessions a day and are not read"))
-        }
+        Some((date, _)) if parse_date(date).is_ok() => Err(format!(
+            "`{text}` has a time: hourly runs have several sessions per day and are not supported"
+        )),
         _ => parse_date(text),
     }
 }
 
-fn doing(action: &Map<String, Value>) -> Result<ImportAction, String> {
+fn parse_action(action: &Map<String, Value>) -> Result<ImportAction, String> {
     let side = match text_of(action, "action")? {
         "no_trade" => return Ok(ImportAction::Nothing),
         "buy" | "buy_crypto" => Side::Buy,
         "sell" | "sell_crypto" => Side::Sell,
         "short" => Side::Short,
         "cover" => Side::Cover,
-        other => return Err(format!("`{other}` is none of: buy, sell, short, cover, no_trade")),
+        other => {
+            return Err(format!(
+                "unknown action `{other}`; expected one of buy, sell, short, cover, no_trade"
+            ));
+        }
     };
     let symbol = symbol(text_of(action, "symbol")?)?;
     let amount = action.get("amount").ok_or("there is no `amount`")?;
@@ -177,14 +181,14 @@ fn doing(action: &Map<String, Value>) -> Result<ImportAction, String> {
 }
 
 fn symbol(name: &str) -> Result<Symbol, String> {
-    let is_one = !name.trim().is_empty() && name.len() <= 64 && !name.chars().any(char::is_control);
-    is_one.then(|| Symbol::new(name)).ok_or_else(|| format!("`{}` is no symbol", name.escape_default()))
+    let is_valid = !name.trim().is_empty() && name.len() <= 64 && !name.chars().any(char::is_control);
+    is_valid.then(|| Symbol::new(name)).ok_or_else(|| format!("`{}` is not a symbol", name.escape_default()))
 }
 
 fn text_of<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
     match object.get(name) {
         Some(Value::String(text)) => Ok(text),
-        Some(other) => Err(format!("`{name}`: {other} is no text")),
+        Some(other) => Err(format!("`{name}`: {other} is not a string")),
         None => Err(format!("there is no `{name}`")),
     }
 }

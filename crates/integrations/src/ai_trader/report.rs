@@ -1,6 +1,6 @@
 //! The result of reading an import: what would be written, what is left out, what is wrong.
 
-use super::books::Disagreement;
+use papertape_agents::recorded::Difference;
 use papertape_core::time::Date;
 use papertape_market::import::{Problem as KindOfProblem, Problems};
 use rust_decimal::Decimal;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The maximum number of items listed per kind; the others are only counted.
-const TOLD: usize = 10_000;
+const MAX_ITEMS: usize = 10_000;
 
 /// The result of reading an import.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -88,11 +88,62 @@ impl ReportLine for Skipped {
     }
 }
 
+/// A point on which an agent's log, its prices and its books disagree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Disagreement {
+    /// The agent.
+    pub agent: String,
+    /// The day.
+    pub date: Date,
+    /// The row; `None` if no single row is at fault.
+    #[serde(flatten)]
+    pub at: Option<RowPlace>,
+    /// What is wrong, as text.
+    pub what: String,
+    /// The amounts, if any.
+    #[serde(flatten)]
+    pub amounts: Option<Difference>,
+}
+
+impl ReportLine for Disagreement {
+    fn place(&self) -> String {
+        self.at.as_ref().map_or_else(|| format!("{} on {}", self.agent, self.date), RowPlace::to_string)
+    }
+
+    fn reason(&self) -> String {
+        self.description()
+    }
+}
+
+impl Disagreement {
+    fn description(&self) -> String {
+        match &self.amounts {
+            None => self.what.clone(),
+            Some(Difference { what, recorded, computed }) => format!(
+                "{}: {what} is {} in the log, but {} by actions and prices",
+                self.what,
+                recorded.normalize(),
+                computed.normalize()
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.at {
+            Some(at) => write!(f, "{at}: ")?,
+            None => write!(f, "{} on {}: ", self.agent, self.date)?,
+        }
+        f.write_str(&self.description())
+    }
+}
+
 impl<T> CappedList<T> {
     /// Adds an item.
     pub fn add(&mut self, one: T) {
         self.count += 1;
-        if self.first.len() < TOLD {
+        if self.first.len() < MAX_ITEMS {
             self.first.push(one);
         }
     }
@@ -224,12 +275,12 @@ impl AiTraderReport {
         for agent in &mut self.agents {
             let own = format!("/{}/", agent.agent);
             let unreadable = self.problems.first.iter().filter(|one| one.at.file.contains(&own)).count();
-            let odd = self.disagreements.first.iter().filter(|one| one.agent == agent.agent).count();
-            agent.rejected = match (unreadable, odd) {
+            let disagreeing = self.disagreements.first.iter().filter(|one| one.agent == agent.agent).count();
+            agent.rejected = match (unreadable, disagreeing) {
                 (0, 0) => None,
                 (0, _) if accepts_disagreements => None,
                 (0, _) => Some("its books do not add up".to_owned()),
-                _ => Some("rows of it cannot be read".to_owned()),
+                _ => Some("it has unreadable rows".to_owned()),
             };
             if agent.rejected.is_some() {
                 (agent.computed_cash, agent.portfolio_value) = (None, None);

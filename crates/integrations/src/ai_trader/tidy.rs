@@ -34,7 +34,7 @@ pub struct Log {
 
 /// The content of a log.
 #[derive(Debug)]
-pub struct Said {
+pub struct LogContent {
     /// The day.
     pub date: Date,
     /// Its messages.
@@ -51,7 +51,7 @@ pub fn logs(dir: &Path) -> io::Result<Vec<Log>> {
     let mut found = Vec::new();
     for home in layout::entries(&of_agents)? {
         let log = home.join("log");
-        let is_folder = fs::symlink_metadata(&log).is_ok_and(|about| about.is_dir());
+        let is_folder = fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_dir());
         let Some(agent) = home.file_name().and_then(|name| name.to_str()).filter(|_| is_folder) else {
             continue;
         };
@@ -69,10 +69,10 @@ pub fn logs(dir: &Path) -> io::Result<Vec<Log>> {
 /// Symbolic links are skipped: their targets may belong to someone else.
 fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for path in layout::entries(dir)? {
-        let about = fs::symlink_metadata(&path)?;
-        if about.is_dir() {
+        let metadata = fs::symlink_metadata(&path)?;
+        if metadata.is_dir() {
             walk(&path, files)?;
-        } else if about.is_file() && path.extension().is_some_and(|ending| ending == "jsonl") {
+        } else if metadata.is_file() && path.extension().is_some_and(|ending| ending == "jsonl") {
             files.push(path);
         }
     }
@@ -83,19 +83,19 @@ fn walk(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 ///
 /// # Errors
 /// An I/O error.
-pub fn read(log: &Log) -> io::Result<Result<Said, String>> {
+pub fn read(log: &Log) -> io::Result<Result<LogContent, String>> {
     let folder = log.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let Ok(date) = parse_date(&folder) else {
         return Ok(Err("its folder's name is not a date".to_owned()));
     };
     let file = LogFile { date, path: log.path.clone(), name: log.name.clone() };
-    let (mut about, mut report) = (AgentReport::of(&log.agent), AiTraderReport::default());
-    let day = log::read(&file, &log.agent, &mut about, &mut report)?;
-    let left_out = report.notes.keys().find(|note| note.contains("not kept"));
+    let (mut agent_report, mut report) = (AgentReport::of(&log.agent), AiTraderReport::default());
+    let day = log::read(&file, &log.agent, &mut agent_report, &mut report)?;
+    let left_out = report.notes.keys().find(|note| note.contains("not imported"));
     Ok(match (report.problems.first.first(), left_out) {
         (Some(problem), _) => Err(format!("line {}: {}", problem.at.line, problem.reason)),
         (None, Some(note)) => Err(note.clone()),
-        (None, None) => Ok(Said { date, day }),
+        (None, None) => Ok(LogContent { date, day }),
     })
 }
 
@@ -119,7 +119,7 @@ fn write_tar(logs: &[Log], file: File) -> io::Result<()> {
     for log in logs {
         let bytes = fs::read(&log.path)?;
         if ContentHash::of(&bytes) != log.hash {
-            return Err(io::Error::other(format!("{} has changed while it was looked at", log.name)));
+            return Err(io::Error::other(format!("{} has changed since it was read", log.name)));
         }
         let name = log.name.as_bytes();
         if name.len() > 100 {
@@ -154,7 +154,7 @@ fn entry(tar: &mut impl io::Write, name: &[u8], kind: u8, bytes: &[u8]) -> io::R
 /// Verifies that every log is in the copy, byte for byte.
 fn check(logs: &[Log], path: &Path) -> io::Result<()> {
     let mut tar = GzDecoder::new(File::open(path)?);
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, "the copy is not what was written");
+    let broken = || io::Error::new(io::ErrorKind::InvalidData, "the backup differs from the logs");
     let mut held: BTreeMap<Vec<u8>, ContentHash> = BTreeMap::new();
     let mut long: Option<Vec<u8>> = None;
     loop {

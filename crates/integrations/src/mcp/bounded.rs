@@ -86,23 +86,23 @@ impl StreamableHttpClient for BoundedClient {
             return Err(StreamableHttpError::SessionExpired);
         }
         if !status.is_success() {
-            return refused(&message, session_id.is_some(), response).await;
+            return error_response(&message, session_id.is_some(), response).await;
         }
-        let needs_no_answer = !matches!(message, ClientJsonRpcMessage::Request(_));
-        if needs_no_answer && response.content_length() == Some(0) {
+        let needs_no_response = !matches!(message, ClientJsonRpcMessage::Request(_));
+        if needs_no_response && response.content_length() == Some(0) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         let session = header(&response, SESSION_ID);
-        if is(&response, SSE) {
+        if has_type(&response, SSE) {
             return Ok(StreamableHttpPostResponse::Sse(events(response), session));
         }
-        if !is(&response, JSON) {
+        if !has_type(&response, JSON) {
             return Err(StreamableHttpError::UnexpectedContentType(header(&response, CONTENT_TYPE.as_str())));
         }
         let body = read(response, MAX_MESSAGE_BYTES).await?;
         match parse(&body)? {
             Some(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
-            None if needs_no_answer => Ok(StreamableHttpPostResponse::Accepted),
+            None if needs_no_response => Ok(StreamableHttpPostResponse::Accepted),
             None => Err(StreamableHttpError::UnexpectedServerResponse("no JSON-RPC message".into())),
         }
     }
@@ -125,14 +125,14 @@ impl StreamableHttpClient for BoundedClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
-        let most = MAX_MESSAGE_BYTES;
+        let max = MAX_MESSAGE_BYTES;
         let stream = self.0.get_stream_with_max_sse_event_size(
             uri,
             session_id,
             last_event_id,
             auth_header,
             custom_headers,
-            most,
+            max,
         );
         Ok(stream.await?.map(|event| event.and_then(checked)).boxed())
     }
@@ -140,7 +140,7 @@ impl StreamableHttpClient for BoundedClient {
 
 /// Interprets a status other than success. A server with an older protocol version rejects the request for
 /// its version, and that is a valid response.
-async fn refused(
+async fn error_response(
     message: &ClientJsonRpcMessage,
     has_session: bool,
     response: Response,
@@ -154,7 +154,7 @@ async fn refused(
             None => failed().into(),
         });
     }
-    let is_json = is(&response, JSON);
+    let is_json = has_type(&response, JSON);
     let answer = match read(response, MAX_ERROR_BYTES).await {
         Ok(body) if is_json => parse(&body)?,
         _ => None,
@@ -216,9 +216,9 @@ fn checked(event: Sse) -> Result<Sse, SseError> {
     }
 }
 
-async fn read(response: Response, most: usize) -> Result<Vec<u8>, HttpError> {
-    read_body(response, most, Bound::Body).await.map_err(|unread| match unread {
-        Unread::Exceeded(_) => StreamableHttpError::ResponseBodyTooLarge { max_size: most },
+async fn read(response: Response, max: usize) -> Result<Vec<u8>, HttpError> {
+    read_body(response, max, Bound::Body).await.map_err(|unread| match unread {
+        Unread::Exceeded(_) => StreamableHttpError::ResponseBodyTooLarge { max_size: max },
         Unread::Failed(error) => StreamableHttpError::Client(error),
     })
 }
@@ -235,6 +235,6 @@ fn header(response: &Response, name: &str) -> Option<String> {
     response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-fn is(response: &Response, kind: &str) -> bool {
+fn has_type(response: &Response, kind: &str) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|given| given.as_bytes().starts_with(kind.as_bytes()))
 }

@@ -1,7 +1,7 @@
 //! A tool server as a child process that uses its standard streams.
 
 use super::bounded::{MAX_MESSAGE_BYTES, TOO_LARGE, check};
-use super::connection::Ending;
+use super::ending::Ending;
 use papertape_llm::bounds::Shape;
 use papertape_service::config::ToolServer;
 use rmcp::RoleClient;
@@ -40,7 +40,7 @@ pub(super) fn spawn(name: &str, config: &ToolServer, ending: Ending) -> Result<C
         if let Some(value) = std::env::var_os(variable) {
             command.env(variable, value);
         } else if !matches!(variable, "PATH" | "HOME") {
-            tracing::warn!(server = %name, variable, "a variable that a tool server is to get is not set");
+            tracing::warn!(server = %name, variable, "an environment variable for a tool server is not set");
         }
     }
     let failed = |error: &io::Error| format!("cannot be started: `{program}`: {error}");
@@ -93,11 +93,11 @@ impl Transport<RoleClient> for ChildTransport {
         let (streams, child) = (&mut self.streams, &mut self.child);
         // A child that does not read its input would also block closing that input.
         let grace = if self.is_over { Duration::ZERO } else { GRACE };
-        let by_itself = tokio::time::timeout(grace, async {
+        let exited = tokio::time::timeout(grace, async {
             let _ = streams.close().await;
             child.wait().await
         });
-        match by_itself.await {
+        match exited.await {
             Ok(ended) => ended.map(|_| ()),
             Err(_) => self.child.kill().await,
         }

@@ -1,6 +1,7 @@
 //! One connection to a tool server, shared by concurrent calls until it breaks.
 
 use super::bounded::EXCEEDED;
+use super::ending::Ending;
 use super::{child, http};
 use papertape_service::config::ToolServer;
 use rmcp::RoleClient;
@@ -11,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::{
     ClientCacheConfig, ClientInitializeError, Peer, RunningService, ServiceError, serve_client,
 };
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -21,13 +22,10 @@ const MAX_PAGES: usize = 20;
 /// The maximum number of tools per server.
 const MAX_TOOLS: usize = 1_000;
 
-/// Why a connection ended, as text that follows the server's name.
-pub(super) type Ending = Arc<OnceLock<String>>;
-
 /// Why a request failed.
-pub(super) enum ConnectionFault {
+pub(super) enum ConnectionError {
     /// The server returned a protocol error.
-    Refused {
+    Protocol {
         /// JSON-RPC's code.
         code: i32,
         /// The server's message.
@@ -42,20 +40,24 @@ pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
     health: Arc<watch::Sender<Health>>,
     ending: Ending,
-    patience: Duration,
+    ping_timeout: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
-    Well,
+    Healthy,
     /// A call was abandoned, and a ping checks whether the server still responds.
-    Asked,
+    InDoubt,
     Broken,
 }
 
 impl Connection {
     /// Starts or reaches the server and completes the handshake. The error text follows the server's name.
-    pub(super) async fn make(name: &str, config: &ToolServer, patience: Duration) -> Result<Self, String> {
+    pub(super) async fn open(
+        name: &str,
+        config: &ToolServer,
+        ping_timeout: Duration,
+    ) -> Result<Self, String> {
         let ending = Ending::default();
         let implementation = Implementation::new("papertape", env!("CARGO_PKG_VERSION"));
         let client = ClientConfig::new(ClientCapabilities::default(), implementation);
@@ -65,64 +67,64 @@ impl Connection {
         };
         let service = served.map_err(|error| match ending.get() {
             Some(ending) => ending.clone(),
-            None => not_begun(&error),
+            None => open_error(&error),
         })?;
         // A requested list must be current, never from a cache.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
-        let health = Arc::new(watch::Sender::new(Health::Well));
-        Ok(Self { service, health, ending, patience })
+        let health = Arc::new(watch::Sender::new(Health::Healthy));
+        Ok(Self { service, health, ending, ping_timeout })
     }
 
     /// Whether the connection is usable. Waits until a server in doubt has responded or timed out.
-    pub(super) async fn is_well(&self) -> bool {
+    pub(super) async fn is_healthy(&self) -> bool {
         let mut health = self.health.subscribe();
-        let settled = health.wait_for(|health| *health != Health::Asked).await;
-        let well = settled.is_ok_and(|health| *health == Health::Well);
-        well && !self.service.is_closed() && !self.service.peer().is_transport_closed()
+        let settled = health.wait_for(|health| *health != Health::InDoubt).await;
+        let is_healthy = settled.is_ok_and(|health| *health == Health::Healthy);
+        is_healthy && !self.service.is_closed() && !self.service.peer().is_transport_closed()
     }
 
     /// All tools of the server, in its order.
-    pub(super) async fn list(&self) -> Result<Vec<Tool>, ConnectionFault> {
+    pub(super) async fn list(&self) -> Result<Vec<Tool>, ConnectionError> {
         let mut tools = Vec::new();
         let mut page = None;
         for _ in 0..MAX_PAGES {
-            let listed = self.settle(self.service.peer().list_tools(page.take())).await?;
+            let listed = self.wait(self.service.peer().list_tools(page.take())).await?;
             if tools.len() + listed.tools.len() > MAX_TOOLS {
-                return Err(ConnectionFault::Failed(format!("{EXCEEDED}more than {MAX_TOOLS} tools")));
+                return Err(ConnectionError::Failed(format!("{EXCEEDED}more than {MAX_TOOLS} tools")));
             }
             tools.extend(listed.tools);
             let Some(cursor) = listed.next_cursor else { return Ok(tools) };
             page = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
         }
-        Err(ConnectionFault::Failed(format!("lists its tools on more than {MAX_PAGES} pages")))
+        Err(ConnectionError::Failed(format!("lists its tools on more than {MAX_PAGES} pages")))
     }
 
     /// Calls a tool once.
     pub(super) async fn call(
         &self,
-        asked: CallToolRequestParams,
-    ) -> Result<CallToolResponse, ConnectionFault> {
-        self.settle(self.service.peer().call_tool_once(asked)).await
+        params: CallToolRequestParams,
+    ) -> Result<CallToolResponse, ConnectionError> {
+        self.wait(self.service.peer().call_tool_once(params)).await
     }
 
     /// Waits for a response. A failure, or dropping this future, updates the connection's health.
-    async fn settle<T>(
+    async fn wait<T>(
         &self,
         request: impl Future<Output = Result<T, ServiceError>>,
-    ) -> Result<T, ConnectionFault> {
-        let mut given_up = GivenUp { connection: Some(self) };
+    ) -> Result<T, ConnectionError> {
+        let mut guard = AbandonedCall { connection: Some(self) };
         let result = request.await;
-        given_up.connection = None;
+        guard.connection = None;
         result.map_err(|error| match error {
             ServiceError::McpError(error) => {
-                ConnectionFault::Refused { code: error.code.0, message: error.message.into_owned() }
+                ConnectionError::Protocol { code: error.code.0, message: error.message.into_owned() }
             }
             ServiceError::UnexpectedResponse => {
-                ConnectionFault::Failed("gave an answer that does not fit the question".to_owned())
+                ConnectionError::Failed("gave an answer that does not fit the question".to_owned())
             }
             error => {
                 self.health.send_replace(Health::Broken);
-                ConnectionFault::Failed(self.ending.get().cloned().unwrap_or_else(|| broken(&error)))
+                ConnectionError::Failed(self.ending.get().cloned().unwrap_or_else(|| broken_reason(&error)))
             }
         })
     }
@@ -130,19 +132,19 @@ impl Connection {
 
 /// On drop: the caller stopped waiting. The SDK notifies the server; we ping it, because a server that hangs
 /// would hang every later call as well.
-struct GivenUp<'a> {
+struct AbandonedCall<'a> {
     connection: Option<&'a Connection>,
 }
 
-impl Drop for GivenUp<'_> {
+impl Drop for AbandonedCall<'_> {
     fn drop(&mut self) {
         let Some(connection) = self.connection else { return };
         let in_doubt = connection.health.send_if_modified(|health| {
-            let well = *health == Health::Well;
-            if well {
-                *health = Health::Asked;
+            let is_healthy = *health == Health::Healthy;
+            if is_healthy {
+                *health = Health::InDoubt;
             }
-            well
+            is_healthy
         });
         if !in_doubt {
             return;
@@ -154,27 +156,27 @@ impl Drop for GivenUp<'_> {
             return;
         };
         let peer = connection.service.peer().clone();
-        let patience = connection.patience;
+        let timeout = connection.ping_timeout;
         runtime.spawn(async move {
-            let answers = tokio::time::timeout(patience, answers(&peer)).await.unwrap_or(false);
+            let responds = tokio::time::timeout(timeout, responds(&peer)).await.unwrap_or(false);
             health.send_if_modified(|health| {
-                let asked = *health == Health::Asked;
-                if asked {
-                    *health = if answers { Health::Well } else { Health::Broken };
+                let is_in_doubt = *health == Health::InDoubt;
+                if is_in_doubt {
+                    *health = if responds { Health::Healthy } else { Health::Broken };
                 }
-                asked
+                is_in_doubt
             });
         });
     }
 }
 
 /// Any response to a ping is enough, even an error.
-async fn answers(peer: &Peer<RoleClient>) -> bool {
+async fn responds(peer: &Peer<RoleClient>) -> bool {
     let ping = ClientRequest::PingRequest(PingRequest::default());
     matches!(peer.send_request(ping).await, Ok(_) | Err(ServiceError::McpError(_)))
 }
 
-fn broken(error: &ServiceError) -> String {
+fn broken_reason(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => {
             http::reason(&*error.error).unwrap_or_else(|| "broke off the connection".to_owned())
@@ -184,7 +186,7 @@ fn broken(error: &ServiceError) -> String {
 }
 
 /// Why a connection failed to open. The SDK's own text is not used: it may print payloads and addresses.
-fn not_begun(error: &ClientInitializeError) -> String {
+fn open_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => {
             http::reason(&*error.error).unwrap_or_else(|| "cannot be reached".to_owned())

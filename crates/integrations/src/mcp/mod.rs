@@ -9,12 +9,13 @@ mod answer;
 mod bounded;
 mod child;
 mod connection;
+mod ending;
 mod http;
 pub mod names;
 
 pub(crate) use http::client as http_client;
 
-use connection::{Connection, ConnectionFault};
+use connection::{Connection, ConnectionError};
 use futures::FutureExt as _;
 use futures::future::try_join_all;
 use papertape_agents::solo::LIST_TOOLS;
@@ -29,12 +30,12 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// How long a server may take to show that it still responds after an abandoned call.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The configured tool servers.
 pub struct McpTools {
     servers: BTreeMap<String, Server>,
-    patience: Duration,
+    ping_timeout: Duration,
 }
 
 struct Server {
@@ -51,14 +52,14 @@ impl McpTools {
         let server = |(name, config): (String, ToolServer)| {
             (name.clone(), Server { name, config, slot: Mutex::default() })
         };
-        Self { servers: servers.into_iter().map(server).collect(), patience: PATIENCE }
+        Self { servers: servers.into_iter().map(server).collect(), ping_timeout: PING_TIMEOUT }
     }
 
     /// Sets how long a server may take to show that it still responds after an abandoned call. If it does
     /// not, the next call opens a new connection.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_ping_timeout(self, ping_timeout: Duration) -> Self {
+        Self { ping_timeout, ..self }
     }
 
     fn server(&self, name: &str) -> Result<&Server, CallFailure> {
@@ -72,7 +73,8 @@ impl McpTools {
 impl ToolClient for McpTools {
     fn list<'a>(&'a self) -> BoxFuture<'a, Result<Vec<ExternalTool>, CallFailure>> {
         async move {
-            let lists = try_join_all(self.servers.values().map(|server| server.list(self.patience))).await?;
+            let lists =
+                try_join_all(self.servers.values().map(|server| server.list(self.ping_timeout))).await?;
             Ok(lists.into_iter().flatten().collect())
         }
         .boxed()
@@ -83,11 +85,11 @@ impl ToolClient for McpTools {
             let server = self.server(&call.server)?;
             if call.tool == LIST_TOOLS {
                 let entry = |tool: ExternalTool| json!({ "spec": tool.spec, "repeatable": tool.repeatable });
-                let list: Vec<Value> = server.list(self.patience).await?.into_iter().map(entry).collect();
+                let list: Vec<Value> = server.list(self.ping_timeout).await?.into_iter().map(entry).collect();
                 let reply = ExternalReply { text: Value::Array(list).to_string(), is_error: false };
                 return answer::bounded(reply).map_err(|reason| server.error(&reason));
             }
-            server.call(call, self.patience).await
+            server.call(call, self.ping_timeout).await
         }
         .boxed()
     }
@@ -95,13 +97,13 @@ impl ToolClient for McpTools {
 
 impl Server {
     /// The server's tools, sorted by name.
-    async fn list(&self, patience: Duration) -> Result<Vec<ExternalTool>, CallFailure> {
-        let connection = self.connect(patience).await?;
-        let tools = connection.list().await.map_err(|fault| match fault {
-            ConnectionFault::Refused { code, .. } => {
+    async fn list(&self, ping_timeout: Duration) -> Result<Vec<ExternalTool>, CallFailure> {
+        let connection = self.connect(ping_timeout).await?;
+        let tools = connection.list().await.map_err(|error| match error {
+            ConnectionError::Protocol { code, .. } => {
                 self.error(&format!("refuses to list its tools (code {code})"))
             }
-            ConnectionFault::Failed(reason) => self.error(&reason),
+            ConnectionError::Failed(reason) => self.error(&reason),
         })?;
         let mut seen = BTreeSet::new();
         let mut listed = Vec::with_capacity(tools.len());
@@ -140,45 +142,45 @@ impl Server {
         })
     }
 
-    async fn call(&self, call: &ExternalCall, patience: Duration) -> Result<ExternalReply, CallFailure> {
-        let mut asked = CallToolRequestParams::new(names::to_server(&call.tool));
-        asked.arguments = Some(arguments(&call.arguments)?);
-        let connection = self.connect(patience).await?;
-        let reply = match connection.call(asked).await {
+    async fn call(&self, call: &ExternalCall, ping_timeout: Duration) -> Result<ExternalReply, CallFailure> {
+        let mut params = CallToolRequestParams::new(names::to_server(&call.tool));
+        params.arguments = Some(arguments(&call.arguments)?);
+        let connection = self.connect(ping_timeout).await?;
+        let reply = match connection.call(params).await {
             Ok(CallToolResponse::Complete(result)) => answer::reply(result),
             Ok(_) => return Err(self.error("asks for more than the call, which is not supported")),
             // The protocol's own errors (no such tool, wrong arguments) are for the model to read.
-            Err(ConnectionFault::Refused { code, message }) => {
+            Err(ConnectionError::Protocol { code, message }) => {
                 ExternalReply { text: format!("{message} (code {code})"), is_error: true }
             }
-            Err(ConnectionFault::Failed(reason)) => return Err(self.error(&reason)),
+            Err(ConnectionError::Failed(reason)) => return Err(self.error(&reason)),
         };
         answer::bounded(reply).map_err(|reason| self.error(&reason))
     }
 
     /// The current connection if it is healthy; else a new one.
-    async fn connect(&self, patience: Duration) -> Result<Arc<Connection>, CallFailure> {
+    async fn connect(&self, ping_timeout: Duration) -> Result<Arc<Connection>, CallFailure> {
         let mut slot = self.slot.lock().await;
         if let Some(connection) = &*slot {
-            if connection.is_well().await {
+            if connection.is_healthy().await {
                 return Ok(Arc::clone(connection));
             }
-            tracing::info!(server = %self.name, "tool server is connected to anew");
+            tracing::info!(server = %self.name, "reconnecting to a tool server");
         }
         // Calls in progress on the old connection hold it until they end.
         *slot = None;
-        let made = Connection::make(&self.name, &self.config, patience).await;
-        let connection = Arc::new(made.map_err(|reason| {
-            let is_bound = reason.starts_with(bounded::EXCEEDED);
-            self.failure(if is_bound { FailureKind::BadAnswer } else { FailureKind::Unavailable }, &reason)
+        let opened = Connection::open(&self.name, &self.config, ping_timeout).await;
+        let connection = Arc::new(opened.map_err(|reason| {
+            let is_limit = reason.starts_with(bounded::EXCEEDED);
+            self.failure(if is_limit { FailureKind::BadAnswer } else { FailureKind::Unavailable }, &reason)
         })?);
         *slot = Some(Arc::clone(&connection));
         Ok(connection)
     }
 
     fn error(&self, reason: &str) -> CallFailure {
-        let is_bound = reason.starts_with(bounded::EXCEEDED);
-        self.failure(if is_bound { FailureKind::BadAnswer } else { FailureKind::ToolError }, reason)
+        let is_limit = reason.starts_with(bounded::EXCEEDED);
+        self.failure(if is_limit { FailureKind::BadAnswer } else { FailureKind::ToolError }, reason)
     }
 
     fn failure(&self, kind: FailureKind, reason: &str) -> CallFailure {

@@ -36,7 +36,7 @@ impl ActionLog for InstrumentedLog {
         async move {
             let written = self.log.append_action_log(lease, entry, at).await;
             if written.as_ref().is_err_and(is_failure) {
-                self.metrics.action_log_write_errors.one_more();
+                self.metrics.action_log_write_errors.increment();
             }
             written
         }
@@ -71,9 +71,9 @@ impl ActionLog for InstrumentedLog {
     fn cleanup_action_logs<'a>(
         &'a self,
         older_than: Timestamp,
-        most_rows: u32,
+        max_rows: u32,
         dry_run: bool,
     ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
-        self.log.cleanup_action_logs(older_than, most_rows, dry_run)
+        self.log.cleanup_action_logs(older_than, max_rows, dry_run)
     }
 }

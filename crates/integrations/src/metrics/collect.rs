@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long the database's totals are cached: computing them reads every session.
-const GOOD_FOR: Duration = Duration::from_secs(5);
+const CACHE_FOR: Duration = Duration::from_secs(5);
 /// The folder with plans' portable records.
 const PLANS: &str = "plans";
 
@@ -30,7 +30,7 @@ pub(super) async fn collect(metrics: &Metrics, state: ProcessState<'_>) -> Resul
 }
 
 async fn figures(metrics: &Metrics, state: ProcessState<'_>) -> Result<Figures> {
-    let known = metrics.figures().as_ref().filter(|(at, _)| at.elapsed() < GOOD_FOR).cloned();
+    let known = metrics.figures().as_ref().filter(|(at, _)| at.elapsed() < CACHE_FOR).cloned();
     if let Some((_, figures)) = known {
         return Ok(figures);
     }
@@ -44,60 +44,59 @@ fn process(metrics: &Metrics, state: ProcessState<'_>) -> Vec<Family> {
     let (version, mode) = (env!("CARGO_PKG_VERSION"), state.config.mode.as_str());
     let one = |name, kind, help, value: u64| Family::new(name, kind, help).with(&[], value as f64);
     let mut families = vec![
-        Family::new("papertape_info", MetricType::GAUGE, "Always 1; its labels say what runs.")
-            .with(&[("version", version), ("mode", mode)], 1.0),
+        Family::new(
+            "papertape_info",
+            MetricType::GAUGE,
+            "Always 1; the labels have the version and the mode.",
+        )
+        .with(&[("version", version), ("mode", mode)], 1.0),
         one(
             "papertape_action_log_write_errors_total",
             MetricType::COUNTER,
             "Rows of the action log that could not be written.",
             metrics.action_log_write_errors.get(),
         ),
-        one(
-            "papertape_streams_open",
-            MetricType::GAUGE,
-            "Streams of jobs that are open.",
-            state.open_streams,
-        ),
+        one("papertape_streams_open", MetricType::GAUGE, "Open streams of jobs.", state.open_streams),
         one(
             "papertape_streams_broken_total",
             MetricType::COUNTER,
-            "Streams that their client left before their end.",
+            "Streams that were closed by their client before the end.",
             state.broken_streams,
         ),
         one(
             "papertape_client_retries_total",
             MetricType::COUNTER,
-            "Times that clients say they polled a job because its stream had broken off.",
+            "Polls of a job by clients whose stream had failed, as reported by the clients.",
             metrics.client_retries.get(),
         ),
         one(
             "papertape_otlp_spans_sent_total",
             MetricType::COUNTER,
-            "Spans that the receiver has taken.",
+            "Spans that the receiver accepted.",
             metrics.otlp_spans_sent.get(),
         ),
         one(
-            "papertape_otlp_spans_refused_total",
+            "papertape_otlp_spans_rejected_total",
             MetricType::COUNTER,
-            "Spans that the receiver has refused for good.",
-            metrics.otlp_spans_refused.get(),
+            "Spans that the receiver rejected permanently.",
+            metrics.otlp_spans_rejected.get(),
         ),
         one(
             "papertape_otlp_retries_total",
             MetricType::COUNTER,
-            "Sendings of spans that failed and are made again.",
+            "Failed export requests that are retried.",
             metrics.otlp_retries.get(),
         ),
     ];
-    let mut refusals = Family::new(
-        "papertape_otlp_refusals_total",
+    let mut rejections = Family::new(
+        "papertape_otlp_rejections_total",
         MetricType::COUNTER,
-        "Sendings of spans that the receiver has refused for good, by its HTTP status.",
+        "Export requests that the receiver rejected permanently, by HTTP status.",
     );
-    for (status, count) in metrics.refusals().iter() {
-        refusals = refusals.with(&[("status", &status.to_string())], *count as f64);
+    for (status, count) in metrics.otlp_rejections().iter() {
+        rejections = rejections.with(&[("status", &status.to_string())], *count as f64);
     }
-    families.push(refusals);
+    families.push(rejections);
     families.extend(models(&metrics.models().clone().into_iter().collect::<Vec<_>>()));
     families
 }
@@ -106,25 +105,22 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
     let mut calls = Family::new(
         "papertape_model_calls_total",
         MetricType::COUNTER,
-        "Calls to models by this process, each attempt counted.",
+        "Model calls by this process; every attempt counts.",
     );
-    let mut tokens = Family::new(
-        "papertape_model_tokens_total",
-        MetricType::COUNTER,
-        "Tokens that these calls have used.",
-    );
+    let mut tokens =
+        Family::new("papertape_model_tokens_total", MetricType::COUNTER, "Tokens used by these calls.");
     let mut cost = Family::new(
         "papertape_model_cost_usd_total",
         MetricType::COUNTER,
-        "What these calls have cost in USD; models with a call whose price is unknown are left out.",
+        "Cost of these calls in USD, without models that have a call with an unknown price.",
     );
     let mut unpriced = Family::new(
         "papertape_model_unpriced_calls_total",
         MetricType::COUNTER,
-        "Of these calls, those that used tokens and whose price is unknown.",
+        "Calls that used tokens and have an unknown price.",
     );
     for (model, figures) in models {
-        for (result, count) in [("ok", figures.answered), ("failed", figures.failed)] {
+        for (result, count) in [("ok", figures.succeeded), ("failed", figures.failed)] {
             calls = calls.with(&[("model", model), ("result", result)], count as f64);
         }
         let usage = figures.usage;
@@ -143,14 +139,14 @@ fn models(models: &[(String, ModelFigures)]) -> [Family; 4] {
 
 /// The totals of the database.
 fn record(figures: &Figures) -> [Family; 5] {
-    let mut jobs = Family::new("papertape_jobs", MetricType::GAUGE, "Jobs of the record by status.");
+    let mut jobs = Family::new("papertape_jobs", MetricType::GAUGE, "Jobs in the database by status.");
     for (status, count) in &figures.jobs {
         jobs = jobs.with(&[("status", status)], *count as f64);
     }
     let mut tokens = Family::new(
         "papertape_record_tokens",
         MetricType::GAUGE,
-        "Tokens that all sessions of the record have used, summaries included.",
+        "Tokens used by all sessions in the database, including summaries.",
     );
     let usage = figures.used.usage;
     for (kind, count) in
@@ -161,7 +157,7 @@ fn record(figures: &Figures) -> [Family; 5] {
     let cost = Family::new(
         "papertape_record_cost_usd",
         MetricType::GAUGE,
-        "What all sessions of the record have cost in USD; NaN where the price of any call is unknown.",
+        "Cost of all sessions in the database in USD; NaN if the price of any call is unknown.",
     );
     let cost = match figures.used.unpriced_calls {
         0 => cost.with(&[], figures.used.cost_usd.to_f64().unwrap_or(f64::NAN)),
@@ -170,13 +166,13 @@ fn record(figures: &Figures) -> [Family; 5] {
     let unpriced = Family::new(
         "papertape_record_unpriced_calls",
         MetricType::GAUGE,
-        "Calls of all sessions of the record that used tokens and whose price is unknown.",
+        "Calls of all sessions in the database that used tokens and have an unknown price.",
     )
     .with(&[], figures.used.unpriced_calls as f64);
     let estimated = Family::new(
         "papertape_record_estimated_calls",
         MetricType::GAUGE,
-        "Calls whose provider reported no usage, and that are in tokens and cost by an estimate.",
+        "Calls whose provider reported no usage; their tokens and cost are estimates.",
     )
     .with(&[], figures.used.estimated_calls as f64);
     [jobs, tokens, cost, unpriced, estimated]
@@ -187,7 +183,7 @@ fn sizes(config: &Config, figures: &Figures) -> Family {
     let mut sizes = Family::new(
         "papertape_database_bytes",
         MetricType::GAUGE,
-        "Bytes by database and file; the plans' files are summed.",
+        "Size in bytes by database and file; the plans' files are summed.",
     );
     if let Some(bytes) = figures.bytes {
         let schema = match config.mode {

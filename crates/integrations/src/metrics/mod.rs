@@ -37,11 +37,11 @@ pub struct Metrics {
     /// Spans that were accepted.
     pub otlp_spans_sent: Counter,
     /// Spans that the receiver rejected.
-    pub otlp_spans_refused: Counter,
+    pub otlp_spans_rejected: Counter,
     /// Failed requests that are retried.
     pub otlp_retries: Counter,
     /// Requests that were rejected permanently, by the receiver's status.
-    otlp_refusals: Mutex<BTreeMap<u16, u64>>,
+    otlp_rejections: Mutex<BTreeMap<u16, u64>>,
     models: Mutex<BTreeMap<String, ModelFigures>>,
     /// The database's totals, which several scrapes share.
     figures: Mutex<Option<(Instant, Figures)>>,
@@ -55,13 +55,13 @@ impl Metrics {
     }
 
     /// Counts a request that was rejected permanently.
-    pub fn otlp_refused(&self, status: u16) {
-        *self.refusals().entry(status).or_default() += 1;
+    pub fn count_otlp_rejection(&self, status: u16) {
+        *self.otlp_rejections().entry(status).or_default() += 1;
     }
 
     /// Requests that were rejected permanently, by status.
-    fn refusals(&self) -> MutexGuard<'_, BTreeMap<u16, u64>> {
-        self.otlp_refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    fn otlp_rejections(&self) -> MutexGuard<'_, BTreeMap<u16, u64>> {
+        self.otlp_rejections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn figures(&self) -> MutexGuard<'_, Option<(Instant, Figures)>> {
@@ -83,7 +83,7 @@ impl Telemetry for Metrics {
     }
 
     fn client_retried(&self) {
-        self.client_retries.one_more();
+        self.client_retries.increment();
     }
 
     fn render<'a>(&'a self, process: ProcessState<'a>) -> BoxFuture<'a, Result<String>> {
@@ -97,7 +97,7 @@ pub struct Counter(AtomicU64);
 
 impl Counter {
     /// Adds one.
-    pub fn one_more(&self) {
+    pub fn increment(&self) {
         self.add(1);
     }
 

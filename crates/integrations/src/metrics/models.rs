@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// The maximum number of models with their own label; the rest share one.
 const MAX_MODELS: usize = 100;
 /// The label of the rest.
-const OTHERS: &str = "other";
+const OTHER: &str = "other";
 
 /// The counters of one model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ModelFigures {
-    pub(super) answered: u64,
+    pub(super) succeeded: u64,
     pub(super) failed: u64,
     pub(super) usage: Usage,
     pub(super) cost_usd: Decimal,
@@ -36,15 +36,15 @@ impl InstrumentedModels {
         Self { models, metrics }
     }
 
-    fn count(&self, model: &ModelName, is_answered: bool, usage: Option<Usage>) {
+    fn count(&self, model: &ModelName, is_succeeded: bool, usage: Option<Usage>) {
         let cost = usage.as_ref().and_then(|usage| self.models.cost(model, usage));
         let mut models = self.metrics.models();
         let mut name = model.to_string();
         if models.len() >= MAX_MODELS && !models.contains_key(&name) {
-            name = OTHERS.to_owned();
+            name = OTHER.to_owned();
         }
         let figures = models.entry(name).or_default();
-        *(if is_answered { &mut figures.answered } else { &mut figures.failed }) += 1;
+        *(if is_succeeded { &mut figures.succeeded } else { &mut figures.failed }) += 1;
         figures.usage += usage.unwrap_or_default();
         let has_used = usage.is_some_and(|usage| usage.input_tokens + usage.output_tokens > 0);
         figures.unpriced_calls += u64::from(has_used && cost.is_none());
@@ -59,12 +59,12 @@ impl ModelClient for InstrumentedModels {
         delta: Option<DeltaSink<'a>>,
     ) -> BoxFuture<'a, Result<ModelResponse, AttemptFailure>> {
         async move {
-            let called = self.models.call(request, delta).await;
-            match &called {
-                Ok(answer) => self.count(&request.model, true, answer.usage),
+            let result = self.models.call(request, delta).await;
+            match &result {
+                Ok(response) => self.count(&request.model, true, response.usage),
                 Err(failure) => self.count(&request.model, false, failure.usage),
             }
-            called
+            result
         }
         .boxed()
     }

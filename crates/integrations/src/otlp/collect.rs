@@ -31,13 +31,13 @@ pub async fn spans_of(app: &App, session: SessionId) -> Result<Vec<Span>> {
     let steps = steps(app, session).await?;
     let models = models(app, &steps).await?;
     let outcomes = outcomes(app, &steps).await?;
-    let mut implied = app.store.load_derived_rows(session).await?;
+    let mut derived = app.store.load_derived_rows(session).await?;
     let facts: Vec<StepFacts> = steps
         .into_iter()
         .map(|step| StepFacts {
             model: step.request_ref.and_then(|hash| models.get(&hash).cloned()),
             outcome: step.outcome_ref.and_then(|hash| outcomes.get(&hash).cloned()),
-            implied: implied.remove(&step.path).unwrap_or_default(),
+            derived: derived.remove(&step.path).unwrap_or_default(),
             step,
         })
         .collect();
@@ -59,7 +59,7 @@ pub async fn write_job(app: &App, job: &JobId, out: &mut (dyn Write + Send)) -> 
         for session in &sessions.items {
             let spans = spans_of(app, session.id).await?;
             serde_json::to_writer(&mut *out, &request(spans, app.config.mode.as_str()))?;
-            out.write_all(b"\n").context("the spans cannot be written")?;
+            out.write_all(b"\n").context("cannot write the spans")?;
             written += 1;
         }
         match sessions.next {
@@ -92,8 +92,8 @@ async fn outcomes(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash,
 /// Which model each request went to, by the request's hash. A request is a chain of links, each of which
 /// names their common head.
 async fn models(app: &App, steps: &[StepView]) -> Result<BTreeMap<ContentHash, (ModelName, Sampling)>> {
-    let asked = steps.iter().filter(|step| step.path.kind() == MODEL).filter_map(|step| step.request_ref);
-    let requests = documents(app, asked.collect()).await?;
+    let refs = steps.iter().filter(|step| step.path.kind() == MODEL).filter_map(|step| step.request_ref);
+    let requests = documents(app, refs.collect()).await?;
     let head_of = |document: &Value| document["head"].as_str().and_then(ContentHash::from_hex);
     let heads = documents(app, requests.values().filter_map(head_of).collect()).await?;
     let mut models = BTreeMap::new();
@@ -115,7 +115,7 @@ async fn documents(app: &App, mut hashes: Vec<ContentHash>) -> Result<BTreeMap<C
     let read = |(hash, body): (ContentHash, String)| {
         serde_json::from_str(&body)
             .map(|document| (hash, document))
-            .with_context(|| format!("document {hash} is no JSON"))
+            .with_context(|| format!("document {hash} is not JSON"))
     };
     texts.into_iter().map(read).collect()
 }

@@ -23,13 +23,13 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Sessions per batch.
-const AT_A_TIME: u32 = 500;
+const BATCH_SESSIONS: u32 = 500;
 /// Spans per request, unless one session has more.
 const MAX_SPANS: usize = 2_000;
 /// The first pause after a failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The maximum pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// Starts the export if a receiver is configured. It ends with the signal, after the current request.
 ///
@@ -42,7 +42,7 @@ pub fn start(app: &App, metrics: Arc<Metrics>, shutdown: CancelToken) -> Result<
     let exporter = Exporter {
         receiver: Receiver::new(url, headers, app.config.mode.as_str())?,
         file: file(&app.config.data_dir, app.config.mode),
-        every: Duration::from_secs(config.export_interval_secs.max(1)),
+        interval: Duration::from_secs(config.export_interval_secs.max(1)),
         failures: 0,
         app: app.clone(),
         metrics,
@@ -55,7 +55,7 @@ struct Exporter {
     metrics: Arc<Metrics>,
     receiver: Receiver,
     file: PathBuf,
-    every: Duration,
+    interval: Duration,
     /// Consecutive failures.
     failures: u32,
 }
@@ -63,7 +63,7 @@ struct Exporter {
 /// Why the export pauses.
 struct RetryLater {
     pause: Option<Duration>,
-    why: String,
+    reason: String,
 }
 
 impl Exporter {
@@ -72,12 +72,12 @@ impl Exporter {
             let pause = match self.round(&shutdown).await {
                 Ok(()) => {
                     if self.failures > 0 {
-                        tracing::info!(failures = self.failures, "spans are taken again");
+                        tracing::info!(failures = self.failures, "the receiver accepts spans again");
                     }
                     self.failures = 0;
-                    self.every
+                    self.interval
                 }
-                Err(RetryLater { pause, why }) => self.failed(pause, &why),
+                Err(RetryLater { pause, reason }) => self.failed(pause, &reason),
             };
             let pausing = self.app.services.clock.sleep(pause);
             let stopped = pin!(shutdown.stopped());
@@ -86,16 +86,16 @@ impl Exporter {
     }
 
     /// How long to wait. The first of consecutive failures is logged, the others are counted.
-    fn failed(&mut self, asked: Option<Duration>, why: &str) -> Duration {
+    fn failed(&mut self, requested: Option<Duration>, reason: &str) -> Duration {
         let doubled = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16));
-        let pause = asked.unwrap_or(doubled.min(LONGEST_PAUSE));
+        let pause = requested.unwrap_or(doubled.min(MAX_PAUSE));
         self.failures = self.failures.saturating_add(1);
-        self.metrics.otlp_retries.one_more();
+        self.metrics.otlp_retries.increment();
         let pause_secs = pause.as_secs_f64();
         if self.failures == 1 {
-            tracing::warn!(why, pause_secs, "spans are not taken; they are sent again");
+            tracing::warn!(reason, pause_secs, "cannot export spans; will retry");
         } else {
-            tracing::debug!(why, pause_secs, failures = self.failures, "spans are not taken");
+            tracing::debug!(reason, pause_secs, failures = self.failures, "cannot export spans");
         }
         pause
     }
@@ -104,12 +104,12 @@ impl Exporter {
     async fn round(&self, shutdown: &CancelToken) -> Result<(), RetryLater> {
         let mut progress = self.progress().await?;
         loop {
-            let further = self.app.store.sessions_after(SessionId(progress.through), AT_A_TIME).await;
+            let further = self.app.store.sessions_after(SessionId(progress.through), BATCH_SESSIONS).await;
             let further = further.map_err(failed)?;
-            progress.take_up(&further);
+            progress.add(&further);
             self.export_new(&mut progress, shutdown).await?;
             self.save(&progress)?;
-            if further.len() < AT_A_TIME as usize || shutdown.reason().is_some() {
+            if further.len() < BATCH_SESSIONS as usize || shutdown.reason().is_some() {
                 return Ok(());
             }
         }
@@ -124,17 +124,17 @@ impl Exporter {
             // The database is not the one that this progress belongs to.
             Some(_) => Ok(Progress::default()),
             None => {
-                let begun = found.map(|(newest, open)| Progress::from_now(newest, &open));
-                let begun = begun.unwrap_or_default();
-                self.save(&begun)?;
-                Ok(begun)
+                let initial = found.map(|(newest, open)| Progress::from_now(newest, &open));
+                let initial = initial.unwrap_or_default();
+                self.save(&initial)?;
+                Ok(initial)
             }
         }
     }
 
     async fn export_new(&self, progress: &mut Progress, shutdown: &CancelToken) -> Result<(), RetryLater> {
         let ended = self.app.store.ended_of(progress.waiting()).await.map_err(failed)?;
-        let mut gathered: (Vec<SessionId>, Vec<Span>) = Default::default();
+        let mut collected: (Vec<SessionId>, Vec<Span>) = Default::default();
         for session in ended {
             if shutdown.reason().is_some() {
                 break;
@@ -142,20 +142,20 @@ impl Exporter {
             let spans = match spans_of(&self.app, session).await {
                 Ok(spans) => spans,
                 // The database may be available again in a moment.
-                Err(error) if is_passing(&error) => return Err(failed(error)),
+                Err(error) if is_transient(&error) => return Err(failed(error)),
                 Err(error) => {
                     // Invalid data stays invalid, however often it is read.
-                    tracing::error!(%session, error = format!("{error:#}"), "a session gives no spans");
+                    tracing::error!(%session, error = format!("{error:#}"), "cannot build the spans of a session");
                     Vec::new()
                 }
             };
-            if !gathered.1.is_empty() && gathered.1.len() + spans.len() > MAX_SPANS {
-                self.deliver(&mut gathered, progress).await?;
+            if !collected.1.is_empty() && collected.1.len() + spans.len() > MAX_SPANS {
+                self.deliver(&mut collected, progress).await?;
             }
-            gathered.0.push(session);
-            gathered.1.extend(spans);
+            collected.0.push(session);
+            collected.1.extend(spans);
         }
-        self.deliver(&mut gathered, progress).await
+        self.deliver(&mut collected, progress).await
     }
 
     /// Sends the collected spans, then marks their sessions as sent.
@@ -167,29 +167,29 @@ impl Exporter {
         for part in spans.chunks(MAX_SPANS) {
             let metrics = &self.metrics;
             match self.receiver.send(part, self.app.services.clock.now()).await {
-                ExportResult::Accepted { refused, complaint } => {
-                    let refused = refused.min(part.len() as u64);
-                    metrics.otlp_spans_sent.add(part.len() as u64 - refused);
-                    metrics.otlp_spans_refused.add(refused);
-                    if refused > 0 {
-                        tracing::warn!(refused, complaint, "the receiver has not taken all spans");
+                ExportResult::Accepted { rejected, message } => {
+                    let rejected = rejected.min(part.len() as u64);
+                    metrics.otlp_spans_sent.add(part.len() as u64 - rejected);
+                    metrics.otlp_spans_rejected.add(rejected);
+                    if rejected > 0 {
+                        tracing::warn!(rejected, message, "the receiver rejected some spans");
                     }
                 }
-                ExportResult::Rejected { status, why } => {
-                    metrics.otlp_spans_refused.add(part.len() as u64);
-                    metrics.otlp_refused(status);
+                ExportResult::Rejected { status, reason } => {
+                    metrics.otlp_spans_rejected.add(part.len() as u64);
+                    metrics.count_otlp_rejection(status);
                     tracing::warn!(
                         status,
-                        why,
+                        reason,
                         spans = part.len(),
                         sessions = sessions.len(),
-                        "the receiver refuses spans for good; `papertape export otlp JOB` writes them again"
+                        "the receiver rejected spans permanently; `papertape export otlp JOB` exports them again"
                     );
                 }
-                ExportResult::Retry { pause, why } => {
+                ExportResult::Retry { pause, reason } => {
                     // Sessions that were already accepted need not be sent again.
                     self.save(progress)?;
-                    return Err(RetryLater { pause, why });
+                    return Err(RetryLater { pause, reason });
                 }
             }
         }
@@ -206,7 +206,7 @@ impl Exporter {
 }
 
 /// Whether the database itself fails, as opposed to its content.
-fn is_passing(error: &anyhow::Error) -> bool {
+fn is_transient(error: &anyhow::Error) -> bool {
     let inconsistent = |error: &StoreError| matches!(error, StoreError::Inconsistent { .. });
     match (error.downcast_ref::<StoreError>(), error.downcast_ref::<RecordError>()) {
         (Some(error), _) => !inconsistent(error),
@@ -216,5 +216,5 @@ fn is_passing(error: &anyhow::Error) -> bool {
 }
 
 fn failed(error: impl Into<anyhow::Error>) -> RetryLater {
-    RetryLater { pause: None, why: format!("{:#}", error.into()) }
+    RetryLater { pause: None, reason: format!("{:#}", error.into()) }
 }

@@ -12,7 +12,7 @@
 //! define one; all others start with `papertape.`. The text of messages, prompts and tools is never exported:
 //! it stays in the database. Summaries, which have a tape of their own, are left out.
 
-use super::span::{Attribute, Span, SpanKind, annotate};
+use super::span::{Attribute, Span, SpanExt as _, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::Status;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use papertape_core::message::{ModelName, Sampling};
@@ -39,7 +39,7 @@ pub struct StepFacts {
     /// For a model call: which model was called, and with what sampling parameters.
     pub model: Option<(ModelName, Sampling)>,
     /// The step's derived rows.
-    pub implied: Vec<DerivedRow>,
+    pub derived: Vec<DerivedRow>,
     /// The outcome, if the step did not succeed.
     pub outcome: Option<Value>,
 }
@@ -53,14 +53,14 @@ pub fn spans(
 ) -> Vec<Span> {
     let ids = Ids::of(session);
     let steps: Vec<&StepFacts> = steps.iter().filter(|facts| !facts.step.detached).collect();
-    let mut own = own(&ids, session, &steps);
+    let mut session_span = session_span(&ids, session, &steps);
     if let Some(conventions) = conventions {
-        annotate(&mut own, "papertape.market", Attribute::from(conventions.market.as_str()));
-        annotate(&mut own, "papertape.fill", Attribute::from(conventions.fill.as_str()));
-        annotate(&mut own, "papertape.costs", Attribute::from(conventions.costs.as_str()));
-        annotate(&mut own, "papertape.conventions", Attribute::from(conventions.summary.as_str()));
+        session_span.set("papertape.market", Attribute::from(conventions.market.as_str()));
+        session_span.set("papertape.fill", Attribute::from(conventions.fill.as_str()));
+        session_span.set("papertape.costs", Attribute::from(conventions.costs.as_str()));
+        session_span.set("papertape.conventions", Attribute::from(conventions.summary.as_str()));
     }
-    let mut all = vec![own];
+    let mut all = vec![session_span];
     all.extend(scopes(&ids, session, &steps));
     for facts in steps {
         all.extend(of_step(&ids, session, facts));
@@ -102,11 +102,7 @@ impl Ids {
             status: Some(Status::default()),
             ..Span::default()
         };
-        annotate(
-            &mut span,
-            "papertape.path",
-            Some(path).filter(|path| !path.is_empty()).map(Attribute::from),
-        );
+        span.set("papertape.path", Some(path).filter(|path| !path.is_empty()).map(Attribute::from));
         span
     }
 }
@@ -140,51 +136,47 @@ fn failure(facts: &StepFacts) -> Option<String> {
         StepState::Abandoned => return Some("abandoned".to_owned()),
         StepState::Intent => return Some("unfinished".to_owned()),
     };
-    let refused = orders(facts).find_map(|order| order.code.as_deref());
-    Some(refused.or_else(|| code("code")).or_else(|| code("kind")).unwrap_or(ended).to_owned())
+    let order_code = orders(facts).find_map(|order| order.code.as_deref());
+    Some(order_code.or_else(|| code("code")).or_else(|| code("kind")).unwrap_or(ended).to_owned())
 }
 
-/// The order rows that a step implies.
+/// The order rows of a step.
 fn orders(facts: &StepFacts) -> impl Iterator<Item = &OrderRow> {
-    facts.implied.iter().filter_map(|row| match row {
+    facts.derived.iter().filter_map(|row| match row {
         DerivedRow::Order(order) => Some(order.as_ref()),
         _ => None,
     })
 }
 
 fn fail(span: &mut Span, kind: &str, message: impl Into<String>) {
-    annotate(span, "error.type", Attribute::from(kind));
+    span.set("error.type", Attribute::from(kind));
     span.status = Some(Status { code: StatusCode::Error.into(), message: message.into() });
 }
 
 /// The session's own span.
-fn own(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
+fn session_span(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Span {
     let last = steps.iter().map(|facts| times(&facts.step).1).max();
     let end = session.completed_at.or(last).unwrap_or(session.started_at);
     let name = format!("invoke_agent {}", session.agent);
     let mut span = ids.new_span("", name, SpanKind::Internal, (session.started_at, end));
-    annotate(&mut span, "gen_ai.operation.name", Attribute::from("invoke_agent"));
-    annotate(&mut span, "gen_ai.agent.name", Attribute::from(session.agent.as_str()));
-    annotate(&mut span, "gen_ai.agent.id", Attribute::from(agent_id(session)));
+    span.set("gen_ai.operation.name", Attribute::from("invoke_agent"));
+    span.set("gen_ai.agent.name", Attribute::from(session.agent.as_str()));
+    span.set("gen_ai.agent.id", Attribute::from(agent_id(session)));
     // A desk may use two models; the one called first is the session's.
     if let Some((model, _)) = steps.iter().find_map(|facts| facts.model.as_ref()) {
-        annotate(&mut span, "gen_ai.provider.name", Attribute::from(model.provider.as_str()));
-        annotate(&mut span, "gen_ai.request.model", Attribute::from(model.model.as_str()));
+        span.set("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
+        span.set("gen_ai.request.model", Attribute::from(model.model.as_str()));
     }
-    annotate(&mut span, "gen_ai.conversation.id", Attribute::from(conversation(session)));
-    annotate(&mut span, "gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
-    annotate(
-        &mut span,
-        "gen_ai.usage.cache_read.input_tokens",
-        Attribute::from(session.used.usage.cached_tokens),
-    );
-    annotate(&mut span, "gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));
-    annotate(&mut span, "papertape.job_id", Attribute::from(session.job.as_str()));
-    annotate(&mut span, "papertape.session_id", Attribute::from(session.id.0));
-    annotate(&mut span, "papertape.trading_day", Attribute::from(session.date.to_string()));
+    span.set("gen_ai.conversation.id", Attribute::from(conversation(session)));
+    span.set("gen_ai.usage.input_tokens", Attribute::from(session.used.usage.input_tokens));
+    span.set("gen_ai.usage.cache_read.input_tokens", Attribute::from(session.used.usage.cached_tokens));
+    span.set("gen_ai.usage.output_tokens", Attribute::from(session.used.usage.output_tokens));
+    span.set("papertape.job_id", Attribute::from(session.job.as_str()));
+    span.set("papertape.session_id", Attribute::from(session.id.0));
+    span.set("papertape.trading_day", Attribute::from(session.date.to_string()));
     let cost = session.used.cost_usd.to_f64().filter(|_| session.used.unpriced_calls == 0);
-    annotate(&mut span, "papertape.cost_usd", cost.map(Attribute::from));
-    annotate(&mut span, "papertape.estimated_calls", estimated(session.used.estimated_calls));
+    span.set("papertape.cost_usd", cost.map(Attribute::from));
+    span.set("papertape.estimated_calls", estimated(session.used.estimated_calls));
     if session.status == DayStatus::Failed {
         let message = session.error.as_deref().unwrap_or("the session failed");
         // A session fails because of a call that failed; its error says which.
@@ -212,13 +204,13 @@ fn conversation(session: &SessionFacts) -> String {
 /// A span for each scope that contains a step, and for its parents.
 fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> {
     let mut spans: BTreeMap<&str, (Timestamp, Timestamp)> = BTreeMap::new();
-    let mut verdicts: BTreeMap<&str, String> = BTreeMap::new();
+    let mut failures: BTreeMap<&str, String> = BTreeMap::new();
     for facts in steps {
         let step = &facts.step;
         let (start, end) = times(step);
         let mut scope = step.path.scope();
-        if let Some(verdict) = (step.class == StepClass::Guard).then(|| failure(facts)).flatten() {
-            verdicts.insert(scope, verdict);
+        if let Some(code) = (step.class == StepClass::Guard).then(|| failure(facts)).flatten() {
+            failures.insert(scope, code);
         }
         while !scope.is_empty() {
             let known = spans.entry(scope).or_insert((start, end));
@@ -230,16 +222,16 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
         let last = scope.rsplit('/').next().unwrap_or_default();
         let (node, round) = last.rsplit_once('#').unwrap_or((last, ""));
         let mut span = ids.new_span(scope, node.to_owned(), SpanKind::Internal, times);
-        annotate(&mut span, "papertape.job_id", Attribute::from(session.job.as_str()));
+        span.set("papertape.job_id", Attribute::from(session.job.as_str()));
         match round.parse::<u64>() {
             Ok(round) => {
-                annotate(&mut span, "papertape.node", Attribute::from(node));
-                annotate(&mut span, "papertape.round", Attribute::from(round));
+                span.set("papertape.node", Attribute::from(node));
+                span.set("papertape.round", Attribute::from(round));
             }
-            Err(_) => annotate(&mut span, "papertape.symbol", Attribute::from(node)),
+            Err(_) => span.set("papertape.symbol", Attribute::from(node)),
         }
-        if let Some(verdict) = verdicts.get(scope) {
-            fail(&mut span, verdict, verdict.as_str());
+        if let Some(code) = failures.get(scope) {
+            fail(&mut span, code, code.as_str());
         }
         span
     };
@@ -249,27 +241,28 @@ fn scopes(ids: &Ids, session: &SessionFacts, steps: &[&StepFacts]) -> Vec<Span> 
 /// The spans of a step: none if it is neither a model call, nor a tool call, nor an order.
 fn of_step(ids: &Ids, session: &SessionFacts, facts: &StepFacts) -> Vec<Span> {
     let path = facts.step.path.as_str();
-    let tool = facts.implied.iter().find_map(|row| match row {
+    let tool = facts.derived.iter().find_map(|row| match row {
         DerivedRow::Message(message) => message.tool_name.as_deref(),
         _ => None,
     });
     let mut spans: Vec<Span> = match (&facts.model, tool) {
-        (Some((model, sampling)), _) => vec![chat(ids, session, facts, (model, sampling))],
-        (None, Some(tool)) => vec![executed(ids, facts, tool)],
+        (Some((model, sampling)), _) => vec![chat_span(ids, session, facts, (model, sampling))],
+        (None, Some(tool)) => vec![tool_span(ids, facts, tool)],
         (None, None) => Vec::new(),
     };
     let within = if spans.is_empty() { facts.step.path.scope() } else { path };
     // An order's path is its step's path plus its number there: one order can have several rows.
-    let told = orders(facts).zip(1..).map(|(order, n)| ordered(ids, facts, order, (path, within), n));
-    spans.extend(told);
+    let order_spans =
+        orders(facts).zip(1..).map(|(order, n)| order_span(ids, facts, order, (path, within), n));
+    spans.extend(order_spans);
     for span in &mut spans {
-        annotate(span, "papertape.job_id", Attribute::from(session.job.as_str()));
-        annotate(span, "papertape.reused_from", facts.step.reused_from.as_deref().map(Attribute::from));
+        span.set("papertape.job_id", Attribute::from(session.job.as_str()));
+        span.set("papertape.reused_from", facts.step.reused_from.as_deref().map(Attribute::from));
     }
     spans
 }
 
-fn chat(
+fn chat_span(
     ids: &Ids,
     session: &SessionFacts,
     facts: &StepFacts,
@@ -278,41 +271,33 @@ fn chat(
     let step = &facts.step;
     let name = format!("chat {}", model.model);
     let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Client, times(step));
-    annotate(&mut span, "gen_ai.operation.name", Attribute::from("chat"));
-    annotate(&mut span, "gen_ai.conversation.id", Attribute::from(conversation(session)));
-    annotate(&mut span, "gen_ai.provider.name", Attribute::from(model.provider.as_str()));
-    annotate(&mut span, "gen_ai.request.model", Attribute::from(model.model.as_str()));
-    annotate(&mut span, "gen_ai.request.temperature", sampling.temperature.map(Attribute::from));
-    annotate(&mut span, "gen_ai.request.top_p", sampling.top_p.map(Attribute::from));
-    annotate(
-        &mut span,
-        "gen_ai.request.max_tokens",
-        sampling.max_tokens.map(|most| Attribute::from(u64::from(most))),
-    );
-    annotate(&mut span, "gen_ai.request.seed", sampling.seed.map(Attribute::from));
-    annotate(&mut span, "gen_ai.usage.input_tokens", Attribute::from(step.usage.input_tokens));
-    annotate(&mut span, "gen_ai.usage.cache_read.input_tokens", Attribute::from(step.usage.cached_tokens));
-    annotate(&mut span, "gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
-    annotate(&mut span, "papertape.is_llm", Attribute::from(!model.is_house()));
-    annotate(
-        &mut span,
-        "papertape.cost_usd",
-        step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::from),
-    );
-    annotate(&mut span, "papertape.estimated_calls", estimated(step.estimated_calls));
+    span.set("gen_ai.operation.name", Attribute::from("chat"));
+    span.set("gen_ai.conversation.id", Attribute::from(conversation(session)));
+    span.set("gen_ai.provider.name", Attribute::from(model.provider.as_str()));
+    span.set("gen_ai.request.model", Attribute::from(model.model.as_str()));
+    span.set("gen_ai.request.temperature", sampling.temperature.map(Attribute::from));
+    span.set("gen_ai.request.top_p", sampling.top_p.map(Attribute::from));
+    span.set("gen_ai.request.max_tokens", sampling.max_tokens.map(|max| Attribute::from(u64::from(max))));
+    span.set("gen_ai.request.seed", sampling.seed.map(Attribute::from));
+    span.set("gen_ai.usage.input_tokens", Attribute::from(step.usage.input_tokens));
+    span.set("gen_ai.usage.cache_read.input_tokens", Attribute::from(step.usage.cached_tokens));
+    span.set("gen_ai.usage.output_tokens", Attribute::from(step.usage.output_tokens));
+    span.set("papertape.is_llm", Attribute::from(!model.is_house()));
+    span.set("papertape.cost_usd", step.cost_usd.and_then(|cost| cost.to_f64()).map(Attribute::from));
+    span.set("papertape.estimated_calls", estimated(step.estimated_calls));
     attempts(&mut span, facts);
     span
 }
 
-fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
+fn tool_span(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
     let step = &facts.step;
     let name = format!("execute_tool {tool}");
     let mut span = ids.new_span(step.path.as_str(), name, SpanKind::Internal, times(step));
-    annotate(&mut span, "gen_ai.operation.name", Attribute::from("execute_tool"));
-    annotate(&mut span, "gen_ai.tool.name", Attribute::from(tool));
+    span.set("gen_ai.operation.name", Attribute::from("execute_tool"));
+    span.set("gen_ai.tool.name", Attribute::from(tool));
     // Tools of this process read or book; external tools are reached through a server.
     let kind = if step.class == StepClass::External { "extension" } else { "function" };
-    annotate(&mut span, "gen_ai.tool.type", Attribute::from(kind));
+    span.set("gen_ai.tool.type", Attribute::from(kind));
     attempts(&mut span, facts);
     span
 }
@@ -321,30 +306,26 @@ fn executed(ids: &Ids, facts: &StepFacts, tool: &str) -> Span {
 fn attempts(span: &mut Span, facts: &StepFacts) {
     let step = &facts.step;
     if step.class == StepClass::External {
-        annotate(span, "papertape.attempts", Attribute::from(i64::from(step.attempts)));
-        annotate(span, "papertape.interrupted", Attribute::from(i64::from(step.interrupted)));
+        span.set("papertape.attempts", Attribute::from(i64::from(step.attempts)));
+        span.set("papertape.interrupted", Attribute::from(i64::from(step.interrupted)));
     }
     if let Some(code) = failure(facts) {
         fail(span, &code, code.as_str());
     }
 }
 
-fn ordered(ids: &Ids, facts: &StepFacts, order: &OrderRow, (path, within): (&str, &str), n: u32) -> Span {
+fn order_span(ids: &Ids, facts: &StepFacts, order: &OrderRow, (path, within): (&str, &str), n: u32) -> Span {
     let name = format!("order {} {}", order.side, order.symbol);
     let own = format!("{path}/order-row#{n}");
     let mut span = ids.new_span(&own, name, SpanKind::Internal, times(&facts.step));
     span.parent_span_id = ids.span(within).to_vec();
-    annotate(&mut span, "papertape.order.id", Attribute::from(order.order_id.as_str()));
-    annotate(&mut span, "papertape.order.symbol", Attribute::from(order.symbol.as_str()));
-    annotate(&mut span, "papertape.order.side", Attribute::from(order.side.as_str()));
-    annotate(&mut span, "papertape.order.status", Attribute::from(order.status.as_str()));
-    annotate(&mut span, "papertape.order.quantity", order.quantity.0.to_f64().map(Attribute::from));
-    annotate(
-        &mut span,
-        "papertape.order.price",
-        order.price.and_then(|price| price.0.to_f64()).map(Attribute::from),
-    );
-    annotate(&mut span, "papertape.order.fee", order.fee.and_then(|fee| fee.0.to_f64()).map(Attribute::from));
+    span.set("papertape.order.id", Attribute::from(order.order_id.as_str()));
+    span.set("papertape.order.symbol", Attribute::from(order.symbol.as_str()));
+    span.set("papertape.order.side", Attribute::from(order.side.as_str()));
+    span.set("papertape.order.status", Attribute::from(order.status.as_str()));
+    span.set("papertape.order.quantity", order.quantity.0.to_f64().map(Attribute::from));
+    span.set("papertape.order.price", order.price.and_then(|price| price.0.to_f64()).map(Attribute::from));
+    span.set("papertape.order.fee", order.fee.and_then(|fee| fee.0.to_f64()).map(Attribute::from));
     if let Some(code) = order.code.as_deref() {
         fail(&mut span, code, order.message.as_deref().unwrap_or(code));
     }

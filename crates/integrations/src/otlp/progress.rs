@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A missing ID is given up once this many later ones have been seen.
 const LOST_AFTER: i64 = 10_000;
 /// The maximum number of consecutive missing IDs to wait for.
-const WIDEST_GAP: i64 = 1_000;
+const MAX_GAP: i64 = 1_000;
 
 /// The progress of the export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,9 +33,9 @@ impl Progress {
     }
 
     /// Adds further sessions, in the order of their IDs.
-    pub(super) fn take_up(&mut self, sessions: &[SessionId]) {
+    pub(super) fn add(&mut self, sessions: &[SessionId]) {
         for SessionId(id) in sessions {
-            let first = (self.through + 1).max(id - WIDEST_GAP);
+            let first = (self.through + 1).max(id - MAX_GAP);
             // Before the very first session there is no gap to wait for.
             if self.through > 0 {
                 self.gaps.extend(first..*id);
@@ -67,7 +67,7 @@ impl Progress {
         let text = std::fs::read_to_string(path).ok()?;
         serde_json::from_str(&text)
             .inspect_err(|error| {
-                tracing::warn!(path = %path.display(), error = %error, "how far spans were sent cannot be read");
+                tracing::warn!(path = %path.display(), error = %error, "cannot read the progress of the export");
             })
             .ok()
     }
@@ -80,7 +80,7 @@ impl Progress {
         let draft = path.with_extension("json.new");
         std::fs::write(&draft, serde_json::to_string(self)?)
             .and_then(|()| std::fs::rename(&draft, path))
-            .with_context(|| format!("{} cannot be written", path.display()))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
@@ -102,27 +102,27 @@ mod tests {
 
     /// Missing IDs are waited for, sent sessions are not, and neither is waited for forever.
     #[test]
-    fn what_is_missing_is_waited_for() {
+    fn missing_ids_are_waited_for() {
         let mut progress = Progress::from_now(SessionId(5), &ids(&[3]));
-        progress.take_up(&ids(&[6, 9]));
+        progress.add(&ids(&[6, 9]));
         assert_eq!(progress.waiting(), ids(&[3, 6, 7, 8, 9]));
         progress.mark_exported(SessionId(9));
         progress.mark_exported(SessionId(7));
         assert_eq!(progress.waiting(), ids(&[3, 6, 8]));
-        progress.take_up(&ids(&[20_000]));
+        progress.add(&ids(&[20_000]));
         assert_eq!(progress.waiting().len(), 2 + 1_001, "3 and 6 are open, however long that lasts");
-        progress.take_up(&(20_001..40_000).map(SessionId).collect::<Vec<_>>());
+        progress.add(&(20_001..40_000).map(SessionId).collect::<Vec<_>>());
         assert!(progress.gaps.is_empty());
     }
 
     /// The first session of an empty database leaves no gap; the file returns what was written.
     #[test]
-    fn it_is_kept() {
+    fn progress_is_stored() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = file(dir.path(), Mode::Prod);
         assert_eq!(Progress::load(&path), None);
         let mut progress = Progress::default();
-        progress.take_up(&ids(&[7, 8]));
+        progress.add(&ids(&[7, 8]));
         assert_eq!(progress.waiting(), ids(&[7, 8]));
         progress.save(&path).expect("writes");
         assert_eq!(Progress::load(&path), Some(progress));

@@ -13,19 +13,19 @@ use std::time::Duration;
 /// The timeout of a request to the receiver.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum pause that a receiver may request.
-const LONGEST: Duration = Duration::from_secs(3_600);
+const MAX_PAUSE: Duration = Duration::from_secs(3_600);
 /// The maximum length of a receiver's error text in the log.
-const COMPLAINT_CHARS: usize = 300;
+const ERROR_CHARS: usize = 300;
 
 /// The result of sending spans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ExportResult {
     /// Accepted, except for this many.
-    Accepted { refused: u64, complaint: String },
+    Accepted { rejected: u64, message: String },
     /// Rejected permanently, according to this status.
-    Rejected { status: u16, why: String },
+    Rejected { status: u16, reason: String },
     /// Not accepted yet; retry, but not before this pause has passed if one is given.
-    Retry { pause: Option<Duration>, why: String },
+    Retry { pause: Option<Duration>, reason: String },
 }
 
 /// A receiver.
@@ -48,48 +48,48 @@ impl Receiver {
         let response = match post.json(&request(spans.to_vec(), self.mode)).send().await {
             Ok(response) => response,
             // The address may contain a key.
-            Err(error) => return ExportResult::Retry { pause: None, why: causes(error.without_url()) },
+            Err(error) => return ExportResult::Retry { pause: None, reason: causes(error.without_url()) },
         };
         let status = response.status();
-        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let pause = asked.and_then(|value| retry_after(value, now)).map(|pause| pause.min(LONGEST));
+        let retry_header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let pause = retry_header.and_then(|value| retry_after(value, now)).map(|pause| pause.min(MAX_PAUSE));
         // What the receiver has accepted stays accepted, even if its response does not arrive in full.
         let body = read_body(response, MAX_ERROR_BYTES, Bound::ErrorBody).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
         match status {
-            status if status.is_success() => taken(&body),
+            status if status.is_success() => accepted(&body),
             // The protocol names exactly these four (OTLP 1.8, "OTLP/HTTP Response").
             StatusCode::TOO_MANY_REQUESTS
             | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
-            | StatusCode::GATEWAY_TIMEOUT => ExportResult::Retry { pause, why: format!("HTTP {status}") },
-            status => ExportResult::Rejected { status: status.as_u16(), why: error_text(status, &body) },
+            | StatusCode::GATEWAY_TIMEOUT => ExportResult::Retry { pause, reason: format!("HTTP {status}") },
+            status => ExportResult::Rejected { status: status.as_u16(), reason: error_text(status, &body) },
         }
     }
 }
 
 /// `{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "…"}}` if not all were accepted.
-fn taken(body: &str) -> ExportResult {
-    let answer: Value = serde_json::from_str(body).unwrap_or_default();
-    let partial = &answer["partialSuccess"];
-    let rejected = &partial["rejectedSpans"];
+fn accepted(body: &str) -> ExportResult {
+    let response: Value = serde_json::from_str(body).unwrap_or_default();
+    let partial = &response["partialSuccess"];
+    let count = &partial["rejectedSpans"];
     // A 64-bit number is a string in this JSON, and a number with some receivers.
-    let refused = rejected.as_u64().or_else(|| rejected.as_str()?.parse().ok()).unwrap_or(0);
-    ExportResult::Accepted { refused, complaint: short(partial["errorMessage"].as_str().unwrap_or_default()) }
+    let rejected = count.as_u64().or_else(|| count.as_str()?.parse().ok()).unwrap_or(0);
+    ExportResult::Accepted { rejected, message: short(partial["errorMessage"].as_str().unwrap_or_default()) }
 }
 
 /// The receiver's error text, and who can fix it where that is obvious.
 fn error_text(status: StatusCode, body: &str) -> String {
     let advice = match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; look at otlp.headers",
-        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; look at otlp.endpoint",
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check otlp.headers",
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check otlp.endpoint",
         _ => "",
     };
     format!("HTTP {status}: {}{advice}", short(body))
 }
 
 fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(COMPLAINT_CHARS).collect()
+    text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
 fn causes(error: reqwest::Error) -> String {
@@ -103,15 +103,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_taken_is_counted() {
-        let refused = |body: &str| match taken(body) {
-            ExportResult::Accepted { refused, complaint } => (refused, complaint),
+    fn rejected_spans_are_counted() {
+        let rejected = |body: &str| match accepted(body) {
+            ExportResult::Accepted { rejected, message } => (rejected, message),
             other => panic!("{other:?}"),
         };
-        assert_eq!(refused("{}"), (0, String::new()));
-        assert_eq!(refused("not json"), (0, String::new()));
+        assert_eq!(rejected("{}"), (0, String::new()));
+        assert_eq!(rejected("not json"), (0, String::new()));
         let partial = r#"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}"#;
-        assert_eq!(refused(partial), (3, "too old".to_owned()));
-        assert_eq!(refused(r#"{"partialSuccess":{"rejectedSpans":2}}"#).0, 2);
+        assert_eq!(rejected(partial), (3, "too old".to_owned()));
+        assert_eq!(rejected(r#"{"partialSuccess":{"rejectedSpans":2}}"#).0, 2);
     }
 }

@@ -54,10 +54,17 @@ fn attribute(name: &str, value: impl Into<Attribute>) -> KeyValue {
     KeyValue { key: name.to_owned(), value, ..KeyValue::default() }
 }
 
-/// Adds an attribute if there is a value.
-pub(super) fn annotate(span: &mut Span, name: &'static str, value: impl Into<Option<Attribute>>) {
-    if let Some(value) = value.into() {
-        span.attributes.push(attribute(name, value));
+/// Sets attributes.
+pub(super) trait SpanExt {
+    /// Adds an attribute if there is a value.
+    fn set(&mut self, name: &'static str, value: impl Into<Option<Attribute>>);
+}
+
+impl SpanExt for Span {
+    fn set(&mut self, name: &'static str, value: impl Into<Option<Attribute>>) {
+        if let Some(value) = value.into() {
+            self.attributes.push(attribute(name, value));
+        }
     }
 }
 

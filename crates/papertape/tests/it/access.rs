@@ -135,7 +135,7 @@ async fn a_token_is_needed_for_everything() {
             let answer = desk.ask(Method::GET, path, headers).await;
             assert_eq!(answer.status(), 401, "{path} {headers:?}");
             assert!(answer.headers()["www-authenticate"].to_str().expect("text").starts_with("Bearer"));
-            assert_eq!(error_of(answer).await, "unauthorised");
+            assert_eq!(error_of(answer).await, "unauthorized");
         }
         let answer = desk.ask(Method::POST, "/simulate/x/cancel", headers).await;
         assert_eq!(answer.status(), 401, "{headers:?}");
@@ -299,7 +299,7 @@ async fn failed_logins_are_slowed() {
     assert_eq!(wrong.status(), 401);
     assert!(wrong.headers().get("set-cookie").is_none());
     let text = wrong.text().await.expect("text");
-    assert!(text.contains("not known") && !text.contains("guess"), "{text}");
+    assert!(text.contains("Unknown token") && !text.contains("guess"), "{text}");
     let slowed = desk.log_in(&desk.operate, "&lang=zh", &[]).await;
     assert_eq!(
         (slowed.status().as_u16(), &slowed.headers()["retry-after"]),
@@ -362,7 +362,7 @@ async fn slow_clients_are_cut_off() {
     assert_eq!(rest(slow_head).await, "");
     assert_eq!(rest(idle).await, "");
     let answer = rest(slow_body).await;
-    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_too_slow"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_timeout"), "{answer}");
     server.stop().await;
 }
 

@@ -57,7 +57,7 @@ async fn a_simulation_is_triggered() {
     let refused = world.post("/simulate/trigger", &other).await;
     assert_eq!(refused.status, 400, "{}", refused.text);
     assert!(
-        refused.text.contains("is in the market us_equity (frictionless), not crypto (frictionless)"),
+        refused.text.contains("uses the market us_equity (frictionless), not crypto (frictionless)"),
         "{}",
         refused.text
     );

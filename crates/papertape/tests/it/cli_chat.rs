@@ -98,7 +98,7 @@ fn refusals_have_their_codes() {
         .configured("mode = 'dev'\n[chat]\nmodel = 'openai::gpt-5'")
         .with("OPENAI_API_KEY", "sk-0123456789abcdef");
     let refused = dev.ends(&["chat", "hello"], 1);
-    assert!(refused.err.contains("dev mode runs house models alone"), "{refused:#?}");
+    assert!(refused.err.contains("dev mode runs only house models"), "{refused:#?}");
     let trades =
         tool.ends(&["run", "--model", "house::assistant", "--start", "2012-10-01", "--end", "2012-10-01"], 2);
     assert!(trades.err.contains("trades nothing"), "{trades:#?}");

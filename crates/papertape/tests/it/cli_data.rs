@@ -301,7 +301,7 @@ fn an_index_is_imported_and_run_on() {
     assert!(told.contains("Universe: the members of IDX on each day."), "{told}");
     let unknown = tool.ends(&run(&["--universe", "NONE"]), 2);
     assert!(
-        unknown.err.contains("--universe: mine has no members of an index `NONE`; it has: IDX"),
+        unknown.err.contains("--universe: unknown index `NONE` in mine; expected one of IDX"),
         "{unknown:?}"
     );
     let both = tool.ends(&run(&["--universe", "IDX", "--symbols", "AAA"]), 2);

@@ -29,7 +29,7 @@ fn a_published_head_is_held_against_the_record() {
     let other =
         tool.job(&["run", "--start", "2012-10-01", "--end", "2012-10-02", "--model", "house::contrarian"]);
     let done = tool.ends(&["verify", &other, "--expect", "head.json"], 1);
-    assert!(done.err.contains("the published head is of job"), "{done:?}");
+    assert!(done.err.contains("the published head belongs to job"), "{done:?}");
     let done = tool.ends(&["verify", &job, "--expect", &"0".repeat(64)], 1);
     assert!(done.err.contains("neither current nor stored"), "{done:?}");
     tool.ends(&["verify", &job, "--expect", "papertape.nothing"], 1);

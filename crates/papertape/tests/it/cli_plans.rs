@@ -225,7 +225,7 @@ fn a_job_is_deleted_once_it_is_confirmed() {
     let job = tool.job(&SHORT);
     let branch = tool.job(&["branch", &job, "--date", "2012-10-03"]);
     let refused = tool.ends(&["delete", &job, "--yes"], 1);
-    assert!(refused.err.contains(&format!("1 job(s) were built on job {job}: {branch}")), "{refused:#?}");
+    assert!(refused.err.contains(&format!("1 job(s) depend on job {job}: {branch}")), "{refused:#?}");
     let asked = tool.ends(&["delete", &job, "--with-dependents"], 2);
     assert!(asked.err.contains("confirm with --yes") && asked.err.contains(&branch), "{asked:#?}");
     tool.ends(&["delete", "none-of-it", "--yes"], 4);

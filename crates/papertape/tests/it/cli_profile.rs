@@ -147,12 +147,12 @@ fn what_cannot_be_compared_is_refused() {
     check(
         &["--a", "compact", "--b", "detailed", "--label-a", "x", "--label-b", "x"],
         2,
-        "both cohorts are labelled `x`",
+        "both cohorts are labeled `x`",
     );
     check(
         &["--a", "compact", "--b", "compact"],
         2,
-        "the run c0 stands twice: in compact/0.json and in compact/0.json",
+        "duplicate run c0: in compact/0.json and in compact/0.json",
     );
     check(&["--a", "compact", "--b", "nowhere"], 4, "nowhere: ");
     check(&["--a", "compact"], 2, "--b");
@@ -166,7 +166,7 @@ fn what_cannot_be_compared_is_refused() {
     check(
         &["--a", "compact", "--b", "detailed"],
         1,
-        "2 traces cannot be read:\n  detailed/bad.json: it is no trace: missing field",
+        "2 traces cannot be read:\n  detailed/bad.json: not a trace: missing field",
     );
     tool.ends(&["profile", "show", "detailed/bad.json"], 1);
     tool.ends(&["profile", "show", "nowhere"], 4);

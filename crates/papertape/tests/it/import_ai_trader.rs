@@ -418,7 +418,7 @@ fn a_fork_is_named_and_a_rejected_agent_has_no_return() {
     });
     let report = report(&tool, &DRY, 1);
     let told = told(&report, "disagreements").join("\n");
-    assert!(told.contains("line 8 starts again from row 2 (line 3)"), "{told}");
+    assert!(told.contains("line 8 restarts from row 2 (line 3)"), "{told}");
     let agents = report["report"]["agents"].as_array().expect("a list");
     let of = |name: &str| agents.iter().find(|one| one["agent"] == name).expect("is there").clone();
     assert_eq!(of(ALPHA)["portfolio_value"], Value::Null);

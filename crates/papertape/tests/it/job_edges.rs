@@ -202,7 +202,7 @@ async fn a_job_is_deleted() {
     };
     let refused = delete(&format!("/jobs/{turn}")).await;
     assert_eq!(refused.status, 409, "{}", refused.text);
-    assert!(refused.text.contains(&format!("1 job(s) were built on job {turn}: {run};")), "{}", refused.text);
+    assert!(refused.text.contains(&format!("1 job(s) depend on job {turn}: {run};")), "{}", refused.text);
     assert_eq!(delete(&format!("/jobs/{turn}?dependents=maybe")).await.status, 400);
     assert_eq!(delete("/jobs/none").await.status, 404);
 

@@ -416,7 +416,7 @@ async fn the_market_named_comes_before_the_datasets_own() {
         .expect_err("no moon");
     let told = error.to_string();
     assert!(
-        told.starts_with("market: synthetic-crypto is traded by `moon`, but there is no market"),
+        told.starts_with("market: synthetic-crypto uses the market `moon`, but there is no market"),
         "{told}"
     );
 }

@@ -182,7 +182,7 @@ async fn a_dropped_call_is_cancelled() {
 #[tokio::test]
 async fn a_server_that_hangs_is_left_behind() {
     let watch = Watch::new().await;
-    let tools = desk(watch.stdio(&["one-at-a-time"])).with_patience(Duration::from_millis(50));
+    let tools = desk(watch.stdio(&["one-at-a-time"])).with_ping_timeout(Duration::from_millis(50));
     let asked = call("hang", json!({}));
     let mut hanging = tools.call(&asked);
     let mut first = tokio::select! {

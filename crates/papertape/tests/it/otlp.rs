@@ -348,7 +348,7 @@ async fn errors_are_retried_and_a_restart_goes_on() {
     assert_eq!(requests[0], requests[1], "the same spans once more");
     assert_eq!((metrics.otlp_retries.get(), metrics.otlp_spans_sent.get()), (1, 0));
     let all = exported(&world.app, &job).await;
-    assert_eq!(metrics.otlp_spans_refused.get(), all.len() as u64, "500 is final, by the protocol");
+    assert_eq!(metrics.otlp_spans_rejected.get(), all.len() as u64, "500 is final, by the protocol");
     first.stop().await;
 
     // Nobody listens while another job ends.
@@ -387,10 +387,10 @@ async fn a_refusal_is_final_and_counted() {
         assert_eq!(exporter.round().await, Duration::from_secs(5), "{status}: it asks for no pause");
         assert_eq!(receiver.requests(count + 1).await.len(), count + 1, "{status}: it is sent once");
     }
-    assert_eq!((metrics.otlp_spans_refused.get(), metrics.otlp_retries.get()), (refused, 0));
+    assert_eq!((metrics.otlp_spans_rejected.get(), metrics.otlp_retries.get()), (refused, 0));
     let text = world.get("/metrics").await.text;
     for status in [401, 403, 404] {
-        let line = format!("papertape_otlp_refusals_total{{status=\"{status}\"}} 1\n");
+        let line = format!("papertape_otlp_rejections_total{{status=\"{status}\"}} 1\n");
         assert!(text.contains(&line), "{text}");
     }
     exporter.stop().await;
@@ -409,7 +409,7 @@ async fn what_is_sent_twice_is_the_same() {
     receiver.answer(200, "", r#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#);
     first.round().await;
     first.stop().await;
-    assert_eq!(metrics.otlp_spans_refused.get(), 2);
+    assert_eq!(metrics.otlp_spans_rejected.get(), 2);
     std::fs::write(&file, noted).expect("as it was before");
     let second = Exporter::start(&world, &metrics, &receiver).await;
     let requests = receiver.requests(2).await;

@@ -401,14 +401,17 @@ async fn a_universe_is_checked_when_it_is_asked_for() {
         body
     };
     let both = refused(body(json!({ "universe": "QXINDEX", "symbols": ["QXALPHA"] }))).await;
-    assert_eq!(both, "universe: `universe` and `symbols` exclude each other; give one of the two");
+    assert_eq!(both, "universe: not allowed together with `symbols`");
     let unknown = refused(body(json!({ "universe": "QXNONE" }))).await;
-    assert_eq!(unknown, "universe: small has no members of an index `QXNONE`; it has: QXINDEX, QXOTHER");
+    assert_eq!(unknown, "universe: unknown index `QXNONE` in small; expected one of QXINDEX, QXOTHER");
     let none = refused(json!({
         "start_date": "2012-10-01", "end_date": "2012-10-02", "models": ["house::momentum"], "universe": "QXINDEX"
     }));
     let none = none.await;
-    assert!(none.contains("us-daily-2000-2013 has no members of an index `QXINDEX`; it has none;"), "{none}");
+    assert!(
+        none.contains("unknown index `QXINDEX` in us-daily-2000-2013; it has no indexes with members;"),
+        "{none}"
+    );
 
     let plain =
         world.run(Simulation { universe: None, symbols: vec!["QXALPHA".to_owned()], ..in_universe(solo()) });

@@ -17,13 +17,13 @@ const CLOSE: f64 = 50.0;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The results could not be told apart.
-    #[error("both cohorts are labelled `{0}`")]
+    #[error("both cohorts are labeled `{0}`")]
     EqualLabels(String),
     /// There is nothing to compare.
     #[error("the cohort `{0}` has no traces")]
     Empty(String),
     /// A duplicate run would count twice.
-    #[error("the run {run_id} stands twice: in {first} and in {second}")]
+    #[error("duplicate run {run_id}: in {first} and in {second}")]
     DuplicateRun {
         /// The run.
         run_id: String,
@@ -37,7 +37,7 @@ pub enum Refusal {
     Differ(Vec<Difference>),
     /// Each value is equally frequent in both cohorts, but their combinations are not.
     #[error(
-        "{0} stand equally often in both cohorts, and their combinations do not: each cohort must have the \
+        "{0} occur equally often in both cohorts, but their combinations do not: both cohorts must have the \
          same runs"
     )]
     Combinations(String),
@@ -166,7 +166,7 @@ fn check_invariants(
         let is_free = invariant.is_free(vary);
         if of_a.is_empty() || of_b.is_empty() || of_a.same_as(&of_b) {
             if vary.contains(&invariant) && is_recorded {
-                flags.push(format!("{invariant} was to vary, and is the same in both cohorts"));
+                flags.push(format!("{invariant} was expected to vary, but is the same in both cohorts"));
             }
         } else {
             let difference =
@@ -184,7 +184,7 @@ fn check_invariants(
     }
     if !unknown.is_empty() {
         let names = unknown.join(", ");
-        flags.push(format!("not recorded in every trace: {names}; whether that is the same is not known"));
+        flags.push(format!("not recorded in every trace: {names}; cannot check whether it is the same"));
     }
     let together = |runs: &[Run]| -> Shares<Vec<Option<String>>> {
         runs.iter().map(|run| held.iter().map(|one| run.invariants.get(one).cloned()).collect()).collect()
@@ -223,7 +223,7 @@ fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
     if definitions.len() > 1 {
         let names: Vec<&str> = definitions.iter().map(|definition| definition.as_str()).collect();
         doubts.push(format!(
-            "elapsed_ms is not the same thing in all traces ({}): phases and nodes do not compare",
+            "elapsed_ms has different meanings in these traces ({}): phases and nodes are not comparable",
             names.join(" and ")
         ));
     }
@@ -232,19 +232,19 @@ fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
         let reused = count(|run| run.is_reused);
         if reused > 0 {
             doubts.push(format!(
-                "{label}: {reused} of {} runs took over steps of a parent job; their times are those of copying",
+                "{label}: {reused} of {} runs reused steps of a parent job; their times are copying times",
                 runs.len()
             ));
         }
         let interrupted = count(|run| run.is_interrupted);
         if interrupted > 0 {
             doubts.push(format!(
-                "{label}: {interrupted} of {} runs were cut off and resumed; the time between is in their totals",
+                "{label}: {interrupted} of {} runs were interrupted and resumed; their totals include the time in between",
                 runs.len()
             ));
         }
         if runs.iter().filter(|run| run.is_ok).count() == 1 {
-            doubts.push(format!("{label}: one run that ended well shows no spread"));
+            doubts.push(format!("{label}: only one run completed, so there is no spread"));
         }
     }
     let days = |runs: &[Run]| -> Shares<Vec<String>> {
@@ -258,7 +258,7 @@ fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
     };
     let (days_a, days_b) = (days(a.1), days(b.1));
     if !days_a.is_empty() && !days_b.is_empty() && !days_a.same_as(&days_b) {
-        doubts.push("the runs that ended well are not of the same ticker-days in both cohorts".to_owned());
+        doubts.push("the completed runs are not of the same ticker-days in both cohorts".to_owned());
     }
     doubts
 }
@@ -330,7 +330,7 @@ fn recommend(
             if b.ok_count == 0 { (Ordering::Less, a, b) } else { (Ordering::Greater, b, a) };
         return (
             ordering,
-            format!("no run of {} ended well, and {} of {} did", bad.label, good.ok_count, good.label),
+            format!("no run of {} completed, but {} of {} did", bad.label, good.ok_count, good.label),
         );
     }
     let degraded = format!(
@@ -338,7 +338,7 @@ fn recommend(
         a.degraded_run_count, a.run_count, a.label, b.degraded_run_count, b.run_count, b.label
     );
     let failed = format!(
-        "{} of {} runs broke off in {}, {} of {} in {}",
+        "{} of {} runs failed in {}, {} of {} in {}",
         a.error_count, a.run_count, a.label, b.error_count, b.run_count, b.label
     );
     if time.ordering != Ordering::Equal {
@@ -348,7 +348,7 @@ fn recommend(
             .map(|(_, told)| told.clone())
             .collect();
         if worse.is_empty() {
-            return (time.ordering, format!("{}; it is no worse otherwise", time.told));
+            return (time.ordering, format!("{}; it is not worse otherwise", time.told));
         }
         return (Ordering::Equal, format!("{}, but {}", time.told, worse.join(", and ")));
     }
@@ -357,9 +357,9 @@ fn recommend(
         return (degradation, format!("{}; {degraded}{but}", time.told));
     }
     if errors != Ordering::Equal {
-        return (errors, format!("{}; as many runs are degraded; {failed}", time.told));
+        return (errors, format!("{}; equally many runs are degraded; {failed}", time.told));
     }
-    (Ordering::Equal, format!("{}; as many runs are degraded and broke off", time.told))
+    (Ordering::Equal, format!("{}; equally many runs are degraded and failed", time.told))
 }
 
 /// Milliseconds, formatted for people.

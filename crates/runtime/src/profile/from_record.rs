@@ -183,7 +183,7 @@ fn broken(facts: &RunFacts, is_whole: bool) -> Option<(&'static str, String)> {
         (DayStatus::Completed, false) => {
             Some(("incomplete", "the session ended without a portfolio manager for this ticker".to_owned()))
         }
-        (_, false) => Some(("unfinished", "the run has not come to its portfolio manager yet".to_owned())),
+        (_, false) => Some(("unfinished", "the run has not reached its portfolio manager yet".to_owned())),
     }
 }
 

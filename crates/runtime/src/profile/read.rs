@@ -11,11 +11,11 @@ pub const UPSTREAM: &str = "tradingagents.profile_trace.v1alpha1";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// It is not JSON, or a field is missing or has the wrong type.
-    #[error("it is no trace: {0}")]
+    #[error("not a trace: {0}")]
     Form(String),
     /// A trace with an unknown schema.
     #[error(
-        "its trace_schema_version is `{0}`; known are `{SCHEMA}`, and of TradingAgents `{UPSTREAM}` and none"
+        "unknown trace_schema_version `{0}`; expected `{SCHEMA}`, or `{UPSTREAM}` or none from TradingAgents"
     )]
     Schema(String),
     /// An invalid value.
@@ -133,7 +133,10 @@ fn check(trace: &Trace, ours: bool) -> Result<(), Unreadable> {
             return wrong(at("nodes"), "no node is named".to_owned());
         }
         if node.start_at < 0.0 || node.end_at < node.start_at {
-            return wrong(at("end_at"), format!("from {} s to {} s is no time", node.start_at, node.end_at));
+            return wrong(
+                at("end_at"),
+                format!("{} s to {} s is not a valid period", node.start_at, node.end_at),
+            );
         }
         if !ours {
             // Theirs has `unknown` for nodes that are missing from its table of phases.

@@ -277,6 +277,6 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     if value.is_finite() && value >= 0.0 {
         Ok(value.round() as u64)
     } else {
-        Err(serde::de::Error::custom(format!("{value} is no duration: it is below zero")))
+        Err(serde::de::Error::custom(format!("{value} is not a duration: it is below zero")))
     }
 }

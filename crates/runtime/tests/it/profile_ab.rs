@@ -135,7 +135,7 @@ fn a_run_is_degraded_by_any_node() {
 fn the_faster_side_is_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 0), &cohort("b", 2000, 4, 0, 0));
     assert_eq!(found, labels(["a", "", "", "a"]));
-    assert_eq!(why, "a is faster: a takes 1.00 s and b takes 2.00 s (medians); it is no worse otherwise");
+    assert_eq!(why, "a is faster: a takes 1.00 s and b takes 2.00 s (medians); it is not worse otherwise");
     let (found, _) = judged(&cohort("a", 1000, 4, 0, 0), &cohort("b", 2000, 4, 1, 1));
     assert_eq!(found, labels(["a", "a", "a", "a"]));
 }
@@ -148,7 +148,7 @@ fn a_faster_side_that_is_worse_otherwise_is_not_recommended() {
     assert!(why.contains("but 1 of 4 runs are degraded in a, 0 of 4 in b"), "{why}");
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 2000, 4, 0, 0));
     assert_eq!(found, labels(["a", "", "b", ""]));
-    assert!(why.contains("but 1 of 4 runs broke off in a, 0 of 4 in b"), "{why}");
+    assert!(why.contains("but 1 of 4 runs failed in a, 0 of 4 in b"), "{why}");
     // Better in one respect and worse in another is still worse in one.
     let (found, _) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 2000, 4, 1, 0));
     assert_eq!(found, labels(["a", "a", "b", ""]));
@@ -192,7 +192,7 @@ fn a_tie_in_time_is_broken_by_degradation_and_then_by_errors() {
     // Degradation takes precedence, and the counterargument is reported.
     let (found, why) = judged(&cohort("a", 1000, 4, 0, 1), &cohort("b", 1000, 4, 1, 0));
     assert_eq!(found, labels(["", "a", "b", "a"]));
-    assert!(why.ends_with("; but 1 of 4 runs broke off in a, 0 of 4 in b"), "{why}");
+    assert!(why.ends_with("; but 1 of 4 runs failed in a, 0 of 4 in b"), "{why}");
 }
 
 // Goal: a side without a successful run is never recommended.
@@ -200,7 +200,7 @@ fn a_tie_in_time_is_broken_by_degradation_and_then_by_errors() {
 fn a_side_without_a_good_run_is_never_recommended() {
     let (found, why) = judged(&cohort("a", 1000, 2, 0, 2), &cohort("b", 1000, 2, 1, 0));
     assert_eq!(found, labels(["", "a", "b", "b"]));
-    assert_eq!(why, "no run of a ended well, and 2 of b did");
+    assert_eq!(why, "no run of a completed, but 2 of b did");
     let (found, _) = judged(&cohort("a", 1000, 2, 0, 2), &cohort("b", 1000, 2, 0, 2));
     assert_eq!(found, labels(["", "", "", ""]));
 }
@@ -213,8 +213,8 @@ fn equal_labels_empty_cohorts_and_runs_that_stand_twice_are_refused() {
     assert_eq!(compare(("x", &a), ("x", &b), &none), Err(Refusal::EqualLabels("x".to_owned())));
     assert_eq!(compare(("x", &a), ("y", &[]), &none), Err(Refusal::Empty("y".to_owned())));
     let twice = [times("a", &[1, 2]), vec![run("a0", |_| {})]].concat();
-    let error = compare(("x", &twice), ("y", &b), &none).expect_err("stands twice");
-    assert_eq!(error.to_string(), "the run a0 stands twice: in a0.json and in a0.json");
+    let error = compare(("x", &twice), ("y", &b), &none).expect_err("a duplicate run");
+    assert_eq!(error.to_string(), "duplicate run a0: in a0.json and in a0.json");
     // Also across the cohorts.
     assert!(matches!(compare(("x", &a), ("y", &a), &none), Err(Refusal::DuplicateRun { .. })));
 }

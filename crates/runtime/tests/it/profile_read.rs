@@ -143,7 +143,7 @@ fn what_is_no_trace_is_refused_with_the_place() {
         [("", "EOF"), ("[1]", "invalid type"), ("{\"status\": \"ok\"", "EOF"), ("{}", "status")]
     {
         let error = read(text, "file").expect_err("is no trace").to_string();
-        assert!(error.starts_with("it is no trace: ") && error.contains(said), "{error}");
+        assert!(error.starts_with("not a trace: ") && error.contains(said), "{error}");
     }
     let mut value = ours();
     value["trace_schema_version"] = json!("papertape.profile_trace.v2");
@@ -154,7 +154,7 @@ fn what_is_no_trace_is_refused_with_the_place() {
     check(&value, "fine");
     let mut value = ours();
     value["node_timings"][1]["phases"] = json!(["research", "lunch"]);
-    check(&value, "node_timings[1].phases: `lunch` is no phase; there are: analyst, research");
+    check(&value, "node_timings[1].phases: unknown phase `lunch`; expected one of analyst, research");
     let mut value = ours();
     value["node_timings"][1]["phases"] = json!([]);
     check(&value, "every node has a phase");

@@ -7,9 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The maximum pause.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Failures older than this are forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(900);
+const FORGET_AFTER: Duration = Duration::from_secs(900);
 /// The maximum number of clients remembered; beyond it, the client whose failure is oldest is forgotten.
 const MAX_CLIENTS: usize = 10_000;
 
@@ -64,13 +64,13 @@ impl LoginThrottle {
 }
 
 fn is_over(failed: &Failed, now: Timestamp) -> bool {
-    Duration::try_from(now.duration_since(failed.last)).is_ok_and(|since| since > FORGOTTEN)
+    Duration::try_from(now.duration_since(failed.last)).is_ok_and(|since| since > FORGET_AFTER)
 }
 
 /// 1, 1, 2, 4, … seconds.
 fn pause(times: u32) -> Duration {
     let doublings = times.saturating_sub(2).min(16);
-    Duration::from_secs(1 << doublings).min(LONGEST)
+    Duration::from_secs(1 << doublings).min(MAX_PAUSE)
 }
 
 /// An IPv6 client usually owns a whole /64 network, so the network counts as one client.
@@ -94,32 +94,32 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_a_bound_and_are_forgotten() {
-        let attempts = LoginThrottle::default();
+        let throttle = LoginThrottle::default();
         let client = IpAddr::from([10, 0, 0, 1]);
         let mut pauses = Vec::new();
         let mut now = 0;
         for _ in 0..9 {
-            attempts.failed(client, at(now));
-            let wait = attempts.wait(client, at(now)).expect("a pause").as_secs();
+            throttle.failed(client, at(now));
+            let wait = throttle.wait(client, at(now)).expect("a pause").as_secs();
             pauses.push(wait);
             now += i64::try_from(wait).expect("is small");
-            assert_eq!(attempts.wait(client, at(now)), None);
+            assert_eq!(throttle.wait(client, at(now)), None);
         }
         assert_eq!(pauses, [1, 1, 2, 4, 8, 16, 32, 60, 60]);
-        attempts.failed(client, at(now + 901));
-        assert_eq!(attempts.wait(client, at(now + 901)), Some(Duration::from_secs(1)));
+        throttle.failed(client, at(now + 901));
+        assert_eq!(throttle.wait(client, at(now + 901)), Some(Duration::from_secs(1)));
     }
 
     #[test]
     fn a_network_of_addresses_is_one_client_and_clients_are_bounded() {
-        let attempts = LoginThrottle::default();
+        let throttle = LoginThrottle::default();
         let address = |text: &str| text.parse::<IpAddr>().expect("an address");
-        attempts.failed(address("2001:db8::1"), at(0));
-        assert!(attempts.wait(address("2001:db8::ffff"), at(0)).is_some());
-        assert!(attempts.wait(address("2001:db8:0:1::1"), at(0)).is_none());
+        throttle.failed(address("2001:db8::1"), at(0));
+        assert!(throttle.wait(address("2001:db8::ffff"), at(0)).is_some());
+        assert!(throttle.wait(address("2001:db8:0:1::1"), at(0)).is_none());
         for n in 0..u32::try_from(MAX_CLIENTS).expect("is small") + 10 {
-            attempts.failed(IpAddr::V4((0x0a00_0000 + n).into()), at(i64::from(n)));
+            throttle.failed(IpAddr::V4((0x0a00_0000 + n).into()), at(i64::from(n)));
         }
-        assert!(attempts.clients().len() <= MAX_CLIENTS);
+        assert!(throttle.clients().len() <= MAX_CLIENTS);
     }
 }

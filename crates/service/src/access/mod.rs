@@ -32,7 +32,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// As configuration and answers spell it.
+    /// As configuration and responses spell it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -66,18 +66,18 @@ pub struct Caller {
 /// Why a login is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginError {
-    /// The token is unknown.
-    Wrong,
+    /// No configured token has this value.
+    UnknownToken,
     /// Too many logins from this client have failed; the next one is not checked before this time has passed.
-    Slowed(Duration),
+    Throttled(Duration),
 }
 
 /// Authenticates callers.
 #[derive(Debug)]
 pub struct Authenticator {
     tokens: Vec<(TokenHash, Caller)>,
-    attempts: LoginThrottle,
-    lasts: Duration,
+    throttle: LoginThrottle,
+    session_duration: Duration,
     /// The key for commands of the server's own user, which find it in the data directory.
     local: Option<String>,
 }
@@ -111,8 +111,8 @@ impl Authenticator {
         }
         Self {
             tokens,
-            attempts: LoginThrottle::default(),
-            lasts: Duration::from_secs(u64::from(session_hours.max(1)) * 3_600),
+            throttle: LoginThrottle::default(),
+            session_duration: Duration::from_secs(u64::from(session_hours.max(1)) * 3_600),
             local,
         }
     }
@@ -131,17 +131,17 @@ impl Authenticator {
 
     /// How long a browser stays logged in.
     #[must_use]
-    pub fn session_lasts(&self) -> Duration {
-        self.lasts
+    pub fn session_duration(&self) -> Duration {
+        self.session_duration
     }
 
     /// The caller that holds this token.
     #[must_use]
     pub fn by_token(&self, token: &str) -> Option<Caller> {
-        self.holder(token).map(|(_, caller)| caller.clone())
+        self.caller_of(token).map(|(_, caller)| caller.clone())
     }
 
-    fn holder(&self, token: &str) -> Option<(TokenHash, &Caller)> {
+    fn caller_of(&self, token: &str) -> Option<(TokenHash, &Caller)> {
         let hash = TokenHash::of_well_formed(token)?;
         // Every token is compared, in constant time, so timing reveals nothing.
         let mut found = None;
@@ -166,16 +166,16 @@ impl Authenticator {
     /// # Errors
     /// The token is unknown, or the client has failed too often.
     pub fn log_in(&self, client: IpAddr, token: &str, now: Timestamp) -> Result<Login, LoginError> {
-        if let Some(wait) = self.attempts.wait(client, now) {
-            return Err(LoginError::Slowed(wait));
+        if let Some(wait) = self.throttle.wait(client, now) {
+            return Err(LoginError::Throttled(wait));
         }
-        let Some((token_hash, caller)) = self.holder(token.trim()) else {
-            self.attempts.failed(client, now);
-            return Err(LoginError::Wrong);
+        let Some((token_hash, caller)) = self.caller_of(token.trim()) else {
+            self.throttle.failed(client, now);
+            return Err(LoginError::UnknownToken);
         };
-        self.attempts.succeeded(client);
+        self.throttle.succeeded(client);
         let cookie = new_token();
-        let until = now.checked_add(self.lasts).unwrap_or(Timestamp::MAX);
+        let until = now.checked_add(self.session_duration).unwrap_or(Timestamp::MAX);
         Ok(Login { cookie_hash: TokenHash::of(&cookie), cookie, token_hash, caller: caller.clone(), until })
     }
 }
@@ -184,7 +184,7 @@ impl Authenticator {
 mod tests {
     use super::*;
 
-    fn keeper(token: &str, scope: Scope) -> Authenticator {
+    fn authenticator(token: &str, scope: Scope) -> Authenticator {
         let token = AccessToken { name: "desk".to_owned(), scope, hash: TokenHash::of(token) };
         Authenticator::new(&[token], 2)
     }
@@ -196,51 +196,51 @@ mod tests {
     /// A login gets its own cookie with its own lifetime. The cookie is not a token, and the token's hash
     /// identifies the caller as long as the token is configured.
     #[test]
-    fn a_login_is_of_a_token() {
+    fn a_login_belongs_to_a_token() {
         let token = new_token();
-        let first = keeper(&token, Scope::Read);
+        let first = authenticator(&token, Scope::Read);
         let client = IpAddr::from([10, 0, 0, 1]);
-        let login = first.log_in(client, &format!(" {token}\n"), at(0)).expect("let in");
+        let login = first.log_in(client, &format!(" {token}\n"), at(0)).expect("logs in");
         assert_eq!(login.caller, Caller { name: "desk".to_owned(), scope: Scope::Read });
         assert_eq!((login.until, login.cookie_hash), (at(7_200), TokenHash::of(&login.cookie)));
-        assert_eq!(first.by_token(&login.cookie), None, "a cookie is no token");
-        let kept = login.token_hash.to_string();
-        assert_eq!(first.by_token_hash(&kept), Some(login.caller));
+        assert_eq!(first.by_token(&login.cookie), None, "a cookie is not a token");
+        let stored = login.token_hash.to_string();
+        assert_eq!(first.by_token_hash(&stored), Some(login.caller));
         assert_eq!(
-            keeper(&token, Scope::Operate).by_token_hash(&kept).map(|by| by.scope),
+            authenticator(&token, Scope::Operate).by_token_hash(&stored).map(|by| by.scope),
             Some(Scope::Operate)
         );
-        assert_eq!(keeper(&new_token(), Scope::Read).by_token_hash(&kept), None, "it was taken back");
-        assert_eq!(first.by_token_hash(&token), None, "a token is no hash");
+        assert_eq!(authenticator(&new_token(), Scope::Read).by_token_hash(&stored), None, "it was revoked");
+        assert_eq!(first.by_token_hash(&token), None, "a token is not a hash");
     }
 
     /// Failed logins slow down that client only, until a login succeeds.
     #[test]
-    fn failed_logins_are_slowed() {
+    fn failed_logins_are_throttled() {
         let token = new_token();
-        let keeper = keeper(&token, Scope::Read);
+        let access = authenticator(&token, Scope::Read);
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let wrong = |client, secs| keeper.log_in(client, "guess", at(secs)).expect_err("refused");
-        let a_second = LoginError::Slowed(Duration::from_secs(1));
-        assert_eq!((wrong(one, 0), wrong(one, 0)), (LoginError::Wrong, a_second));
-        assert_eq!((wrong(one, 1), wrong(one, 1)), (LoginError::Wrong, a_second));
-        assert_eq!(wrong(one, 2), LoginError::Wrong);
-        assert_eq!(wrong(one, 2), LoginError::Slowed(Duration::from_secs(2)));
+        let wrong = |client, secs| access.log_in(client, "guess", at(secs)).expect_err("rejected");
+        let a_second = LoginError::Throttled(Duration::from_secs(1));
+        assert_eq!((wrong(one, 0), wrong(one, 0)), (LoginError::UnknownToken, a_second));
+        assert_eq!((wrong(one, 1), wrong(one, 1)), (LoginError::UnknownToken, a_second));
+        assert_eq!(wrong(one, 2), LoginError::UnknownToken);
+        assert_eq!(wrong(one, 2), LoginError::Throttled(Duration::from_secs(2)));
         // Even the correct token is not checked before the pause is over.
-        assert!(keeper.log_in(one, &token, at(3)).is_err());
-        assert!(keeper.log_in(other, &token, at(3)).is_ok());
-        assert!(keeper.log_in(one, &token, at(4)).is_ok());
-        assert_eq!((wrong(one, 4), wrong(one, 4)), (LoginError::Wrong, a_second), "it began anew");
+        assert!(access.log_in(one, &token, at(3)).is_err());
+        assert!(access.log_in(other, &token, at(3)).is_ok());
+        assert!(access.log_in(one, &token, at(4)).is_ok());
+        assert_eq!((wrong(one, 4), wrong(one, 4)), (LoginError::UnknownToken, a_second), "it started over");
     }
 
     /// Without tokens the server is open, and there is no local key.
     #[test]
-    fn without_tokens_nobody_is_asked() {
+    fn without_tokens_the_server_is_open() {
         let open = Authenticator::new(&[], 12);
         assert!(open.is_open() && open.local_key().is_none());
-        let kept = keeper(&new_token(), Scope::Read);
-        let local = kept.by_token(kept.local_key().expect("a key")).expect("let in");
+        let closed = authenticator(&new_token(), Scope::Read);
+        let local = closed.by_token(closed.local_key().expect("a key")).expect("logs in");
         assert_eq!(local.scope, Scope::Operate);
-        assert!(!kept.is_open());
+        assert!(!closed.is_open());
     }
 }

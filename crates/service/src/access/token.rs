@@ -68,9 +68,8 @@ impl<'de> Deserialize<'de> for TokenHash {
         let text = String::deserialize(deserializer)?;
         let hash = text.strip_prefix(HASH_PREFIX).and_then(|hex| blake3::Hash::from_hex(hex).ok());
         // The text is not repeated: it may be the token itself.
-        hash.map(Self).ok_or_else(|| {
-            de::Error::custom("it is no hash of a token; `papertape auth token NAME` makes one")
-        })
+        hash.map(Self)
+            .ok_or_else(|| de::Error::custom("not a token hash; create one with `papertape auth token NAME`"))
     }
 }
 
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_known_by_its_hash_alone() {
+    fn a_token_is_known_by_its_hash_only() {
         let (one, other) = (new_token(), new_token());
         assert_ne!(one, other);
         let hash = TokenHash::of_well_formed(&one).expect("it has the form");
@@ -94,9 +93,9 @@ mod tests {
 
     /// A token in place of its hash is an error that does not reveal the token.
     #[test]
-    fn a_token_is_no_hash() {
+    fn a_token_is_not_a_hash() {
         let token = new_token();
-        let error = serde_json::from_str::<TokenHash>(&format!("\"{token}\"")).expect_err("refused");
+        let error = serde_json::from_str::<TokenHash>(&format!("\"{token}\"")).expect_err("rejected");
         assert!(error.to_string().contains("papertape auth token") && !error.to_string().contains(&token));
     }
 }

@@ -1,6 +1,6 @@
 //! What sessions decided on their days and why: fills, theses of open positions, reflections on closed ones.
 
-use super::job_tools::{JobToolbox, of_view};
+use super::toolbox::{JobToolbox, view_failure};
 use crate::view::{self, MemoryQuery, ReasoningResponse, TradesQuery};
 use jiff::tz::TimeZone;
 use papertape_core::id::JobId;
@@ -9,12 +9,12 @@ use papertape_core::time::{Date, Timestamp};
 use serde_json::{Value, json};
 
 /// The maximum number of theses and reflections per day.
-const TOLD: usize = 10;
-/// Memories that are read to find them.
-const READ: u32 = 200;
+const MAX_ITEMS: usize = 10;
+/// How many memories are read to find them.
+const MAX_READ: u32 = 200;
 
 /// Traders' theses and reflections.
-pub(super) struct Thoughts {
+pub(super) struct MemoriesOfDays {
     pub(super) theses: Vec<Value>,
     pub(super) reflections: Vec<Value>,
 }
@@ -30,12 +30,12 @@ pub(super) fn days(found: &ReasoningResponse) -> Vec<Value> {
         is_trade.then(|| format!("{} {} {symbol} @ {price}", row.action_type, row.amount))
     };
     let day = |session: &view::SessionResponse| {
-        let last = session.conversation.iter().flatten().rev().find(|said| {
-            said.role == papertape_core::message::Role::Assistant && !said.content.trim().is_empty()
+        let last = session.conversation.iter().flatten().rev().find(|message| {
+            message.role == papertape_core::message::Role::Assistant && !message.content.trim().is_empty()
         });
-        let said = session.session_summary.as_deref().or(last.map(|said| said.content.as_str()));
+        let text = session.session_summary.as_deref().or(last.map(|message| message.content.as_str()));
         json!({ "date": session.date, "model": session.model, "status": session.status,
-            "decisions": session.positions.iter().filter_map(fill).collect::<Vec<_>>(), "said": said })
+            "decisions": session.positions.iter().filter_map(fill).collect::<Vec<_>>(), "said": text })
     };
     found.sessions.iter().map(day).collect()
 }
@@ -47,26 +47,26 @@ fn day(instant: Timestamp) -> Date {
 
 impl JobToolbox {
     /// The theses and reflections on the positions held on the days of these sessions.
-    pub(super) async fn thoughts(
+    pub(super) async fn memories(
         &self,
         job: &JobId,
         found: &ReasoningResponse,
-    ) -> Result<Thoughts, CallFailure> {
+    ) -> Result<MemoriesOfDays, CallFailure> {
         let (mut theses, mut reflections) = (Vec::new(), Vec::new());
         for session in &found.sessions {
-            let of = MemoryQuery {
+            let query = MemoryQuery {
                 model: Some(session.model.clone()),
                 job_id: Some(job.to_string()),
-                limit: Some(READ),
+                limit: Some(MAX_READ),
                 cursor: None,
             };
-            let open = view::memory_open(&self.0, of.clone()).await.map_err(of_view)?;
+            let open = view::memory_open(&self.0, query.clone()).await.map_err(view_failure)?;
             for held in open.open_positions.iter().filter(|held| day(held.opened_at) <= session.date) {
                 theses.push(json!({ "symbol": held.symbol, "side": held.side, "date": day(held.opened_at),
                     "text": held.summary }));
             }
-            let trades = TradesQuery { of, from: Some(session.date), ..TradesQuery::default() };
-            let closed = view::memory_trades(&self.0, trades).await.map_err(of_view)?;
+            let trades = TradesQuery { of: query, from: Some(session.date), ..TradesQuery::default() };
+            let closed = view::memory_trades(&self.0, trades).await.map_err(view_failure)?;
             for trade in closed.trades.iter().rev().filter(|trade| day(trade.entry_time) <= session.date) {
                 let (symbol, side) = (&trade.symbol, &trade.side);
                 theses.extend(trade.thesis.as_ref().map(|thesis| {
@@ -78,8 +78,8 @@ impl JobToolbox {
         }
         // A position that was closed in several fills has one thesis.
         theses.dedup();
-        theses.truncate(TOLD);
-        reflections.truncate(TOLD);
-        Ok(Thoughts { theses, reflections })
+        theses.truncate(MAX_ITEMS);
+        reflections.truncate(MAX_ITEMS);
+        Ok(MemoriesOfDays { theses, reflections })
     }
 }

@@ -2,34 +2,29 @@
 
 use super::decisions;
 use super::runs::{Run, percent};
-use crate::app::App;
+use super::toolbox::{JobToolbox, ToolArgs, bad, missing, no_job, unavailable, view_failure};
 use crate::trigger::{self, TriggerError};
-use crate::view::{self, MemoryQuery, ReasoningQuery, SearchBy, TradesQuery, ViewError, number};
+use crate::view::{self, MemoryQuery, ReasoningQuery, SearchBy, TradesQuery, number};
 use futures::FutureExt as _;
 use papertape_assistant::actions;
 use papertape_core::RULES_VERSION;
 use papertape_core::action::Language;
 use papertape_core::id::{JobId, Symbol};
 use papertape_core::market::BarRange;
-use papertape_core::message::{CallFailure, FailureKind};
+use papertape_core::message::CallFailure;
 use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, RecordStore as _, ToolCaller};
-use papertape_core::time::{Date, Timestamp, parse_date};
+use papertape_core::time::{Date, Timestamp};
 use papertape_runtime::budget::Budget;
 use papertape_runtime::replay;
-use papertape_runtime::worker::SIMULATE;
-use papertape_store::{JobFilter, PageRequest};
 use serde_json::{Value, json};
 
 /// Sessions whose data reads an audit checks.
-const AUDITED: usize = 400;
+const MAX_AUDITED: usize = 400;
 /// Messages of a day: default and maximum.
 const MESSAGES: u32 = 20;
 /// Bars: default and maximum.
 const BARS: usize = 60;
 const MAX_BARS: usize = 500;
-
-/// The jobs of this product, as the assistant's actions see them.
-pub(super) struct JobToolbox(pub(super) App);
 
 impl JobControl for JobToolbox {
     fn parameters(&self, tool: JobTool) -> Value {
@@ -43,74 +38,28 @@ impl JobControl for JobToolbox {
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Value, CallFailure>> {
         async move {
-            let asked = ToolArgs(arguments, by.language);
+            let args = ToolArgs { values: arguments, language: by.language };
             match tool {
                 JobTool::RunSimulation => self.run(by, arguments).await,
-                JobTool::JobStatus => self.status(&asked).await,
-                JobTool::QueryReasoning => self.reasoning(&asked).await,
-                JobTool::QueryResults => self.results(&asked).await,
-                JobTool::CompareRuns => self.compare(&asked).await,
-                JobTool::SearchMemory => self.memory(&asked).await,
-                JobTool::MarketData => self.bars(&asked),
-                JobTool::AuditRun => self.audit(&asked).await,
-                JobTool::CancelJob => self.cancel(by, &asked).await,
-                JobTool::ListRuns => self.list_runs(&asked).await,
-                JobTool::ListData => self.list_data(&asked),
+                JobTool::JobStatus => self.status(&args).await,
+                JobTool::QueryReasoning => self.reasoning(&args).await,
+                JobTool::QueryResults => self.results(&args).await,
+                JobTool::CompareRuns => self.compare(&args).await,
+                JobTool::SearchMemory => self.memory(&args).await,
+                JobTool::MarketData => self.bars(&args),
+                JobTool::AuditRun => self.audit(&args).await,
+                JobTool::CancelJob => self.cancel(by, &args).await,
+                JobTool::ListRuns => self.list_runs(&args).await,
+                JobTool::ListData => self.list_data(&args),
             }
         }
         .boxed()
     }
 }
 
-/// Arguments already validated by the action table, and the language of the answer.
-pub(super) struct ToolArgs<'a>(&'a Value, Language);
-
-impl ToolArgs<'_> {
-    pub(super) fn say(&self, english: String, chinese: String) -> String {
-        match self.1 {
-            Language::En => english,
-            Language::Zh => chinese,
-        }
-    }
-
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.0[name].as_str().map(str::to_owned)
-    }
-
-    pub(super) fn day(&self, name: &'static str) -> Result<Option<Date>, CallFailure> {
-        let text = self.0[name].as_str();
-        text.map(|text| parse_date(text).map_err(|why| bad(format!("{name}: {why}")))).transpose()
-    }
-
-    pub(super) fn limit(&self, usual: u32, most: u32) -> u32 {
-        let given = self.0["limit"].as_u64().map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
-        given.unwrap_or(usual).clamp(1, most)
-    }
-}
-
-pub(super) fn bad(message: String) -> CallFailure {
-    CallFailure { kind: FailureKind::BadRequest, message }
-}
-
-pub(super) fn missing(message: String) -> CallFailure {
-    CallFailure { kind: FailureKind::ToolError, message }
-}
-
-pub(super) fn unavailable(error: impl std::fmt::Display) -> CallFailure {
-    CallFailure { kind: FailureKind::Unavailable, message: error.to_string() }
-}
-
-pub(super) fn of_view(error: ViewError) -> CallFailure {
-    match error {
-        ViewError::Bad { .. } => bad(error.to_string()),
-        ViewError::NotFound(what) | ViewError::Busy(what) => missing(what),
-        ViewError::Record(cause) => unavailable(format!("{cause:#}")),
-    }
-}
-
 /// Why a simulation cannot run, in the user's language: the field, and the reason as a quotation.
-fn of_trigger(error: TriggerError, language: Language) -> CallFailure {
-    let told = match (&error, language) {
+fn trigger_failure(error: TriggerError, language: Language) -> CallFailure {
+    let message = match (&error, language) {
         (TriggerError::Bad { field, message }, Language::Zh) => {
             format!("{}无效，系统提示：“{message}”", field_in_chinese(field))
         }
@@ -118,8 +67,8 @@ fn of_trigger(error: TriggerError, language: Language) -> CallFailure {
         (error, Language::En) => error.to_string(),
     };
     match error {
-        TriggerError::Bad { .. } => bad(told),
-        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => missing(told),
+        TriggerError::Bad { .. } => bad(message),
+        TriggerError::NotFound(_) | TriggerError::Missing(_) | TriggerError::Conflict(_) => missing(message),
         TriggerError::Record(cause) => unavailable(format!("{cause:#}")),
     }
 }
@@ -139,10 +88,6 @@ fn field_in_chinese(field: &str) -> &str {
     }
 }
 
-fn no_job(name: &str, asked: &ToolArgs<'_>) -> String {
-    asked.say(format!("there is no job {name}"), format!("没有任务 {name}"))
-}
-
 impl JobToolbox {
     /// Queues a simulation under the origin's ID, or returns the one already queued. The config's budget
     /// applies, whatever the model requests.
@@ -150,43 +95,20 @@ impl JobToolbox {
         let id = by.origin.job_id();
         if self.0.store.get_job(&id).await.map_err(unavailable)?.is_none() {
             let mut request = crate::trigger::request_of_json(arguments).map_err(bad)?;
-            let usual = self.0.config.simulation.budget;
-            let asked = request.budget.unwrap_or_default().tighter(usual);
-            request.budget = Some(Budget { job: asked.job.tighter(by.bound), ..asked });
+            let defaults = self.0.config.simulation.budget;
+            let budget = request.budget.unwrap_or_default().tighter(defaults);
+            request.budget = Some(Budget { job: budget.job.tighter(by.bound), ..budget });
             trigger::trigger_as(&self.0, request, id.clone())
                 .await
-                .map_err(|error| of_trigger(error, by.language))?;
+                .map_err(|error| trigger_failure(error, by.language))?;
         }
         Ok(json!({ "job_id": id, "status": "queued" }))
     }
 
-    /// The named job; `latest` is the newest simulation.
-    pub(super) async fn job(&self, asked: &ToolArgs<'_>) -> Result<JobId, CallFailure> {
-        let name = asked.text("job_id").ok_or_else(|| bad("job_id: it is missing".to_owned()))?;
-        self.named(&name, asked).await
-    }
-
-    async fn named(&self, name: &str, asked: &ToolArgs<'_>) -> Result<JobId, CallFailure> {
-        let store = &self.0.store;
-        if name == "latest" {
-            let filter = JobFilter { kind: Some(SIMULATE.to_owned()), status: None };
-            let newest = store.jobs(&filter, &PageRequest::first(1)).await.map_err(unavailable)?;
-            let newest = newest.items.into_iter().next();
-            return newest.map(|item| item.job.id).ok_or_else(|| {
-                missing(asked.say("there are no runs yet".to_owned(), "还没有任何运行".to_owned()))
-            });
-        }
-        let id = JobId::new(name);
-        match store.get_job(&id).await.map_err(unavailable)? {
-            Some(_) => Ok(id),
-            None => Err(missing(no_job(name, asked))),
-        }
-    }
-
-    async fn status(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let job = self.job(asked).await?;
+    async fn status(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let job = self.job(args).await?;
         let found =
-            view::status(&self.0, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
+            view::status(&self.0, job.as_str(), &view::StatusQuery::default()).await.map_err(view_failure)?;
         let failed: Vec<Value> = found
             .details
             .iter()
@@ -196,7 +118,7 @@ impl JobToolbox {
             .collect();
         let (id, status, all) = (&found.job_id, found.status, found.progress.total_model_days);
         let done = all - found.progress.pending;
-        let message = asked.say(
+        let message = args.localized(
             format!("job {id}: {status}, {done} of {all} model-days done"),
             format!("任务 {id}：{}，已完成 {done}/{all} 个模型日", Language::Zh.status(status.as_str())),
         );
@@ -210,14 +132,14 @@ impl JobToolbox {
                     format!("; its days had been done before, by job {by}"),
                     format!("；这些交易日此前已由任务 {by} 完成"),
                 );
-                format!("{message}{}", asked.say(more.0, more.1))
+                format!("{message}{}", args.localized(more.0, more.1))
             }
             _ => {
                 let more = (
                     format!("; {before} of its model-days had been done before, by job {by}"),
                     format!("；其中 {before} 个模型日此前已由任务 {by} 完成"),
                 );
-                format!("{message}{}", asked.say(more.0, more.1))
+                format!("{message}{}", args.localized(more.0, more.1))
             }
         };
         Ok(json!({
@@ -227,10 +149,10 @@ impl JobToolbox {
         }))
     }
 
-    async fn reasoning(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let job = self.named(&asked.text("job_id").unwrap_or_else(|| "latest".to_owned()), asked).await?;
-        let (model, date) = (asked.text("model"), asked.day("date")?);
-        let job = self.did(&job, model.as_deref(), date).await?;
+    async fn reasoning(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let job = self.named(&args.text("job_id").unwrap_or_else(|| "latest".to_owned()), args).await?;
+        let (model, date) = (args.text("model"), args.day("date")?);
+        let job = self.job_of_day(&job, model.as_deref(), date).await?;
         let mut query = ReasoningQuery {
             job_id: Some(job.to_string()),
             model,
@@ -242,80 +164,80 @@ impl JobToolbox {
             let details = self.0.store.job_details(&job).await.map_err(unavailable)?;
             query.date = details.and_then(|details| details.days.iter().map(|day| day.date).max());
         }
-        let found = view::reasoning(&self.0, query).await.map_err(of_view)?;
-        let limit = usize::try_from(asked.limit(MESSAGES, 100)).unwrap_or(usize::MAX);
+        let found = view::reasoning(&self.0, query).await.map_err(view_failure)?;
+        let limit = usize::try_from(args.limit(MESSAGES, 100)).unwrap_or(usize::MAX);
         let mut messages = Vec::new();
         for session in &found.sessions {
-            for said in session.conversation.iter().flatten() {
-                messages.push(json!({ "date": session.date, "model": session.model, "node": said.node,
-                    "role": said.role, "content": said.content }));
+            for message in session.conversation.iter().flatten() {
+                messages.push(json!({ "date": session.date, "model": session.model, "node": message.node,
+                    "role": message.role, "content": message.content }));
             }
         }
-        let (days, thoughts) = (decisions::days(&found), self.thoughts(&job, &found).await?);
+        let (days, memories) = (decisions::days(&found), self.memories(&job, &found).await?);
         // The end of a day contains the decisions.
         let from = messages.len().saturating_sub(limit);
         let (count, shown) = (messages.len(), messages.split_off(from));
-        let message = asked.say(format!("{count} message(s)"), format!("{count} 条消息"));
-        Ok(json!({ "message": message, "job_id": job, "days": days, "theses": thoughts.theses,
-            "reflections": thoughts.reflections, "messages": shown, "earlier_messages": from }))
+        let message = args.localized(format!("{count} message(s)"), format!("{count} 条消息"));
+        Ok(json!({ "message": message, "job_id": job, "days": days, "theses": memories.theses,
+            "reflections": memories.reflections, "messages": shown, "earlier_messages": from }))
     }
 
-    async fn results(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let job = self.job(asked).await?;
-        let runs: Vec<Value> = self.runs(&job, asked).await?.iter().map(Run::to_json).collect();
+    async fn results(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let job = self.job(args).await?;
+        let runs: Vec<Value> = self.runs(&job, args).await?.iter().map(Run::to_json).collect();
         let count = runs.len();
-        let message =
-            asked.say(format!("{count} trader(s) of job {job}"), format!("任务 {job} 的 {count} 名交易员"));
+        let message = args
+            .localized(format!("{count} trader(s) of job {job}"), format!("任务 {job} 的 {count} 名交易员"));
         Ok(json!({ "message": message, "job_id": job, "runs": runs }))
     }
 
-    async fn compare(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let names = asked.0["job_ids"].as_array().map(Vec::as_slice).unwrap_or_default();
+    async fn compare(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let names = args.values["job_ids"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut runs = Vec::new();
         let mut baselines: Vec<Value> = Vec::new();
         for name in names.iter().filter_map(Value::as_str).take(20) {
-            let named = self.named(name, asked).await?;
-            for told in self.runs(&named, asked).await? {
-                let run = &told.range;
-                if let Some(found) = &run.baselines {
+            let named = self.named(name, args).await?;
+            for found in self.runs(&named, args).await? {
+                let run = &found.range;
+                if let Some(known) = &run.baselines {
                     for (name, baseline) in
-                        [("buy_and_hold", &found.buy_and_hold), ("equal_weight", &found.equal_weight)]
+                        [("buy_and_hold", &known.buy_and_hold), ("equal_weight", &known.equal_weight)]
                     {
-                        let told = json!({
+                        let entry = json!({
                             "name": name, "start_date": run.start_date, "end_date": run.end_date,
                             "return_pct": percent(baseline.period_metrics.total_return),
                             "max_drawdown_pct": percent(baseline.period_metrics.max_drawdown),
                             "sharpe": baseline.period_metrics.sharpe,
                         });
-                        if !baselines.contains(&told) {
-                            baselines.push(told);
+                        if !baselines.contains(&entry) {
+                            baselines.push(entry);
                         }
                     }
                 }
-                runs.push(told.to_json());
+                runs.push(found.to_json());
             }
         }
-        let (count, beside) = (runs.len(), baselines.len());
-        let message = asked.say(
-            format!("{count} run(s) beside {beside} baseline(s); descriptive"),
-            format!("{count} 个运行，{beside} 个基准；仅作描述"),
+        let (count, baseline_count) = (runs.len(), baselines.len());
+        let message = args.localized(
+            format!("{count} run(s) beside {baseline_count} baseline(s); descriptive"),
+            format!("{count} 个运行，{baseline_count} 个基准；仅作描述"),
         );
         Ok(json!({ "message": message, "runs": runs, "baselines": baselines }))
     }
 
-    async fn memory(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let job = match asked.text("job_id") {
-            Some(name) => Some(self.named(&name, asked).await?.to_string()),
+    async fn memory(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let job = match args.text("job_id") {
+            Some(name) => Some(self.named(&name, args).await?.to_string()),
             None => None,
         };
         let of = MemoryQuery {
-            model: asked.text("model"),
+            model: args.text("model"),
             job_id: job,
-            limit: Some(asked.limit(10, 50)),
+            limit: Some(args.limit(10, 50)),
             cursor: None,
         };
-        let query = TradesQuery { of, query: asked.text("query"), ..TradesQuery::default() };
-        let mut found = view::memory_trades(&self.0, query.clone()).await.map_err(of_view)?;
+        let query = TradesQuery { of, query: args.text("query"), ..TradesQuery::default() };
+        let mut found = view::memory_trades(&self.0, query.clone()).await.map_err(view_failure)?;
         let words: Vec<&str> = query.query.as_deref().unwrap_or_default().split_whitespace().collect();
         if found.trades.is_empty() && words.len() > 1 {
             // Nothing matches all words: the first word with a match is better than nothing.
@@ -325,36 +247,37 @@ impl JobToolbox {
                     search: Some(SearchBy::Keyword),
                     ..query.clone()
                 };
-                found = view::memory_trades(&self.0, one).await.map_err(of_view)?;
+                found = view::memory_trades(&self.0, one).await.map_err(view_failure)?;
                 if !found.trades.is_empty() {
                     break;
                 }
             }
         }
-        let told = |trade: &view::ReflectionResponse| {
+        let entry = |trade: &view::ReflectionResponse| {
             json!({ "job_id": trade.job_id, "model": trade.model, "symbol": trade.symbol, "side": trade.side,
                 "exit_time": trade.exit_time, "pnl": trade.pnl, "return_pct": trade.return_pct,
                 "text": trade.summary })
         };
-        let reflections: Vec<Value> = found.trades.iter().map(told).collect();
+        let reflections: Vec<Value> = found.trades.iter().map(entry).collect();
         let count = reflections.len();
-        let message = asked
-            .say(format!("{count} reflection(s) on closed trades"), format!("{count} 条已平仓交易的反思"));
+        let message = args.localized(
+            format!("{count} reflection(s) on closed trades"),
+            format!("{count} 条已平仓交易的反思"),
+        );
         Ok(json!({ "message": message, "reflections": reflections, "search": found.search }))
     }
 
-    fn bars(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let symbol = asked.text("symbol").unwrap_or_default().to_uppercase();
-        let wanted = asked.text("dataset").unwrap_or_else(|| self.0.config.simulation.dataset.clone());
-        let dataset = self.0.catalogue.open(&wanted).map_err(|error| missing(error.to_string()))?;
-        let limit = usize::try_from(asked.limit(60, 500)).unwrap_or(BARS).clamp(1, MAX_BARS);
-        let range =
-            BarRange { from: asked.day("start_date")?, to: asked.day("end_date")?, limit: Some(limit) };
+    fn bars(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let symbol = args.text("symbol").unwrap_or_default().to_uppercase();
+        let name = args.text("dataset").unwrap_or_else(|| self.0.config.simulation.dataset.clone());
+        let dataset = self.0.catalogue.open(&name).map_err(|error| missing(error.to_string()))?;
+        let limit = usize::try_from(args.limit(60, 500)).unwrap_or(BARS).clamp(1, MAX_BARS);
+        let range = BarRange { from: args.day("start_date")?, to: args.day("end_date")?, limit: Some(limit) };
         let days = dataset.trading_days(Date::MIN, Date::MAX);
         let last = days.iter().map(|day| day.close).max();
         let Some(last) = last else {
-            let none = (format!("the dataset {wanted} has no days"), format!("数据集 {wanted} 没有交易日"));
-            return Err(missing(asked.say(none.0, none.1)));
+            let none = (format!("the dataset {name} has no days"), format!("数据集 {name} 没有交易日"));
+            return Err(missing(args.localized(none.0, none.1)));
         };
         let view = dataset.view(last);
         let bars = view.bars(&Symbol::new(&symbol), range).map_err(|error| missing(error.to_string()))?.value;
@@ -368,30 +291,31 @@ impl JobToolbox {
                     "volume": number(bar.volume.0) })
             })
             .collect();
-        let message = asked.say(format!("{count} bar(s) of {symbol}"), format!("{symbol} 的 {count} 根日线"));
-        Ok(json!({ "message": message, "symbol": symbol, "dataset": wanted, "bars": bars }))
+        let message =
+            args.localized(format!("{count} bar(s) of {symbol}"), format!("{symbol} 的 {count} 根日线"));
+        Ok(json!({ "message": message, "symbol": symbol, "dataset": name, "bars": bars }))
     }
 
-    async fn audit(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let job = self.job(asked).await?;
+    async fn audit(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let job = self.job(args).await?;
         let row = self.0.store.get_job(&job).await.map_err(unavailable)?;
-        let row = row.ok_or_else(|| missing(no_job(job.as_str(), asked)))?;
+        let row = row.ok_or_else(|| missing(no_job(job.as_str(), args)))?;
         let report = replay::run(&self.0.services, &row).await.map_err(missing)?;
-        let shown = self.job_state(&job).await?;
+        let read = self.market_reads(&job).await?;
         let faults: Vec<Value> = report
             .faults
             .iter()
             .map(|fault| json!({ "model": fault.agent, "date": fault.date, "reason": fault.reason }))
             .collect();
         let (equal, differ, open) = (report.equal, faults.len(), report.unfinished);
-        let (reads, late) = (shown.reads, shown.late);
+        let (reads, late) = (read.reads, read.late);
         let replayed = report.recorded_under.map(|rules| {
-            asked.say(
+            args.localized(
                 format!("recorded under rules {rules}, so not replayed by this version, which replays rules {RULES_VERSION}"),
                 format!("该任务按规则版本 {rules} 记录，当前版本只能重放规则版本 {RULES_VERSION}，因此未重放"),
             )
         });
-        let message = asked.say(
+        let message = args.localized(
             format!(
                 "{equal} session(s) replay equal, {differ} differ, {open} not ended; {reads} read(s) of the market, \
                  {late} known only after their day"
@@ -403,31 +327,31 @@ impl JobToolbox {
         Ok(json!({
             "message": replayed.unwrap_or(message), "recorded_under_rules": row.rules_version,
             "job_id": job, "sessions_equal": report.equal, "steps": report.steps,
-            "sessions_unfinished": report.unfinished, "faults": faults, "market_reads": shown.reads,
-            "rows_shown": shown.rows, "reads_known_after_their_day": shown.late,
-            "sessions_audited": shown.sessions, "latest_known_at": shown.latest,
+            "sessions_unfinished": report.unfinished, "faults": faults, "market_reads": read.reads,
+            "rows_shown": read.rows, "reads_known_after_their_day": read.late,
+            "sessions_audited": read.sessions, "latest_known_at": read.latest,
         }))
     }
 
     /// What a job's sessions read of the market.
-    async fn job_state(&self, job: &JobId) -> Result<JobState, CallFailure> {
+    async fn market_reads(&self, job: &JobId) -> Result<MarketReads, CallFailure> {
         let store = &self.0.store;
-        let mut shown = JobState::default();
-        let Some(details) = store.job_details(job).await.map_err(unavailable)? else { return Ok(shown) };
-        for day in details.days.iter().take(AUDITED) {
+        let mut reads = MarketReads::default();
+        let Some(details) = store.job_details(job).await.map_err(unavailable)? else { return Ok(reads) };
+        for day in details.days.iter().take(MAX_AUDITED) {
             let found = store.find_session(job, &day.agent, day.date).await.map_err(unavailable)?;
             let Some(session) = found else { continue };
-            shown.sessions += 1;
+            reads.sessions += 1;
             let mut cursor = None;
             loop {
                 let query = view::SessionQuery { session_id: session.id.0, limit: Some(200), cursor };
-                let page = view::exposures(&self.0, query).await.map_err(of_view)?;
+                let page = view::exposures(&self.0, query).await.map_err(view_failure)?;
                 for read in &page.exposures {
-                    shown.reads += 1;
-                    shown.rows += read.rows;
-                    shown.latest = shown.latest.max(read.latest_known_at);
+                    reads.reads += 1;
+                    reads.rows += read.rows;
+                    reads.latest = reads.latest.max(read.latest_known_at);
                     let after = read.last_date.is_some_and(|last| last > day.date);
-                    shown.late += u64::from(after);
+                    reads.late += u64::from(after);
                 }
                 match page.next_cursor {
                     Some(next) => cursor = Some(next),
@@ -435,13 +359,13 @@ impl JobToolbox {
                 }
             }
         }
-        Ok(shown)
+        Ok(reads)
     }
 }
 
 /// The market data that sessions read.
 #[derive(Default)]
-struct JobState {
+struct MarketReads {
     sessions: u64,
     reads: u64,
     rows: u64,

@@ -1,6 +1,6 @@
 //! Lists runs and data, and stops a job.
 
-use super::job_tools::{JobToolbox, ToolArgs, bad, missing, of_view, unavailable};
+use super::toolbox::{JobToolbox, ToolArgs, bad, missing, unavailable, view_failure};
 use crate::view::{self, JobsQuery};
 use papertape_core::action::Language;
 use papertape_core::message::CallFailure;
@@ -22,50 +22,52 @@ impl JobToolbox {
     pub(super) async fn cancel(
         &self,
         by: &ToolCaller<'_>,
-        asked: &ToolArgs<'_>,
+        args: &ToolArgs<'_>,
     ) -> Result<Value, CallFailure> {
-        let name = asked.text("job_id").unwrap_or_default();
+        let name = args.text("job_id").unwrap_or_default();
         if name == "latest" {
             let why = ("job_id: name the job; `latest` may be another one by then", "job_id：请给出任务编号");
-            return Err(bad(asked.say(why.0.to_owned(), why.1.to_owned())));
+            return Err(bad(args.localized(why.0.to_owned(), why.1.to_owned())));
         }
-        let job = self.job(asked).await?;
+        let job = self.job(args).await?;
         if job == by.origin.job {
             let why = ("a turn cannot cancel itself", "本轮不能取消自己");
-            return Err(missing(asked.say(why.0.to_owned(), why.1.to_owned())));
+            return Err(missing(args.localized(why.0.to_owned(), why.1.to_owned())));
         }
         let status = assistant_job::cancel(&self.0.services, &job).await.map_err(unavailable)?;
         let message = match status {
             Some(JobStatus::Cancelled) => {
-                asked.say(format!("job {job} is cancelled"), format!("任务 {job} 已取消"))
+                args.localized(format!("job {job} is cancelled"), format!("任务 {job} 已取消"))
             }
-            Some(JobStatus::Running | JobStatus::Queued) => asked.say(
+            Some(JobStatus::Running | JobStatus::Queued) => args.localized(
                 format!("job {job} will stop after the step that is under way"),
                 format!("任务 {job} 将在当前步骤完成后停止"),
             ),
             Some(status) => {
-                return Err(missing(asked.say(
+                return Err(missing(args.localized(
                     format!("job {job} is {status} already"),
                     format!("任务 {job} {}，无需取消", Language::Zh.status(status.as_str())),
                 )));
             }
             None => {
-                return Err(missing(asked.say(format!("there is no job {job}"), format!("没有任务 {job}"))));
+                return Err(missing(
+                    args.localized(format!("there is no job {job}"), format!("没有任务 {job}")),
+                ));
             }
         };
         Ok(json!({ "message": message, "job_id": job, "status": status }))
     }
 
     /// The newest simulations, all or those with one status.
-    pub(super) async fn list_runs(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let status = asked.text("status").map(|status| status.parse::<JobStatus>()).transpose();
+    pub(super) async fn list_runs(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let status = args.text("status").map(|status| status.parse::<JobStatus>()).transpose();
         let query = JobsQuery {
             kind: Some(SIMULATE.to_owned()),
             status: status.map_err(|why| bad(format!("status: {why}")))?,
-            limit: Some(asked.limit(RUNS, MAX_RUNS)),
+            limit: Some(args.limit(RUNS, MAX_RUNS)),
             cursor: None,
         };
-        let found = view::jobs(&self.0, query).await.map_err(of_view)?;
+        let found = view::jobs(&self.0, query).await.map_err(view_failure)?;
         let run = |job: &view::JobSummary| {
             let simulation = job.simulation.as_ref();
             // All that ever were members of an index are many, and say nothing of a day.
@@ -81,17 +83,17 @@ impl JobToolbox {
         };
         let runs: Vec<Value> = found.jobs.iter().map(run).collect();
         let (count, has_more) = (runs.len(), found.next_cursor.is_some());
-        let state = asked.text("status").unwrap_or_default();
+        let state = args.text("status").unwrap_or_default();
         let word = |language: Language| match state.as_str() {
             "" => String::new(),
             state => format!("{} ", language.status(state)),
         };
         let message = match has_more {
-            true => asked.say(
+            true => args.localized(
                 format!("the newest {count} {}run(s); there are more", word(Language::En)),
                 format!("最新的 {count} 个{}运行；还有更多", word(Language::Zh).trim()),
             ),
-            false => asked.say(
+            false => args.localized(
                 format!("{count} {}run(s)", word(Language::En)),
                 format!("{count} 个{}运行", word(Language::Zh).trim()),
             ),
@@ -100,15 +102,15 @@ impl JobToolbox {
     }
 
     /// The datasets with their days and symbols.
-    pub(super) fn list_data(&self, asked: &ToolArgs<'_>) -> Result<Value, CallFailure> {
-        let named = asked.text("dataset");
+    pub(super) fn list_data(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
+        let named = args.text("dataset");
         let entries = self.0.catalogue.list().map_err(unavailable)?;
         let entries = entries.into_iter().filter(|entry| !entry.replaced);
         let entries: Vec<_> =
             entries.filter(|entry| named.as_ref().is_none_or(|name| *name == entry.name)).collect();
         if let Some(name) = named.as_ref().filter(|_| entries.is_empty()) {
             return Err(missing(
-                asked.say(format!("there is no dataset {name}"), format!("没有数据集 {name}")),
+                args.localized(format!("there is no dataset {name}"), format!("没有数据集 {name}")),
             ));
         }
         let max = if named.is_some() { MAX_SYMBOLS } else { SYMBOLS };
@@ -119,7 +121,7 @@ impl JobToolbox {
         };
         let datasets: Vec<Value> = entries.iter().map(dataset).collect();
         let count = datasets.len();
-        let message = asked.say(format!("{count} dataset(s)"), format!("{count} 个数据集"));
+        let message = args.localized(format!("{count} dataset(s)"), format!("{count} 个数据集"));
         Ok(json!({ "message": message, "datasets": datasets }))
     }
 }

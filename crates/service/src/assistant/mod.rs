@@ -7,6 +7,7 @@ mod post_message;
 mod runs;
 mod search;
 mod start;
+mod toolbox;
 
 pub use post_message::{MAX_MESSAGE_CHARS, NewMessage, PostMessageError, post_message};
 pub use start::{decompose, execute};
@@ -30,7 +31,7 @@ pub(crate) fn with_assistant(mut app: App, overrides: &PromptOverrides) -> Resul
     let assistant = Assistant {
         plans: Arc::clone(&store) as _,
         chats: store,
-        jobs: Arc::new(job_tools::JobToolbox(app.clone())),
+        jobs: Arc::new(toolbox::JobToolbox(app.clone())),
         web: Arc::new(search::Search::new(app.config.web_search.clone(), Arc::clone(&app.services.redactor))),
         prompts: Arc::new(Prompts::with_overrides(overrides).with_context(
             || match &app.config.prompts.dir {
@@ -38,7 +39,7 @@ pub(crate) fn with_assistant(mut app: App, overrides: &PromptOverrides) -> Resul
                 None => "prompts".to_owned(),
             },
         )?),
-        words: Arc::clone(&app.words) as _,
+        words: Arc::clone(&app.deltas) as _,
     };
     app.worker = app.worker.assisted(assistant.clone());
     app.services.assistant = Some(assistant);
@@ -53,11 +54,11 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
     let chat = &app.config.chat;
     app.gateway.check(&chat.model).map_err(|why| format!("chat.model: {why}"))?;
     if app.config.mode == Mode::Dev && !chat.model.is_house() {
-        return Err(format!("chat.model: {}: dev mode runs house models alone", chat.model));
+        return Err(format!("chat.model: {}: dev mode runs only house models", chat.model));
     }
     let usage = papertape_core::message::Usage::default();
     if chat.budget.usd.is_some() && app.gateway.cost(&chat.model, &usage).is_none() {
-        return Err(format!("chat.budget.usd: no price is known of {}", chat.model));
+        return Err(format!("chat.budget.usd: no known price for {}", chat.model));
     }
     let datasets = app.catalogue.list().map_err(|error| error.to_string())?;
     let dataset = |entry: papertape_market::Entry| {
@@ -90,17 +91,15 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
         datasets: datasets.into_iter().filter(|entry| !entry.replaced).filter_map(dataset).take(20).collect(),
     };
     let budget = Budget { job: chat.budget, ..Budget::default() };
-    let nothing = (None, None, None, None);
-    let (session_id, decompose, execute, started_by) = nothing;
     let simulations = chat.simulation_budget;
     Ok(AssistantConfig {
         settings,
         budget,
         simulations,
         language,
-        session_id,
-        decompose,
-        execute,
-        started_by,
+        session_id: None,
+        decompose: None,
+        execute: None,
+        started_by: None,
     })
 }

@@ -64,29 +64,29 @@ pub enum PostMessageError {
 /// # Errors
 /// An empty or too long message; no such conversation or plan; a conversation whose last message is still
 /// being answered; a model that cannot be called; a database error.
-pub async fn post_message(app: &App, asked: NewMessage) -> Result<ChatTurn, PostMessageError> {
+pub async fn post_message(app: &App, new: NewMessage) -> Result<ChatTurn, PostMessageError> {
     let bad = |field, message: String| PostMessageError::Bad { field, message };
     // Redact before truncating: half a secret is not recognized as one.
-    let message = app.services.redactor.redact_text(asked.message.trim()).value;
+    let message = app.services.redactor.redact_text(new.message.trim()).value;
     if message.is_empty() {
         return Err(bad("message", "it is empty".to_owned()));
     }
     if message.chars().nth(MAX_MESSAGE_CHARS).is_some() {
         return Err(bad("message", format!("it has more than {MAX_MESSAGE_CHARS} characters")));
     }
-    if message.contains('\0') || has_nul(&Value::Object(asked.context.clone())) {
-        return Err(bad("message", "it holds a NUL character".to_owned()));
+    if message.contains('\0') || has_nul(&Value::Object(new.context.clone())) {
+        return Err(bad("message", "it contains a NUL character".to_owned()));
     }
-    let plan = match asked.plan {
+    let plan = match new.plan {
         Some(id) => {
             let found = app.store.plan(PlanId(id)).await.map_err(anyhow::Error::from)?;
             Some(found.ok_or_else(|| PostMessageError::NotFound(format!("there is no plan {id}")))?.id)
         }
         None => None,
     };
-    let (session, opens, spoken) = conversation(app, &asked, &message).await?;
+    let (session, opens, default_language) = conversation(app, &new, &message).await?;
     let mut config =
-        config(app, language::of_message(&message, spoken)).map_err(PostMessageError::Conflict)?;
+        config(app, language::of_message(&message, default_language)).map_err(PostMessageError::Conflict)?;
     config.session_id = Some(session.clone());
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config: AssistantConfig = config;
@@ -95,7 +95,7 @@ pub async fn post_message(app: &App, asked: NewMessage) -> Result<ChatTurn, Post
         session: session.clone(),
         opens,
         message,
-        metadata: metadata(asked.context),
+        metadata: metadata(new.context),
         answer_metadata: waiting(&id),
         plan,
         job,
@@ -105,7 +105,7 @@ pub async fn post_message(app: &App, asked: NewMessage) -> Result<ChatTurn, Post
         Ok(turn) => turn,
         // The answer depends on the previous one, so that one must be complete.
         Err(RecordError::Busy(job)) => {
-            let why = format!("the last message of this conversation is still being answered, by job {job}");
+            let why = format!("job {job} is still answering the last message of this conversation");
             return Err(PostMessageError::Conflict(why));
         }
         Err(error) => return Err(anyhow::Error::from(error).into()),
@@ -119,15 +119,15 @@ pub async fn post_message(app: &App, asked: NewMessage) -> Result<ChatTurn, Post
 /// The requested conversation, or a new one, with its language.
 async fn conversation(
     app: &App,
-    asked: &NewMessage,
+    new: &NewMessage,
     message: &str,
 ) -> Result<(ChatId, Option<NewChat>, Language), PostMessageError> {
-    let Some(id) = &asked.session else {
-        let spoken = asked.language.unwrap_or_else(|| language::of_text(message));
+    let Some(id) = &new.session else {
+        let language = new.language.unwrap_or_else(|| language::of_text(message));
         let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
         let title: String = line.chars().take(TITLE_CHARS).collect();
         let id = ChatId::new(uuid::Uuid::now_v7().to_string());
-        return Ok((id, Some(NewChat { title, language: spoken }), spoken));
+        return Ok((id, Some(NewChat { title, language }), language));
     };
     let missing = || PostMessageError::NotFound(format!("there is no conversation {}", id.escape_default()));
     if id.contains('\0') {

@@ -1,7 +1,7 @@
 //! A trader's run over all requested days, whichever jobs ran them: days that an earlier job ran are not
 //! repeated, but still belong to the run.
 
-use super::job_tools::{JobToolbox, ToolArgs, missing, of_view, unavailable};
+use super::toolbox::{JobToolbox, ToolArgs, missing, unavailable, view_failure};
 use crate::view::{self, RangeResult, ResultsQuery, ResultsResponse, ViewError};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
@@ -34,7 +34,7 @@ impl JobToolbox {
         let mut seen = BTreeSet::from([job.to_string()]);
         let mut job = job.to_string();
         loop {
-            let summary = view::job_summary(&self.0, &job).await.map_err(of_view)?;
+            let summary = view::job_summary(&self.0, &job).await.map_err(view_failure)?;
             let before = summary.simulation.and_then(|mut run| run.continues.remove(model));
             let Some(before) = before.filter(|before| from.is_none_or(|from| before.date >= from)) else {
                 return Ok(links);
@@ -68,7 +68,7 @@ impl JobToolbox {
             }
         }
         // A job with nothing left to do ran none of them.
-        let progress = view::job_summary(&self.0, job.as_str()).await.map_err(of_view)?.progress;
+        let progress = view::job_summary(&self.0, job.as_str()).await.map_err(view_failure)?.progress;
         if progress.total_model_days > 0 && progress.skipped == progress.total_model_days {
             found.retain(|one| one != job);
         }
@@ -76,7 +76,7 @@ impl JobToolbox {
     }
 
     /// The job that ran a given day of a job, or its newest days.
-    pub(super) async fn did(
+    pub(super) async fn job_of_day(
         &self,
         job: &JobId,
         model: Option<&str>,
@@ -88,25 +88,27 @@ impl JobToolbox {
             return Ok(job.clone());
         };
         let links = self.chain(job, &model, first).await?;
-        let it = links.into_iter().rfind(|link| link.until.is_none_or(|until| date <= until));
-        Ok(it.map_or_else(|| job.clone(), |link| link.job))
+        let link = links.into_iter().rfind(|link| link.until.is_none_or(|until| date <= until));
+        Ok(link.map_or_else(|| job.clone(), |link| link.job))
     }
 
     async fn ranges(&self, query: ResultsQuery) -> Result<Vec<RangeResult>, CallFailure> {
         match view::results(&self.0, query).await {
             Ok(ResultsResponse::Range(range)) => Ok(range.results),
             Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Ok(Vec::new()),
-            Err(error) => Err(of_view(error)),
+            Err(error) => Err(view_failure(error)),
         }
     }
 
     /// The results of a job's days by trader, including days that other jobs ran earlier.
-    pub(super) async fn runs(&self, job: &JobId, asked: &ToolArgs<'_>) -> Result<Vec<Run>, CallFailure> {
+    pub(super) async fn runs(&self, job: &JobId, args: &ToolArgs<'_>) -> Result<Vec<Run>, CallFailure> {
         let (first, last, agents) = self.days(job).await?;
-        let (from, to) = (asked.day("start_date")?.max(first), asked.day("end_date")?.or(last).min(last));
-        let wanted = asked.text("model");
+        let (from, to) = (args.day("start_date")?.max(first), args.day("end_date")?.or(last).min(last));
+        let requested = args.text("model");
         let mut runs = Vec::new();
-        for model in agents.into_iter().filter(|model| wanted.as_ref().is_none_or(|wanted| wanted == model)) {
+        for model in
+            agents.into_iter().filter(|model| requested.as_ref().is_none_or(|requested| requested == model))
+        {
             let query = ResultsQuery {
                 job_id: Some(job.to_string()),
                 model: Some(model),
@@ -118,7 +120,7 @@ impl JobToolbox {
         }
         if runs.is_empty() {
             let none = (format!("no session of job {job} matches"), format!("任务 {job} 没有匹配的会话"));
-            return Err(missing(asked.say(none.0, none.1)));
+            return Err(missing(args.localized(none.0, none.1)));
         }
         Ok(runs)
     }
@@ -153,8 +155,8 @@ impl Run {
                 days.iter().filter_map(|(date, gain)| Some((*date, (*gain)?))).collect();
             known.retain(|(_, gain)| if loses { *gain < 0.0 } else { *gain > 0.0 });
             known.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
-            let told = |(date, gain): &(Date, f64)| json!({ "date": date, "return_pct": gain });
-            known.iter().take(EXTREME_DAYS).map(told).collect::<Vec<_>>()
+            let entry = |(date, gain): &(Date, f64)| json!({ "date": date, "return_pct": gain });
+            known.iter().take(EXTREME_DAYS).map(entry).collect::<Vec<_>>()
         };
         let metrics = &run.period_metrics;
         json!({

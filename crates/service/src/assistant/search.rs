@@ -168,18 +168,18 @@ fn hits(
         None if empty => &[],
         None => return Err(failed(FailureKind::BadAnswer, "the search service's answer has no results")),
     };
-    let of = |hit: &Value, key: &str, most: usize| -> String {
+    let of = |hit: &Value, key: &str, max: usize| -> String {
         // Redact before truncating: half a secret is not recognized as one.
         let whole = redactor.redact_text(hit[key].as_str().unwrap_or_default()).value;
-        whole.chars().take(most).collect()
+        whole.chars().take(max).collect()
     };
     let hit = |hit: &Value| Hit {
         title: of(hit, "title", LINE_CHARS),
         url: of(hit, "url", LINE_CHARS),
         text: of(hit, text, TEXT_CHARS),
     };
-    let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(list.iter().map(hit).filter(|hit| !hit.url.is_empty()).take(most).collect())
+    let max = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(list.iter().map(hit).filter(|hit| !hit.url.is_empty()).take(max).collect())
 }
 
 /// Follows no redirects: a key would be sent along.

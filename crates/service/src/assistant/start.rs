@@ -17,40 +17,42 @@ use papertape_runtime::assistant_job::AssistantConfig;
 /// # Errors
 /// No such plan or task; a whole plan that already has tasks; limits out of range; a model that cannot be
 /// called; another job that is running on the plan; a database error.
-pub async fn decompose(app: &App, what: Decompose, language: Language) -> Result<JobId, TriggerError> {
-    if let Err((field, why)) = what.limits.check() {
+pub async fn decompose(app: &App, settings: Decompose, language: Language) -> Result<JobId, TriggerError> {
+    if let Err((field, why)) = settings.limits.check() {
         return Err(TriggerError::Bad { field, message: why.text(Language::En).to_owned() });
     }
-    if there_is(app, what.plan_id, what.task_id).await?.tasks > 0 && what.task_id.is_none() {
-        let why =
-            format!("plan {} has tasks already: decompose one of them, or delete them first", what.plan_id);
+    if find_plan(app, settings.plan_id, settings.task_id).await?.tasks > 0 && settings.task_id.is_none() {
+        let why = format!(
+            "plan {} already has tasks: decompose one of them, or delete them first",
+            settings.plan_id
+        );
         return Err(TriggerError::Conflict(why));
     }
-    let plan = what.plan_id;
+    let plan = settings.plan_id;
     let config = configured(app, language)?;
-    queue(app, DECOMPOSE, plan, AssistantConfig { decompose: Some(what), ..config }).await
+    queue(app, DECOMPOSE, plan, AssistantConfig { decompose: Some(settings), ..config }).await
 }
 
 /// Queues an execution.
 ///
 /// # Errors
 /// As [`decompose`].
-pub async fn execute(app: &App, what: Execute, language: Language) -> Result<JobId, TriggerError> {
-    if there_is(app, what.plan_id, what.task_id).await?.tasks == 0 {
-        let why = format!("plan {} has no tasks: decompose it first", what.plan_id);
+pub async fn execute(app: &App, settings: Execute, language: Language) -> Result<JobId, TriggerError> {
+    if find_plan(app, settings.plan_id, settings.task_id).await?.tasks == 0 {
+        let why = format!("plan {} has no tasks: decompose it first", settings.plan_id);
         return Err(TriggerError::Conflict(why));
     }
-    let plan = what.plan_id;
+    let plan = settings.plan_id;
     let config = configured(app, language)?;
-    queue(app, EXECUTE, plan, AssistantConfig { execute: Some(what), ..config }).await
+    queue(app, EXECUTE, plan, AssistantConfig { execute: Some(settings), ..config }).await
 }
 
 fn configured(app: &App, language: Language) -> Result<AssistantConfig, TriggerError> {
     config(app, language).map_err(TriggerError::Conflict)
 }
 
-async fn there_is(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<Plan, TriggerError> {
-    let missing = |what: String| Err(TriggerError::Missing(what));
+async fn find_plan(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<Plan, TriggerError> {
+    let missing = |message: String| Err(TriggerError::Missing(message));
     let Some(found) = app.store.plan(plan).await.map_err(anyhow::Error::from)? else {
         return missing(format!("there is no plan {plan}"));
     };
@@ -69,7 +71,7 @@ async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> 
     let job = new_job(app, id.clone(), kind, config, Some(plan));
     app.store.enqueue(job).await.map_err(|error| match error {
         RecordError::Busy(busy) => {
-            TriggerError::Conflict(format!("plan {plan} is being worked on already, by job {busy}"))
+            TriggerError::Conflict(format!("job {busy} is already running on plan {plan}"))
         }
         other => anyhow::Error::from(other).into(),
     })?;

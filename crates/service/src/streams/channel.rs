@@ -23,9 +23,9 @@ use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::task::AbortHandle;
 
 /// The maximum number of events per read.
-const AT_A_TIME: u32 = 256;
+const PAGE_EVENTS: u32 = 256;
 /// How often the database is polled even without a notification, and a keep-alive is sent to the clients.
-const ASK_EVERY: Duration = Duration::from_secs(15);
+const POLL_INTERVAL: Duration = Duration::from_secs(15);
 /// The maximum number of pages of older events that are cached for readers at the same cursor …
 const MAX_PAGES: usize = 4;
 /// … and the maximum size of one page in bytes.
@@ -51,7 +51,7 @@ pub(super) struct Channel {
 /// Older events, shared by readers that are equally far behind.
 #[derive(Debug)]
 struct Page {
-    piece: Chunk,
+    chunk: Chunk,
     job: StreamedJob,
     at: Timestamp,
 }
@@ -95,9 +95,9 @@ impl Channel {
             // Subscribe first, so that a commit during the read is noticed.
             follower: app.store.follow(job),
             store: app.store.clone(),
-            quiet: clock.0.sleep(ASK_EVERY),
+            poll_timer: clock.0.sleep(POLL_INTERVAL),
             clock: clock.clone(),
-            words: Some(app.words.subscribe()),
+            deltas: Some(app.deltas.subscribe()),
             closing: streams.closing(),
             ring: sender,
         };
@@ -127,26 +127,27 @@ impl Channel {
     pub(super) async fn older(&self, at: i64) -> Result<Option<Delivery>, StoreError> {
         let mut pages = self.pages.lock().await;
         let now = self.clock.0.now();
-        let is_good =
-            |page: &Page, ring: &Ring| page.job == *ring.job() && page.at + ASK_EVERY > now && page.at <= now;
+        let is_fresh = |page: &Page, ring: &Ring| {
+            page.job == *ring.job() && page.at + POLL_INTERVAL > now && page.at <= now
+        };
         {
             let ring = self.ring.borrow();
-            pages.retain(|page| is_good(page, &ring));
+            pages.retain(|page| is_fresh(page, &ring));
         }
-        if let Some(told) = pages.iter().find_map(|page| page.piece.behind(at)) {
-            return Ok(Some(told));
+        if let Some(delivery) = pages.iter().find_map(|page| page.chunk.after(at)) {
+            return Ok(Some(delivery));
         }
-        let Some(tail) = self.store.tail(&self.job, at, AT_A_TIME).await? else { return Ok(None) };
+        let Some(tail) = self.store.tail(&self.job, at, PAGE_EVENTS).await? else { return Ok(None) };
         let job = view::streamed_job(&self.job, &tail);
-        let piece = Chunk::of(&job, at, tail, AT_A_TIME);
-        let told = piece.behind(at);
-        if piece.len() <= MAX_PAGE_BYTES {
+        let chunk = Chunk::of(&job, at, tail, PAGE_EVENTS);
+        let delivery = chunk.after(at);
+        if chunk.len() <= MAX_PAGE_BYTES {
             if pages.len() == MAX_PAGES {
                 pages.pop_front();
             }
-            pages.push_back(Page { piece, job, at: now });
+            pages.push_back(Page { chunk, job, at: now });
         }
-        Ok(told)
+        Ok(delivery)
     }
 }
 
@@ -168,18 +169,18 @@ struct Feeder {
     store: Store,
     clock: ClockOf,
     /// The deltas of answers in this process, as long as there can be any.
-    words: Option<DeltaReceiver>,
+    deltas: Option<DeltaReceiver>,
     closing: CancelToken,
     /// Completes when it is time to poll again.
-    quiet: BoxFuture<'static, ()>,
+    poll_timer: BoxFuture<'static, ()>,
     ring: watch::Sender<Ring>,
 }
 
 /// What woke the feeder.
-enum Heard {
-    Words(String),
+enum Wakeup {
+    Delta(String),
     Commit,
-    Nothing,
+    Timer,
     Closing,
 }
 
@@ -187,7 +188,7 @@ impl Feeder {
     async fn feed(mut self) {
         let phase = self.follow().await.unwrap_or_else(|error| {
             // Every stream of the job ends; its clients reconnect at their cursors.
-            tracing::error!(job = %self.job, error = %error, "the streams of a job broke off");
+            tracing::error!(job = %self.job, error = %error, "the streams of a job failed");
             Phase::Failed
         });
         self.ring.send_modify(|ring| ring.close(phase));
@@ -204,13 +205,13 @@ impl Feeder {
                     None => return Ok(Phase::Closed),
                 }
             }
-            let heard = self.next_event().await;
-            is_due = !matches!(heard, Heard::Words(_));
-            match heard {
-                Heard::Words(words) => self.publish(|ring| ring.say(&words)),
-                Heard::Nothing => self.publish(Ring::say_alive),
-                Heard::Commit => {}
-                Heard::Closing => return Ok(Phase::Closed),
+            let wakeup = self.next_event().await;
+            is_due = !matches!(wakeup, Wakeup::Delta(_));
+            match wakeup {
+                Wakeup::Delta(delta) => self.publish(|ring| ring.add_delta(&delta)),
+                Wakeup::Timer => self.publish(Ring::keep_alive),
+                Wakeup::Commit => {}
+                Wakeup::Closing => return Ok(Phase::Closed),
             }
         }
     }
@@ -219,19 +220,19 @@ impl Feeder {
     async fn read(&mut self) -> Result<Option<bool>, StoreError> {
         loop {
             let at = self.ring.borrow().newest();
-            let Some(tail) = self.store.tail(&self.job, at, AT_A_TIME).await? else { return Ok(None) };
+            let Some(tail) = self.store.tail(&self.job, at, PAGE_EVENTS).await? else { return Ok(None) };
             let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest);
             let job = view::streamed_job(&self.job, &tail);
-            let piece = Chunk::of(&job, at, tail, AT_A_TIME);
-            let read_to = piece.last();
+            let chunk = Chunk::of(&job, at, tail, PAGE_EVENTS);
+            let read_to = chunk.last();
             // Only new data wakes the subscribers.
             let mut is_new = false;
             self.ring.send_if_modified(|ring| {
-                is_new = ring.push(job, piece);
+                is_new = ring.push(job, chunk);
                 is_new
             });
             if is_new {
-                self.rest_again();
+                self.restart_timer();
             }
             if read_to >= newest {
                 return Ok(Some(has_stopped));
@@ -239,34 +240,34 @@ impl Feeder {
         }
     }
 
-    fn publish(&mut self, what: impl FnOnce(&mut Ring)) {
-        self.ring.send_modify(what);
-        self.rest_again();
+    fn publish(&mut self, change: impl FnOnce(&mut Ring)) {
+        self.ring.send_modify(change);
+        self.restart_timer();
     }
 
-    fn rest_again(&mut self) {
-        self.quiet = self.clock.0.sleep(ASK_EVERY);
+    fn restart_timer(&mut self) {
+        self.poll_timer = self.clock.0.sleep(POLL_INTERVAL);
     }
 
-    async fn next_event(&mut self) -> Heard {
+    async fn next_event(&mut self) -> Wakeup {
         tokio::select! {
             biased;
-            _ = self.closing.stopped() => Heard::Closing,
+            _ = self.closing.stopped() => Wakeup::Closing,
             // Deltas that precede a commit are sent before it.
-            words = words_of(&mut self.words, &self.job) => Heard::Words(words),
-            () = self.follower.changed() => Heard::Commit,
-            () = self.quiet.as_mut() => Heard::Nothing,
+            delta = next_delta(&mut self.deltas, &self.job) => Wakeup::Delta(delta),
+            () = self.follower.changed() => Wakeup::Commit,
+            () = self.poll_timer.as_mut() => Wakeup::Timer,
         }
     }
 }
 
 /// The next deltas of a job's answer. Those sent while nobody listened are lost.
-async fn words_of(hearing: &mut Option<DeltaReceiver>, job: &JobId) -> String {
-    while let Some(words) = hearing {
-        match words.recv().await {
-            Ok((of, words)) if of == *job => return words,
+async fn next_delta(deltas: &mut Option<DeltaReceiver>, job: &JobId) -> String {
+    while let Some(receiver) = deltas {
+        match receiver.recv().await {
+            Ok((of, delta)) if of == *job => return delta,
             Ok(_) | Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => *hearing = None,
+            Err(RecvError::Closed) => *deltas = None,
         }
     }
     std::future::pending().await

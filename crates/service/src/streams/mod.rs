@@ -23,7 +23,7 @@ pub struct Streams {
     clients: Mutex<HashMap<IpAddr, usize>>,
     broken: AtomicU64,
     channels: Channels,
-    stopper: CancelSource,
+    shutdown: CancelSource,
 }
 
 /// One open stream. Dropping it closes it.
@@ -32,20 +32,20 @@ pub struct OpenStream {
     streams: Arc<Streams>,
     client: IpAddr,
     /// Something has been sent, but not the end.
-    is_amid: bool,
+    is_in_progress: bool,
 }
 
 impl Streams {
-    /// Opens a stream for a client, who may have `most` at a time; `None` if the client is at this limit.
+    /// Opens a stream for a client, who may have `max` at a time; `None` if the client is at this limit.
     #[must_use]
-    pub fn open(self: &Arc<Self>, client: IpAddr, most: usize) -> Option<OpenStream> {
+    pub fn open(self: &Arc<Self>, client: IpAddr, max: usize) -> Option<OpenStream> {
         let mut clients = self.clients();
         let open = clients.entry(client).or_default();
-        if *open >= most {
+        if *open >= max {
             return None;
         }
         *open += 1;
-        Some(OpenStream { streams: Arc::clone(self), client, is_amid: false })
+        Some(OpenStream { streams: Arc::clone(self), client, is_in_progress: false })
     }
 
     /// How many streams are open.
@@ -68,13 +68,13 @@ impl Streams {
 
     /// Closes all streams, and every one opened from now on.
     pub fn close(&self) {
-        self.stopper.stop(StopReason::Shutdown);
+        self.shutdown.stop(StopReason::Shutdown);
     }
 
     /// Signals when the streams are to close.
     #[must_use]
     pub fn closing(&self) -> CancelToken {
-        self.stopper.signal()
+        self.shutdown.signal()
     }
 
     /// A poisoned lock is safe to use: there are only counts in it.
@@ -86,18 +86,18 @@ impl Streams {
 impl OpenStream {
     /// Marks the stream as being read.
     pub fn begun(&mut self) {
-        self.is_amid = true;
+        self.is_in_progress = true;
     }
 
     /// Marks the stream as having reached its end.
     pub fn ended(&mut self) {
-        self.is_amid = false;
+        self.is_in_progress = false;
     }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if self.is_amid {
+        if self.is_in_progress {
             self.streams.broken.fetch_add(1, Ordering::Relaxed);
         }
         let mut clients = self.streams.clients();
@@ -121,13 +121,13 @@ mod tests {
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let mut first = streams.open(one, 1).expect("free");
         first.begun();
-        assert!(streams.open(one, 1).is_none(), "it has its most");
+        assert!(streams.open(one, 1).is_none(), "it is at its limit");
         let mut second = streams.open(other, 1).expect("another client");
         assert_eq!((streams.count(), streams.broken()), (2, 0));
         second.begun();
         second.ended();
-        let asked = streams.open(IpAddr::from([10, 0, 0, 3]), 1).expect("of its head alone");
-        drop((first, second, asked));
+        let unread = streams.open(IpAddr::from([10, 0, 0, 3]), 1).expect("a HEAD request");
+        drop((first, second, unread));
         assert_eq!((streams.count(), streams.broken()), (0, 1), "the first was left before its end");
         assert!(streams.open(one, 1).is_some(), "free again");
     }

@@ -21,7 +21,7 @@ pub struct StreamReader {
     /// The number of the newest event that was sent.
     at: i64,
     /// The number of the newest ephemeral chunk that was sent.
-    passed: u64,
+    ephemeral: u64,
     first: Option<Bytes>,
     phase: Phase,
 }
@@ -56,8 +56,8 @@ pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<Str
         at
     });
     let ring = channel.ring();
-    let passed = ring.borrow().passed();
-    Ok(Some(StreamReader { channel, ring, at, passed, first: Some(first.into()), phase: Phase::Open }))
+    let ephemeral = ring.borrow().newest_ephemeral();
+    Ok(Some(StreamReader { channel, ring, at, ephemeral, first: Some(first.into()), phase: Phase::Open }))
 }
 
 impl StreamReader {
@@ -69,27 +69,27 @@ impl StreamReader {
         }
         while self.phase == Phase::Open {
             // Marked as seen before it is searched: any later change wakes us.
-            let found = self.ring.borrow_and_update().find(self.at, self.passed);
+            let found = self.ring.borrow_and_update().find(self.at, self.ephemeral);
             match found {
-                Poll::Events(told) => {
-                    if let Some(events) = self.take(told) {
+                Poll::Events(delivery) => {
+                    if let Some(events) = self.take(delivery) {
                         return Some(events);
                     }
                 }
-                Poll::Passing(bytes, passed) => {
-                    self.passed = passed;
+                Poll::Ephemeral(bytes, number) => {
+                    self.ephemeral = number;
                     return Some(bytes);
                 }
                 Poll::Behind => match self.channel.older(self.at).await {
-                    Ok(Some(told)) => {
-                        if let Some(events) = self.take(told) {
+                    Ok(Some(delivery)) => {
+                        if let Some(events) = self.take(delivery) {
                             return Some(events);
                         }
                     }
                     Ok(None) => self.phase = Phase::Closed,
                     Err(error) => {
                         // The client reconnects at its cursor.
-                        tracing::error!(error = %error, "a stream broke off");
+                        tracing::error!(error = %error, "a stream failed");
                         self.phase = Phase::Failed;
                     }
                 },
@@ -110,11 +110,11 @@ impl StreamReader {
         matches!(self.phase, Phase::Ended | Phase::Closed)
     }
 
-    fn take(&mut self, told: Delivery) -> Option<Bytes> {
-        self.at = told.at;
-        if told.is_end {
+    fn take(&mut self, delivery: Delivery) -> Option<Bytes> {
+        self.at = delivery.at;
+        if delivery.is_end {
             self.phase = Phase::Ended;
         }
-        (!told.bytes.is_empty()).then_some(told.bytes)
+        (!delivery.bytes.is_empty()).then_some(delivery.bytes)
     }
 }

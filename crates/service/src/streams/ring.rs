@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// The maximum number of bytes of events that are buffered per job.
 const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of ephemeral chunks that are buffered per job.
-const MAX_PASSING: usize = 64;
+const MAX_EPHEMERAL: usize = 64;
 /// The event that ends a run of a job.
 const END: &str = "end";
 /// The event that reports a stored message.
@@ -26,7 +26,7 @@ const ALIVE: &[u8] = b":\n\n";
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
     /// Every event after this number …
-    after: i64,
+    start: i64,
     /// … up to this one is in it.
     last: i64,
     bytes: Bytes,
@@ -61,12 +61,12 @@ impl Chunk {
             );
             ends.push((n, text.len()));
         }
-        Self { after, last, bytes: text.into(), ends, has_end, has_message }
+        Self { start: after, last, bytes: text.into(), ends, has_end, has_message }
     }
 
     /// What follows for a reader at cursor `at`; `None` if other events come first, or nothing follows.
-    pub(super) fn behind(&self, at: i64) -> Option<Delivery> {
-        (self.after..self.last).contains(&at).then(|| {
+    pub(super) fn after(&self, at: i64) -> Option<Delivery> {
+        (self.start..self.last).contains(&at).then(|| {
             let had = self.ends.partition_point(|(n, _)| *n <= at);
             let start = had.checked_sub(1).map_or(0, |at| self.ends[at].1);
             Delivery { bytes: self.bytes.slice(start..), at: self.last, is_end: self.has_end }
@@ -113,7 +113,7 @@ pub(super) enum Poll {
     /// Events.
     Events(Delivery),
     /// Something ephemeral (a delta or a comment) and its number.
-    Passing(Bytes, u64),
+    Ephemeral(Bytes, u64),
     /// Events that are only in the database.
     Behind,
     /// Nothing yet.
@@ -126,92 +126,92 @@ pub(super) enum Poll {
 #[derive(Debug)]
 pub(super) struct Ring {
     /// In order, without gaps between them.
-    pieces: VecDeque<Chunk>,
+    chunks: VecDeque<Chunk>,
     bytes: usize,
     /// The number of the newest event that was read.
     newest: i64,
     /// The job at that time.
     job: StreamedJob,
     /// Ephemeral chunks, which are stored nowhere else and may be lost: numbers, from 1, and bytes.
-    passing: VecDeque<(u64, Bytes)>,
-    passed: u64,
+    ephemeral: VecDeque<(u64, Bytes)>,
+    newest_ephemeral: u64,
     phase: Phase,
 }
 
 impl Ring {
     pub(super) fn new(job: StreamedJob, newest: i64) -> Self {
         Self {
-            pieces: VecDeque::new(),
+            chunks: VecDeque::new(),
             bytes: 0,
             newest,
             job,
-            passing: VecDeque::new(),
-            passed: 0,
+            ephemeral: VecDeque::new(),
+            newest_ephemeral: 0,
             phase: Phase::Open,
         }
     }
 
     /// Adds what was read after the newest event. Returns whether anything changed.
-    pub(super) fn push(&mut self, job: StreamedJob, piece: Chunk) -> bool {
-        debug_assert_eq!(piece.after, self.newest, "nothing is left out");
+    pub(super) fn push(&mut self, job: StreamedJob, chunk: Chunk) -> bool {
+        debug_assert_eq!(chunk.start, self.newest, "nothing is left out");
         self.job = job;
-        if piece.last == self.newest {
+        if chunk.last == self.newest {
             return false;
         }
-        self.newest = piece.last;
-        if piece.has_message {
+        self.newest = chunk.last;
+        if chunk.has_message {
             // The message contains the whole text.
-            self.passing.clear();
+            self.ephemeral.clear();
         }
-        self.bytes += piece.len();
-        self.pieces.push_back(piece);
+        self.bytes += chunk.len();
+        self.chunks.push_back(chunk);
         while self.bytes > MAX_BYTES {
-            let Some(oldest) = self.pieces.pop_front() else { break };
+            let Some(oldest) = self.chunks.pop_front() else { break };
             self.bytes -= oldest.len();
         }
         true
     }
 
     /// Adds a delta of an answer that is being written.
-    pub(super) fn say(&mut self, words: &str) {
-        let event: Option<Value> = Some(json!({ "text": words }));
+    pub(super) fn add_delta(&mut self, delta: &str) {
+        let event: Option<Value> = Some(json!({ "text": delta }));
         let mut text = Vec::new();
         let data = StreamData { job: self.job.clone(), log_entry: None, cursor: self.newest, event };
         write_event(&mut text, DELTA, None, &data);
-        self.pass(text.into());
+        self.add_ephemeral(text.into());
     }
 
     /// Adds a keep-alive comment.
-    pub(super) fn say_alive(&mut self) {
-        self.pass(Bytes::from_static(ALIVE));
+    pub(super) fn keep_alive(&mut self) {
+        self.add_ephemeral(Bytes::from_static(ALIVE));
     }
 
-    fn pass(&mut self, bytes: Bytes) {
-        self.passed += 1;
-        if self.passing.len() == MAX_PASSING {
-            self.passing.pop_front();
+    fn add_ephemeral(&mut self, bytes: Bytes) {
+        self.newest_ephemeral += 1;
+        if self.ephemeral.len() == MAX_EPHEMERAL {
+            self.ephemeral.pop_front();
         }
-        self.passing.push_back((self.passed, bytes));
+        self.ephemeral.push_back((self.newest_ephemeral, bytes));
     }
 
     pub(super) fn close(&mut self, phase: Phase) {
         self.phase = phase;
     }
 
-    /// What there is for a reader with cursor `at` and ephemeral number `passed`.
-    pub(super) fn find(&self, at: i64, passed: u64) -> Poll {
+    /// What there is for a reader with cursor `at` and ephemeral number `ephemeral`.
+    pub(super) fn find(&self, at: i64, ephemeral: u64) -> Poll {
         match self.phase {
             Phase::Closed | Phase::Failed => return Poll::Over(self.phase),
             Phase::Open | Phase::Ended => {}
         }
         if at < self.newest {
-            let next = self.pieces.partition_point(|piece| piece.last <= at);
-            let told = self.pieces.get(next).and_then(|piece| piece.behind(at));
-            return told.map_or(Poll::Behind, Poll::Events);
+            let next = self.chunks.partition_point(|chunk| chunk.last <= at);
+            let delivery = self.chunks.get(next).and_then(|chunk| chunk.after(at));
+            return delivery.map_or(Poll::Behind, Poll::Events);
         }
-        let next = self.passing.iter().find(|(number, _)| *number > passed);
+        let next = self.ephemeral.iter().find(|(number, _)| *number > ephemeral);
         match next {
-            Some((number, bytes)) => Poll::Passing(bytes.clone(), *number),
+            Some((number, bytes)) => Poll::Ephemeral(bytes.clone(), *number),
             None if self.phase == Phase::Ended => Poll::Over(Phase::Ended),
             None => Poll::Nothing,
         }
@@ -221,8 +221,8 @@ impl Ring {
         self.newest
     }
 
-    pub(super) fn passed(&self) -> u64 {
-        self.passed
+    pub(super) fn newest_ephemeral(&self) -> u64 {
+        self.newest_ephemeral
     }
 
     pub(super) fn job(&self) -> &StreamedJob {
@@ -244,7 +244,7 @@ pub(super) fn write_event(text: &mut Vec<u8>, name: &str, id: Option<i64>, data:
     text.extend_from_slice(b"\ndata: ");
     if let Err(error) = serde_json::to_writer(&mut *text, data) {
         // Cannot happen: the data consists of strings, numbers and JSON only.
-        tracing::error!(error = %error, "an event could not be written");
+        tracing::error!(error = %error, "cannot write an event");
     }
     text.extend_from_slice(b"\n\n");
 }
@@ -279,11 +279,11 @@ mod tests {
     fn missed_ids(ring: &Ring, mut at: i64) -> Option<Vec<i64>> {
         let mut all = Vec::new();
         loop {
-            match ring.find(at, ring.passed()) {
-                Poll::Events(told) => {
-                    assert!(told.at > at, "it goes on");
-                    at = told.at;
-                    all.extend(ids(&told.bytes));
+            match ring.find(at, ring.newest_ephemeral()) {
+                Poll::Events(delivery) => {
+                    assert!(delivery.at > at, "it advances");
+                    at = delivery.at;
+                    all.extend(ids(&delivery.bytes));
                 }
                 Poll::Nothing => return Some(all),
                 Poll::Behind => return None,
@@ -296,7 +296,7 @@ mod tests {
         /// Whatever the chunks, their gaps and the reader's cursor: the reader gets each event after its
         /// cursor once and in order, or is sent to the database.
         #[test]
-        fn every_place_has_the_rest(sizes in proptest::collection::vec((0..5_usize, 0..3_usize), 1..12),
+        fn every_cursor_gets_the_rest(sizes in proptest::collection::vec((0..5_usize, 0..3_usize), 1..12),
                                     filling in prop_oneof![Just(0_usize), Just(80_000)]) {
             let running = || job(JobStatus::Running);
             let mut ring = Ring::new(running(), 0);
@@ -310,55 +310,55 @@ mod tests {
                     events.push(event(newest, "order", filling));
                 }
                 newest += i64::try_from(gap).expect("small");
-                let piece = Chunk::of(&running(), after, tail(JobStatus::Running, newest, events), 100);
-                ring.push(running(), piece);
+                let chunk = Chunk::of(&running(), after, tail(JobStatus::Running, newest, events), 100);
+                ring.push(running(), chunk);
             }
             for at in 0..=newest {
                 let rest: Vec<i64> = all.iter().copied().filter(|n| *n > at).collect();
                 match missed_ids(&ring, at) {
-                    Some(told) => prop_assert_eq!(told, rest),
-                    None => prop_assert!(total > MAX_BYTES / 2, "only what is too much is not held"),
+                    Some(received) => prop_assert_eq!(received, rest),
+                    None => prop_assert!(total > MAX_BYTES / 2, "only what exceeds the buffer is missing"),
                 }
             }
-            prop_assert!(ring.pieces.iter().map(Chunk::len).sum::<usize>() <= MAX_BYTES);
+            prop_assert!(ring.chunks.iter().map(Chunk::len).sum::<usize>() <= MAX_BYTES);
         }
     }
 
     /// A full read may not be everything: its last event is as far as it covers. The end of a run that was
     /// resumed is not an end.
     #[test]
-    fn pieces_know_how_far_they_go() {
+    fn chunks_know_their_last_event() {
         let events = vec![event(4, "end", 0), event(5, "job", 0)];
         let running = job(JobStatus::Running);
         let full = Chunk::of(&running, 3, tail(JobStatus::Running, 9, events), 2);
         assert_eq!((full.last(), full.has_end), (5, false));
-        assert!(full.behind(2).is_none() && full.behind(5).is_none());
-        let text = full.behind(3).expect("both").bytes;
+        assert!(full.after(2).is_none() && full.after(5).is_none());
+        let text = full.after(3).expect("both").bytes;
         assert!(text.starts_with(b"event: job\nid: 4\ndata: {"), "{text:?}");
         let done = tail(JobStatus::Completed, 6, vec![event(6, "end", 0)]);
         let rest = Chunk::of(&job(JobStatus::Completed), 5, done, 2);
-        assert!(rest.behind(5).is_some_and(|told| told.is_end));
+        assert!(rest.after(5).is_some_and(|delivery| delivery.is_end));
     }
 
     /// Deltas are ephemeral: current subscribers get them, the message with the whole text replaces them, and
     /// when there are too many the oldest are dropped.
     #[test]
-    fn words_pass() {
+    fn deltas_are_ephemeral() {
         let running = job(JobStatus::Running);
         let mut ring = Ring::new(running.clone(), 7);
-        ring.say("some words");
-        let Poll::Passing(bytes, 1) = ring.find(7, 0) else { panic!("they are there") };
+        ring.add_delta("some words");
+        let Poll::Ephemeral(bytes, 1) = ring.find(7, 0) else { panic!("no delta") };
         assert!(!bytes.windows(3).any(|part| part == b"id:") && bytes.starts_with(b"event: delta\n"));
         assert_eq!(ring.find(7, 1), Poll::Nothing);
         let message = tail(JobStatus::Running, 8, vec![event(8, MESSAGE, 0)]);
         assert!(ring.push(running.clone(), Chunk::of(&running, 7, message, 100)));
         assert_eq!(ring.find(8, 0), Poll::Nothing);
         for _ in 0..1_000 {
-            ring.say_alive();
+            ring.keep_alive();
         }
-        assert_eq!(ring.passing.len(), MAX_PASSING);
+        assert_eq!(ring.ephemeral.len(), MAX_EPHEMERAL);
         ring.close(Phase::Ended);
-        assert_eq!(ring.find(8, ring.passed()), Poll::Over(Phase::Ended));
-        assert!(matches!(ring.find(7, 0), Poll::Events(_)), "the rest is told first");
+        assert_eq!(ring.find(8, ring.newest_ephemeral()), Poll::Over(Phase::Ended));
+        assert!(matches!(ring.find(7, 0), Poll::Events(_)), "the rest is delivered first");
     }
 }

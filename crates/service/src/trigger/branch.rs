@@ -1,4 +1,4 @@
-//! Jobs that share another job's past.
+//! Branches: jobs that share another job's past.
 
 use super::check::{check_agent, pick_agent, redact};
 use super::{PreparedJob, QueuedJob, TriggerError, bad, enqueue};
@@ -15,36 +15,36 @@ use papertape_runtime::branch::at_cut;
 use papertape_runtime::config::{Branch, SimulationConfig};
 use papertape_runtime::worker::SIMULATE;
 
-/// Where to branch off, and what to change.
+/// The cut, and what changes from there on.
 #[derive(Clone, Debug)]
 pub struct BranchRequest {
-    /// The agent; needed where the parent has several.
+    /// The agent; required if the parent has several.
     pub agent: Option<String>,
-    /// The day in which the cut lies.
+    /// The day of the cut.
     pub date: Date,
     /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`);
-    /// `None`: before all that the agent thinks.
+    /// `None`: before the agent's first node.
     pub at: Option<String>,
-    /// Another model from the cut on.
+    /// The model from the cut on.
     pub model: Option<String>,
-    /// Other instructions from the cut on.
+    /// The instructions from the cut on.
     pub instructions: Option<String>,
-    /// Other sampling from the cut on.
+    /// The sampling parameters from the cut on.
     pub sampling: Option<Sampling>,
 }
 
 /// Queues a job that shares its parent's past up to a cut.
 ///
 /// # Errors
-/// A field that is wrong, named; no such job; or the record's.
+/// An invalid field; no such job; or a database error.
 pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<QueuedJob, TriggerError> {
     let row = app.store.get_job(parent).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(parent.to_string()))?;
     if row.kind != SIMULATE {
-        return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no branches", row.kind)));
+        return Err(TriggerError::Conflict(format!("a `{}` job cannot be branched", row.kind)));
     }
     let config: SimulationConfig = serde_json::from_value(row.config)
-        .map_err(|error| anyhow::anyhow!("the config of {parent} cannot be read: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot read the config of {parent}: {error}"))?;
     let own = pick_agent(&config, request.agent.as_deref())?;
     let dataset = app.catalogue.open(&config.dataset.hash.to_hex()).map_err(anyhow::Error::from)?;
     let Some(day) = dataset.day(request.date) else {
@@ -68,13 +68,13 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     let mut changed = agent.clone();
     if let Some(model) = &request.model {
         changed.model = model.parse().map_err(|message: String| bad("model", message))?;
-        // One model is asked for, so one model it is: a desk's slots would keep the old ones.
+        // The requested model applies to all roles. The desk's own settings would override it.
         if let Some(desk) = &mut changed.desk {
             (desk.quick_think_llm, desk.deep_think_llm) = (None, None);
         }
     }
     if changed.model.is_recorded() {
-        let message = "this agent spoke elsewhere and was imported; name the model that goes on in its place";
+        let message = "an imported agent has no callable model; name the model that continues in its place";
         return Err(bad("model", message));
     }
     changed.instructions = request.instructions.or(changed.instructions);
@@ -84,7 +84,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
     if differs && graph.is_step(&at) {
         return Err(bad(
             "node",
-            "a change needs a cut at a node, for the steps before it were asked otherwise",
+            "a change requires a cut at a node, because the steps before it had other requests",
         ));
     }
     check_agent(app, &changed, config.budget)?;
@@ -123,7 +123,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
             row.rules_version
         ));
     }
-    let planned = PreparedJob {
+    let prepared = PreparedJob {
         config: next,
         days,
         texts: Vec::new(),
@@ -132,7 +132,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         kind: SIMULATE,
     };
     let job = JobId::new(uuid::Uuid::now_v7().to_string());
-    let total = planned.days.len();
-    enqueue(app, job.clone(), &planned, Some(parent.clone())).await?;
-    Ok(QueuedJob { job, total_model_days: total, skipped: 0, warnings: planned.warnings })
+    let total = prepared.days.len();
+    enqueue(app, job.clone(), &prepared, Some(parent.clone())).await?;
+    Ok(QueuedJob { job, total_model_days: total, skipped: 0, warnings: prepared.warnings })
 }

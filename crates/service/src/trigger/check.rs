@@ -1,4 +1,4 @@
-//! What a request may name, and what of it can be run.
+//! Checks of a request: which agents, symbols and benchmarks it may name.
 
 use super::{Request, TriggerError, bad};
 use crate::app::App;
@@ -14,10 +14,10 @@ use papertape_runtime::budget::Budget;
 use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
 
-/// The models of a job that names none.
-const HOUSE: &[&str] = &["house::momentum", "house::contrarian", "house::buy_and_hold"];
+/// The models of a request without any.
+const DEFAULT_MODELS: &[&str] = &["house::momentum", "house::contrarian", "house::buy_and_hold"];
 
-/// The agents of a request: those given whole, and those named.
+/// The agents of a request: inline ones, then those it names.
 pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, TriggerError> {
     let mut agents = request.agents.clone();
     for name in &request.models {
@@ -27,16 +27,16 @@ pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, T
         agents.clone_from(&app.config.agents);
     }
     if agents.is_empty() {
-        agents = HOUSE.iter().map(|name| named(app, name)).collect::<Result<_, _>>()?;
+        agents = DEFAULT_MODELS.iter().map(|name| named(app, name)).collect::<Result<_, _>>()?;
     }
     let mut names = BTreeSet::new();
     for agent in &agents {
         let name = agent.name.as_str();
         if name.trim().is_empty() || name.len() > 200 || name.chars().any(char::is_control) {
-            return Err(bad("agents", "an agent's name is a text of 1 to 200 characters"));
+            return Err(bad("agents", "an agent's name must have 1 to 200 characters"));
         }
         if !names.insert(&agent.name) {
-            return Err(bad("agents", format!("the name `{name}` stands twice")));
+            return Err(bad("agents", format!("duplicate name `{name}`")));
         }
     }
     for agent in &mut agents {
@@ -45,7 +45,7 @@ pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, T
     Ok(agents)
 }
 
-/// Takes secrets out of what an agent is told, before it is hashed or kept.
+/// Redacts an agent's texts before they are hashed or stored.
 pub(super) fn redact(app: &App, agent: &mut AgentConfig) {
     let clean = |text: &String| app.services.redactor.redact_text(text).value;
     agent.instructions = agent.instructions.as_ref().map(clean);
@@ -61,7 +61,7 @@ fn named(app: &App, name: &str) -> Result<AgentConfig, TriggerError> {
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         bad(
             "models",
-            format!("`{name}` is neither a configured agent ({known}) nor of the form provider::model"),
+            format!("unknown agent `{name}`; expected a configured agent ({known}) or `provider::model`"),
         )
     })?;
     Ok(AgentConfig::solo(AgentName::new(name), model))
@@ -72,26 +72,26 @@ pub(super) fn check_agent(app: &App, agent: &AgentConfig, budget: Budget) -> Res
     for model in agent.models() {
         app.services.models.check(&model).map_err(|message| bad("models", message))?;
         if model.is_house() && model.model == papertape_house::ASSISTANT {
-            return Err(bad("models", format!("{model} answers people, and trades nothing")));
+            return Err(bad("models", format!("{model} is the assistant and cannot trade")));
         }
         if app.config.mode == Mode::Dev && !model.is_house() {
-            return Err(bad("models", format!("{model}: dev mode runs house models alone")));
+            return Err(bad("models", format!("{model}: dev mode runs only house models")));
         }
         if budget.bounds_money() && app.services.models.cost(&model, &Usage::default()).is_none() {
-            return Err(bad("budget", format!("a budget in USD needs a price for {model}")));
+            return Err(bad("budget", format!("a budget in USD requires a price for {model}")));
         }
     }
     for tool in &agent.tools {
         let Some(server) = app.config.tools.get(tool) else {
             return Err(bad(
                 "agents",
-                format!("{}: there is no tool server `{tool}` in the config", agent.name),
+                format!("{}: unknown tool server `{tool}`; configure it in [tools.{tool}]", agent.name),
             ));
         };
         if !server.allow_unbounded {
             let message = format!(
-                "{}: `{tool}` can see later than the day that is simulated; set allow_unbounded = true in \
-                 [tools.{tool}] to let it, and have the results marked as unverified",
+                "{}: `{tool}` can return data from after the simulated day. Set allow_unbounded = true in [tools.{tool}] to \
+                 allow it; the results are then marked as unverified",
                 agent.name
             );
             return Err(bad("agents", message));
@@ -104,29 +104,29 @@ pub(super) fn pick_agent(config: &SimulationConfig, name: Option<&str>) -> Resul
     let names = || config.agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
     match (name, config.agents.as_slice()) {
         (None, [agent]) => Ok(agent.clone()),
-        (None, _) => Err(bad("agent", format!("the job has several agents; name one of: {}", names()))),
+        (None, _) => Err(bad("agent", format!("the job has several agents; expected one of {}", names()))),
         (Some(name), agents) => agents
             .iter()
             .find(|agent| agent.name.as_str() == name)
             .cloned()
-            .ok_or_else(|| bad("agent", format!("the job has no agent `{name}`; it has: {}", names()))),
+            .ok_or_else(|| bad("agent", format!("unknown agent `{name}`; expected one of {}", names()))),
     }
 }
 
-/// What may be traded: the symbols that are named, or an index as universe with all that ever were its members. What
-/// the request names takes the place of the config's.
+/// The tradable symbols: those that are named, or all past and present members of an index, with the index as universe.
+/// The request overrides the config.
 pub(super) fn tradable(
     dataset: &Dataset,
     request: &Request,
     defaults: &SimulationDefaults,
 ) -> Result<(BTreeSet<Symbol>, Option<String>), TriggerError> {
     if request.universe.is_some() && !request.symbols.is_empty() {
-        return Err(bad("universe", "`universe` and `symbols` exclude each other; give one of the two"));
+        return Err(bad("universe", "not allowed together with `symbols`"));
     }
-    let wanted = if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols };
+    let requested = if request.symbols.is_empty() { &defaults.symbols } else { &request.symbols };
     let default = defaults.universe.as_ref().filter(|_| request.symbols.is_empty());
     let Some(index) = request.universe.as_ref().or(default) else {
-        return Ok((symbols(dataset, wanted)?, None));
+        return Ok((symbols(dataset, requested)?, None));
     };
     let mut indexes = dataset.universes();
     if let Some(members) = indexes.remove(index.as_str()) {
@@ -134,16 +134,16 @@ pub(super) fn tradable(
     }
     let known: Vec<&str> = indexes.keys().take(20).copied().collect();
     let known = match known[..] {
-        [] => "it has none; import them as rows of index, symbol, from and until".to_owned(),
-        _ => format!("it has: {}", known.join(", ")),
+        [] => "it has no indexes with members; import rows of index, symbol, from and until".to_owned(),
+        _ => format!("expected one of {}", known.join(", ")),
     };
-    Err(bad("universe", format!("{} has no members of an index `{index}`; {known}", dataset.name())))
+    Err(bad("universe", format!("unknown index `{index}` in {}; {known}", dataset.name())))
 }
 
-/// What is to be said where the universe has no member on the first day that is run.
+/// A warning if the universe has no members on the first day.
 ///
 /// # Errors
-/// Where it has none on any of the days.
+/// It has no members on any day.
 pub(super) fn without_members(
     dataset: &Dataset,
     config: &SimulationConfig,
@@ -162,26 +162,23 @@ pub(super) fn without_members(
         (Some(_), Some(_)) | (None, _) => Ok(None),
         (Some(_), None) => Err(bad(
             "universe",
-            format!(
-                "{index} has no members that are known and listed from {} to {}",
-                config.start_date, config.end_date
-            ),
+            format!("{index} has no known, listed members from {} to {}", config.start_date, config.end_date),
         )),
     }
 }
 
-fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
+fn symbols(dataset: &Dataset, requested: &[String]) -> Result<BTreeSet<Symbol>, TriggerError> {
     let all: BTreeSet<Symbol> = dataset.tradable_symbols().cloned().collect();
     if all.is_empty() {
         let message =
-            format!("{} has only indexes, which cannot be traded; import stocks with them", dataset.name());
+            format!("{} has only indexes, which cannot be traded; import stocks too", dataset.name());
         return Err(bad("symbols", message));
     }
-    if wanted.is_empty() {
+    if requested.is_empty() {
         return Ok(all);
     }
-    let wanted: BTreeSet<Symbol> = wanted.iter().map(|symbol| Symbol::new(symbol.trim())).collect();
-    if let Some(index) = dataset.indexes().find(|index| wanted.contains(*index)) {
+    let requested: BTreeSet<Symbol> = requested.iter().map(|symbol| Symbol::new(symbol.trim())).collect();
+    if let Some(index) = dataset.indexes().find(|index| requested.contains(*index)) {
         let message = format!(
             "{index} is an index of {} and cannot be traded; compare the run with it as its `benchmark` \
              (`--benchmark {index}`)",
@@ -189,21 +186,25 @@ fn symbols(dataset: &Dataset, wanted: &[String]) -> Result<BTreeSet<Symbol>, Tri
         );
         return Err(bad("symbols", message));
     }
-    match wanted.iter().find(|symbol| !all.contains(*symbol)) {
-        None => Ok(wanted),
+    match requested.iter().find(|symbol| !all.contains(*symbol)) {
+        None => Ok(requested),
         Some(unknown) => {
             let known: Vec<&str> = all.iter().take(20).map(Symbol::as_str).collect();
             let more = if all.len() > known.len() { ", …" } else { "" };
             Err(bad(
                 "symbols",
-                format!("{} has no `{unknown}`; it has: {}{more}", dataset.name(), known.join(", ")),
+                format!(
+                    "unknown symbol `{unknown}` in {}; expected one of {}{more}",
+                    dataset.name(),
+                    known.join(", ")
+                ),
             ))
         }
     }
 }
 
-/// A benchmark must have a price to begin with. A requested one that has none is an error; a configured one is dropped,
-/// and the result is the warning.
+/// A benchmark must have a price on the first day. A requested one without a price is an error. A configured one is
+/// dropped, and the result is the warning.
 pub(super) fn benchmark(
     dataset: &Dataset,
     config: &mut SimulationConfig,
@@ -216,8 +217,8 @@ pub(super) fn benchmark(
     let problem = match dataset.benchmark(symbol, &[first], true) {
         Ok(_) => return Ok(None),
         Err(NoBenchmark::Unknown(_)) => {
-            let known = unknown_benchmark(dataset, symbol);
-            format!("{known}, or import a dataset that has `{symbol}`")
+            let message = unknown_benchmark(dataset, symbol);
+            format!("{message}, or import a dataset that has `{symbol}`")
         }
         Err(other) => format!("{other}; name another, or start later"),
     };

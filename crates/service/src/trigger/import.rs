@@ -1,4 +1,4 @@
-//! Jobs of days that were traded elsewhere.
+//! Imports: jobs of days that were traded by another tool.
 
 use super::check::{check_agent, redact};
 use super::memory::{embedding, memory_settings};
@@ -44,45 +44,45 @@ impl RecordedAgent {
     }
 }
 
-/// What to import, and how.
+/// The settings of an import.
 #[derive(Clone, Debug)]
 pub struct ImportRequest {
     /// The name of the format in the job's config.
     pub format: &'static str,
-    /// Where it was read from.
+    /// The source of the logs.
     pub source: String,
     /// The market's rules.
     pub market: MarketProfile,
-    /// Who writes memories and summaries.
+    /// The model that writes memories and summaries.
     pub writer: ModelName,
     /// The language of the memories.
     pub language: Language,
-    /// Which of the memories are written; `None`: the config's.
+    /// The memories that are written; `None`: the config's.
     pub memory: Option<MemoryMode>,
-    /// Write summaries? `None`: the config's.
+    /// Whether to write summaries; `None`: the config's.
     pub summaries: Option<bool>,
-    /// What whoever reads the job should know.
+    /// Warnings for readers of the job.
     pub warnings: Vec<String>,
 }
 
-/// A job that an import would write. Agents that started with different amounts are in jobs of their own.
+/// A job that an import would write. Agents with different initial cash go into separate jobs.
 pub struct PlannedImport {
-    planned: PreparedJob,
+    prepared: PreparedJob,
     key: JobId,
 }
 
 impl PlannedImport {
-    /// What the job does.
+    /// The config that the job would run with.
     #[must_use]
     pub fn config(&self) -> &SimulationConfig {
-        &self.planned.config
+        &self.prepared.config
     }
 
-    /// The newest job that has this content already, whatever memories it was imported with.
+    /// The newest existing job with this content, whatever memories it was imported with.
     ///
     /// # Errors
-    /// The record's.
-    pub async fn there(&self, app: &App) -> Result<Option<JobRow>, TriggerError> {
+    /// A database error.
+    pub async fn existing(&self, app: &App) -> Result<Option<JobRow>, TriggerError> {
         let mut found = None;
         let mut next = Some(self.key.clone());
         while let Some(job) = next.take() {
@@ -94,10 +94,10 @@ impl PlannedImport {
     }
 }
 
-/// Plans the jobs of an import. The same logs and prices give the same jobs, wherever they lie.
+/// Plans the jobs of an import. The same logs and prices give the same jobs, whatever their paths.
 ///
 /// # Errors
-/// A field that is wrong, named.
+/// An invalid field.
 pub fn plan_import(
     app: &App,
     dataset: &Dataset,
@@ -110,7 +110,7 @@ pub fn plan_import(
         .collect()
 }
 
-/// The agents of each job: those that started with the same amount.
+/// The agents of each job: those with the same initial cash.
 #[must_use]
 pub fn by_cash(agents: &[RecordedAgent]) -> BTreeMap<Money, Vec<&RecordedAgent>> {
     let mut by_cash: BTreeMap<Money, Vec<&RecordedAgent>> = BTreeMap::new();
@@ -120,7 +120,7 @@ pub fn by_cash(agents: &[RecordedAgent]) -> BTreeMap<Money, Vec<&RecordedAgent>>
     by_cash
 }
 
-/// The trading days of a job with these agents: from the first to the last on which one of them said or did something.
+/// The trading days of a job with these agents: from the first to the last day with a message or an action.
 #[must_use]
 pub fn days_of<'d>(dataset: &'d Dataset, agents: &[&RecordedAgent]) -> &'d [TradingDay] {
     let dates = || agents.iter().flat_map(|agent| agent.days.keys().copied());
@@ -130,12 +130,12 @@ pub fn days_of<'d>(dataset: &'d Dataset, agents: &[&RecordedAgent]) -> &'d [Trad
     }
 }
 
-/// What may be traded: what the agents were told of, as far as there are prices.
+/// The tradable symbols: those that the agents saw, if they have prices.
 #[must_use]
 pub fn symbols_of(dataset: &Dataset, agents: &[&RecordedAgent]) -> BTreeSet<Symbol> {
     let known: BTreeSet<&Symbol> = dataset.tradable_symbols().collect();
-    let told = agents.iter().flat_map(|agent| &agent.symbols);
-    told.filter(|symbol| known.contains(symbol)).cloned().collect()
+    let seen = agents.iter().flat_map(|agent| &agent.symbols);
+    seen.filter(|symbol| known.contains(symbol)).cloned().collect()
 }
 
 fn one_job(
@@ -147,7 +147,7 @@ fn one_job(
     let defaults = &app.config.simulation;
     let days = days_of(dataset, recorded);
     let (Some(first), Some(last)) = (days.first(), days.last()) else {
-        return Err(bad("dataset", "no day of the logs is one of its trading days"));
+        return Err(bad("dataset", "none of its trading days is in the logs"));
     };
     let memory = Request { memory: request.memory, ..Request::default() };
     let memory = memory_settings(&memory, defaults.memory)?;
@@ -195,7 +195,7 @@ fn one_job(
     }
     let key = key(&config, request.format);
     let days = model_days(&config, days);
-    let planned = PreparedJob {
+    let prepared = PreparedJob {
         config,
         days,
         texts: texts.into_values().collect(),
@@ -203,7 +203,7 @@ fn one_job(
         supersedes: Vec::new(),
         kind: SIMULATE,
     };
-    Ok(PlannedImport { planned, key })
+    Ok(PlannedImport { prepared, key })
 }
 
 fn model_days(config: &SimulationConfig, days: &[TradingDay]) -> Vec<NewModelDay> {
@@ -222,14 +222,14 @@ fn model_days(config: &SimulationConfig, days: &[TradingDay]) -> Vec<NewModelDay
     all
 }
 
-/// The documents of an agent's days, redacted, and the hash of the one that names them all.
+/// Stores the redacted documents of an agent's days. Returns the hash of their index.
 fn log_of(
     app: &App,
     agent: &RecordedAgent,
     days: &[TradingDay],
     texts: &mut BTreeMap<ContentHash, StoredText>,
 ) -> ContentHash {
-    let mut keep = |doc: ContentDoc| {
+    let mut store = |doc: ContentDoc| {
         texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         doc.hash
     };
@@ -237,13 +237,13 @@ fn log_of(
     for day in days {
         if let Some(recorded) = agent.days.get(&day.date) {
             let clean = app.services.redactor.redact_value(to_value(recorded)).value;
-            index.insert(day.date.to_string(), json!(keep(ContentDoc::of(&clean)).to_hex()));
+            index.insert(day.date.to_string(), json!(store(ContentDoc::of(&clean)).to_hex()));
         }
     }
-    keep(ContentDoc::of(&index.into()))
+    store(ContentDoc::of(&index.into()))
 }
 
-/// The id of the job with this content: made of the content, so that there is one.
+/// The job's ID. It is derived from the content, so that there is one job per content.
 fn key(config: &SimulationConfig, format: &str) -> JobId {
     let logs: Option<&BTreeMap<AgentName, ContentHash>> =
         config.imported.as_ref().map(|imported| &imported.logs);
@@ -260,38 +260,38 @@ fn key(config: &SimulationConfig, format: &str) -> JobId {
     JobId::new(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string())
 }
 
-/// Queues an import's job, or finds the one that has its content. Gives the job with its status; `None` where
+/// Queues an import's job, or finds the existing one with its content. Returns the job with its status; `None` if
 /// there is nothing left to run.
 ///
-/// With `replace` a job that is there is superseded by a new one.
+/// With `replace`, a new job supersedes an existing one.
 ///
 /// # Errors
-/// The record's.
+/// A database error.
 pub async fn import(
     app: &App,
     mut import: PlannedImport,
     replace: bool,
 ) -> Result<(JobId, Option<JobStatus>), TriggerError> {
-    let there = import.there(app).await?;
-    let job = match there {
+    let existing = import.existing(app).await?;
+    let job = match existing {
         None => import.key.clone(),
         Some(row) if replace => {
-            let agents = import.planned.config.agents.iter();
-            import.planned.supersedes =
+            let agents = import.prepared.config.agents.iter();
+            import.prepared.supersedes =
                 agents.map(|agent| Supersession { agent: agent.name.clone(), job: row.id.clone() }).collect();
             JobId::new(uuid::Uuid::now_v7().to_string())
         }
         Some(row) if row.status == JobStatus::Completed => return Ok((row.id, None)),
-        // It was stopped or killed; it goes on where it was.
+        // It was stopped or killed, and is resumed.
         Some(row) => {
             let status = resume(app, &row.id, None).await?;
             return Ok((row.id, Some(status)));
         }
     };
-    match enqueue(app, job.clone(), &import.planned, None).await {
+    match enqueue(app, job.clone(), &import.prepared, None).await {
         Ok(()) => Ok((job, Some(JobStatus::Queued))),
-        // Somebody else has imported the same meanwhile: an id is there once.
-        Err(error) => match import.there(app).await? {
+        // The same content was imported concurrently: IDs are unique.
+        Err(error) => match import.existing(app).await? {
             Some(row) if !replace => Ok((row.id, Some(row.status))),
             _ => Err(error.into()),
         },

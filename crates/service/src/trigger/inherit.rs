@@ -1,5 +1,5 @@
-//! How a job begins with what another has left: an account, or a memory, and with either the mark of sessions
-//! that could see more than the market view.
+//! What a job inherits from another: an account or a memory, each with the mark of sessions that could see more than
+//! the market view.
 
 use super::TriggerError;
 use crate::app::App;
@@ -13,7 +13,7 @@ use papertape_runtime::config::SimulationConfig;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A job's agent, after a day.
+/// A job's agent at the end of a day.
 #[derive(Clone, Copy)]
 pub(super) struct Ancestor<'a> {
     pub(super) job: &'a JobId,
@@ -21,7 +21,7 @@ pub(super) struct Ancestor<'a> {
     pub(super) until: Date,
 }
 
-/// Makes the state that an ancestor left one that another job continues. Gives the mark that it carries.
+/// Converts an ancestor's final state into a state that another job continues. Returns its mark.
 pub(super) async fn continued(
     app: &App,
     ancestor: Ancestor<'_>,
@@ -37,7 +37,8 @@ pub(super) async fn continued(
     Ok(own.unverified)
 }
 
-/// The mark of a state that carries none, of rules version 1, as its sessions and those of its own ancestors say.
+/// The mark of a state of rules version 1, which stores none. It follows from the sessions of the ancestor and of its
+/// own ancestors.
 pub(super) async fn unmarked(
     app: &App,
     ancestor: Ancestor<'_>,
@@ -66,7 +67,7 @@ pub(super) async fn unmarked(
     Ok(None)
 }
 
-/// What is to be said where a mark is inherited.
+/// The warning about an inherited mark.
 pub(super) fn warning(ancestor: Ancestor<'_>, mark: &Unverified) -> String {
     let Ancestor { job, agent, .. } = ancestor;
     let origin = mark.job.as_ref().unwrap_or(job);

@@ -1,4 +1,4 @@
-//! What traders begin with of their memory.
+//! The memory that traders start with.
 
 use super::inherit::{Ancestor, unmarked};
 use super::{Request, TriggerError, bad};
@@ -13,7 +13,7 @@ use papertape_core::message::ModelName;
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::tape::{inline, references};
 
-/// The config's settings with what the request says instead.
+/// The config's settings, overridden by the request's.
 pub(super) fn memory_settings(
     request: &Request,
     defaults: MemorySettings,
@@ -31,20 +31,20 @@ pub(super) fn memory_settings(
     Ok(settings)
 }
 
-/// The model that says what lessons mean, where there is one and lessons are on.
+/// The model that embeds reflections, if one is configured and reflections are on.
 pub(super) fn embedding(app: &App, memory: MemorySettings) -> Result<Option<ModelName>, TriggerError> {
     let Some(model) = app.config.embeddings.model.as_ref().filter(|_| memory.mode.trades()) else {
         return Ok(None);
     };
     app.embeddings.check(model).map_err(|why| bad("embeddings.model", why))?;
     if app.config.mode == Mode::Dev && !model.is_house() {
-        return Err(bad("embeddings.model", format!("{model}: dev mode runs house models alone")));
+        return Err(bad("embeddings.model", format!("{model}: dev mode runs only house models")));
     }
     Ok(Some(model.clone()))
 }
 
-/// What an agent of the same name had learnt in another job before a day began. Its positions are not
-/// taken over, and so neither are their theses.
+/// The memory of the same agent in another job, as known before a day began. Positions are not imported, and neither
+/// are their theses.
 pub(super) async fn import_memory(
     app: &App,
     job: &JobId,
@@ -59,7 +59,7 @@ pub(super) async fn import_memory(
     let state = app.store.agent_state(job, &agent.name, Some(until)).await.map_err(anyhow::Error::from)?;
     let Some(state) = state else {
         let name = &agent.name;
-        return Err(bad("memory_from", format!("{job} has no state of {name} from before {}", first.date)));
+        return Err(bad("memory_from", format!("job {job} has no state of {name} before {}", first.date)));
     };
     let texts = app.store.texts(references(&state.state)).await.map_err(anyhow::Error::from)?;
     let whole = inline(&state.state, &|hash| texts.get(&hash).cloned()).map_err(anyhow::Error::from)?;

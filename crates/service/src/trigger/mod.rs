@@ -1,4 +1,4 @@
-//! From what somebody asks for to a job that depends on nothing but itself.
+//! Turns a request into a self-contained job, and queues it.
 
 mod body;
 mod branch;
@@ -34,71 +34,71 @@ use papertape_runtime::worker::SIMULATE;
 use plan::plan;
 use rust_decimal::Decimal;
 
-/// What is asked for.
+/// A requested simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// First day; `None`: each agent goes on where its newest completed job ended.
+    /// The first day; `None`: each agent continues after the end of its newest completed job.
     pub start_date: Option<Date>,
-    /// Last day, included.
+    /// The last day, included.
     pub end_date: Option<Date>,
     /// Names of configured agents, or models (`provider::model`) as solo agents.
     pub models: Vec<String>,
-    /// Agents, given whole.
+    /// Inline agents.
     pub agents: Vec<AgentConfig>,
-    /// What may be traded; empty: the config's, else all that the dataset has.
+    /// The tradable symbols; empty: the config's, else all of the dataset's.
     pub symbols: Vec<String>,
-    /// The index of which the members of each day are traded on it; in place of `symbols`.
+    /// The index whose members of each day are tradable, instead of `symbols`.
     pub universe: Option<String>,
     /// The dataset's name or hash prefix.
     pub dataset: Option<String>,
     /// The market profile's name.
     pub market: Option<String>,
-    /// What trading costs; absent: what the config says.
+    /// Trading costs; `None`: the config's.
     pub costs: Option<CostModel>,
-    /// What each agent starts with.
+    /// The initial cash of each agent.
     pub initial_cash: Option<Decimal>,
     /// The symbol or index that results are compared with; `None`: the config's, else none.
     pub benchmark: Option<String>,
     /// The job's seed.
     pub seed: Option<u64>,
-    /// What it may use.
+    /// The job's budget.
     pub budget: Option<Budget>,
-    /// Write summaries?
+    /// Whether to write summaries.
     pub summaries: Option<bool>,
-    /// Do again what has been done, and mark the jobs that did it as superseded.
+    /// Run completed days again, and mark the jobs that ran them as superseded.
     pub replace_existing: bool,
-    /// Of days that are done, run again those from the first degraded one on.
+    /// Run completed days again from the first degraded day on.
     pub rerun_degraded: bool,
-    /// Time it: a job of the kind `profile`, which does its days whatever was done before, and ends at
-    /// its agent's session timeout.
+    /// Queue a job of the kind `profile`, which runs its days whether or not they are completed, and ends at its
+    /// agent's session timeout.
     pub profile: bool,
-    /// Which of the traders' memories are on.
+    /// The memories that are on.
     pub memory: Option<MemoryMode>,
-    /// How many of its last rounds a trader reads.
+    /// The number of previous rounds that a trader reads.
     pub read_window: Option<u32>,
-    /// The same after a losing close.
+    /// The number of previous rounds after a losing close.
     pub read_window_after_loss: Option<u32>,
-    /// The job whose memory, as far as it was known before the start, the agents begin with.
+    /// The job whose memory the agents start with, as known before the first day.
     pub memory_from: Option<JobId>,
 }
 
-/// A job that was queued.
+/// A queued job.
 #[derive(Clone, Debug)]
 pub struct QueuedJob {
-    /// Its id.
+    /// The job's ID.
     pub job: JobId,
-    /// Model-days in all, the skipped ones included.
+    /// All model-days, including skipped ones.
     pub total_model_days: usize,
-    /// Of these, skipped.
+    /// The number of skipped model-days.
     pub skipped: usize,
-    /// What the one who asked should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
-/// Why there is no job.
+/// Why a request is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum TriggerError {
-    /// The caller must ask otherwise.
+    /// The request is invalid.
     #[error("{field}: {message}")]
     Bad {
         /// The field that is wrong.
@@ -115,12 +115,12 @@ pub enum TriggerError {
     /// The job is not in a state for this.
     #[error("{0}")]
     Conflict(String),
-    /// The record failed.
+    /// The database failed.
     #[error(transparent)]
     Record(#[from] anyhow::Error),
 }
 
-/// How often a trigger is planned again because what it was to continue was replaced meanwhile.
+/// The maximum number of times that a trigger is planned again because a job that it would continue was replaced.
 const MAX_REPLANS: u32 = 8;
 
 fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
@@ -130,43 +130,43 @@ fn bad(field: &'static str, message: impl Into<String>) -> TriggerError {
 /// Resolves a request and queues its job.
 ///
 /// # Errors
-/// A field that is wrong, named; or the record's.
+/// An invalid field, or a database error.
 pub async fn trigger(app: &App, request: Request) -> Result<QueuedJob, TriggerError> {
     trigger_as(app, request, JobId::new(uuid::Uuid::now_v7().to_string())).await
 }
 
-/// As [`trigger`], under an id that is known before.
+/// As [`trigger`], with a given job ID.
 ///
 /// # Errors
-/// As there.
+/// As [`trigger`].
 pub async fn trigger_as(app: &App, request: Request, job: JobId) -> Result<QueuedJob, TriggerError> {
-    let mut tries = 0;
+    let mut replans = 0;
     loop {
-        let mut planned = plan(app, &request).await?;
-        let total = planned.days.len();
-        let skipped = planned.days.iter().filter(|day| day.skipped.is_some()).count();
-        other_rules(app, &mut planned).await?;
-        planned.warnings.sort();
-        planned.warnings.dedup();
-        match enqueue(app, job.clone(), &planned, None).await {
-            // Somebody has replaced what it was to continue since it was planned.
-            Err(RecordError::Superseded { .. }) if tries < MAX_REPLANS => tries += 1,
+        let mut prepared = plan(app, &request).await?;
+        let total = prepared.days.len();
+        let skipped = prepared.days.iter().filter(|day| day.skipped.is_some()).count();
+        warn_about_rules(app, &mut prepared).await?;
+        prepared.warnings.sort();
+        prepared.warnings.dedup();
+        match enqueue(app, job.clone(), &prepared, None).await {
+            // A job that it would continue was replaced since it was planned.
+            Err(RecordError::Superseded { .. }) if replans < MAX_REPLANS => replans += 1,
             queued => {
                 queued?;
-                return Ok(QueuedJob { job, total_model_days: total, skipped, warnings: planned.warnings });
+                return Ok(QueuedJob { job, total_model_days: total, skipped, warnings: prepared.warnings });
             }
         }
     }
 }
 
-/// Says where an account or a memory is taken over from a job of other rules: it is data, and may be.
-async fn other_rules(app: &App, planned: &mut PreparedJob) -> Result<(), TriggerError> {
-    let continued = planned.config.continues.values().map(|from| ("the account", &from.job));
-    let remembered = planned.config.memory_from.iter().map(|job| ("the memory", job));
+/// Adds a warning if an account or a memory comes from a job with another rules version. That is allowed.
+async fn warn_about_rules(app: &App, prepared: &mut PreparedJob) -> Result<(), TriggerError> {
+    let continued = prepared.config.continues.values().map(|from| ("the account", &from.job));
+    let remembered = prepared.config.memory_from.iter().map(|job| ("the memory", job));
     for (what, job) in continued.chain(remembered) {
         let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
         if let Some(row) = row.filter(|row| row.rules_version != RULES_VERSION) {
-            planned.warnings.push(format!(
+            prepared.warnings.push(format!(
                 "{what} is taken over from job {job}, which was recorded under rules {}; this one runs under rules \
                  {RULES_VERSION}",
                 row.rules_version
@@ -176,10 +176,10 @@ async fn other_rules(app: &App, planned: &mut PreparedJob) -> Result<(), Trigger
     Ok(())
 }
 
-/// Lines of a budget that take the place of a job's own; the others stay.
+/// Budget lines that replace a job's own; the others stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BudgetChange {
-    /// The whole job, summaries left out.
+    /// The whole job, without summaries.
     pub job: Option<Limit>,
     /// Each agent.
     pub agent: Option<Limit>,
@@ -190,7 +190,7 @@ pub struct BudgetChange {
 }
 
 impl BudgetChange {
-    /// The budget with these lines in place of its own.
+    /// The budget with these lines replaced.
     #[must_use]
     pub fn over(self, budget: Budget) -> Budget {
         Budget {
@@ -202,22 +202,24 @@ impl BudgetChange {
     }
 }
 
-/// Puts a stopped job back into the queue, with another budget where one is given. One that is still being cancelled
-/// is running until its worker lets it go, and is queued then.
+/// Queues a stopped job again, with a new budget if one is given. A job that is still being cancelled stays running
+/// until its worker releases it, and is queued then.
 ///
 /// # Errors
-/// No such job; one that is completed, or running where its budget is to change; a limit in USD for a
-/// model without a price.
+/// No such job; a completed job; a running job whose budget is to change; a limit in USD for a model without a
+/// price.
 pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Result<JobStatus, TriggerError> {
     if let Some(change) = budget {
-        rebudget(app, job, change).await?;
+        set_budget(app, job, change).await?;
     }
     let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
     if row.config.get("imported_from").is_some() {
-        return Err(TriggerError::Conflict(format!("job {job} was imported: there is only its log")));
+        return Err(TriggerError::Conflict(format!(
+            "job {job} was imported with its log only, and cannot be resumed"
+        )));
     }
-    // Whatever it was a moment ago: the record decides, so that a cancel and a resume never overwrite each other.
+    // The database decides, so that a cancel and a resume never overwrite each other.
     app.store.requeue(job).await.map_err(|error| match error {
         RecordError::Busy(_) => TriggerError::Conflict(error.to_string()),
         other => anyhow::Error::from(other).into(),
@@ -227,23 +229,23 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
     match row.map(|row| row.status) {
         None => Err(TriggerError::NotFound(job.to_string())),
         Some(JobStatus::Completed) => Err(TriggerError::Conflict(format!("job {job} is completed"))),
-        // It may have begun, and even ended, since.
+        // It may have started, or even ended, since.
         Some(status) => Ok(status),
     }
 }
 
-/// Gives a stopped or waiting job another budget; resuming it then goes on where the old one ended it.
-async fn rebudget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
+/// Sets the budget of a stopped or queued job. Once resumed, it continues where the old budget ended it.
+async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
     let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
     if row.kind != SIMULATE {
-        return Err(TriggerError::Conflict(format!("a job of the kind `{}` has no budget", row.kind)));
+        return Err(TriggerError::Conflict(format!("a `{}` job has no budget", row.kind)));
     }
     if matches!(row.status, JobStatus::Completed | JobStatus::Running) {
         return Err(TriggerError::Conflict(format!("job {job} is {}", row.status)));
     }
     let mut config: SimulationConfig = serde_json::from_value(row.config)
-        .map_err(|error| anyhow::anyhow!("the config of {job} cannot be read: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot read the config of {job}: {error}"))?;
     let budget = change.over(config.budget);
     for agent in &config.agents {
         check::check_agent(app, agent, budget)?;
@@ -278,20 +280,20 @@ impl From<RecordError> for TriggerError {
 async fn enqueue(
     app: &App,
     id: JobId,
-    planned: &PreparedJob,
+    prepared: &PreparedJob,
     parent: Option<JobId>,
 ) -> Result<(), RecordError> {
-    let continues = planned.config.continues.iter();
+    let continues = prepared.config.continues.iter();
     let job = NewJob {
         id,
-        kind: planned.kind.to_owned(),
-        config: to_value(&planned.config),
-        fingerprint: planned.config.fingerprint(),
-        warnings: planned.warnings.clone(),
-        days: planned.days.clone(),
+        kind: prepared.kind.to_owned(),
+        config: to_value(&prepared.config),
+        fingerprint: prepared.config.fingerprint(),
+        warnings: prepared.warnings.clone(),
+        days: prepared.days.clone(),
         parent,
         plan: None,
-        supersedes: planned.supersedes.clone(),
+        supersedes: prepared.supersedes.clone(),
         continues: continues
             .map(|(agent, from)| Continuation {
                 agent: agent.clone(),
@@ -299,7 +301,7 @@ async fn enqueue(
                 date: from.date,
             })
             .collect(),
-        texts: planned.texts.clone(),
+        texts: prepared.texts.clone(),
         created_at: app.services.clock.now(),
     };
     app.store.enqueue(job).await?;

@@ -1,7 +1,7 @@
-//! Resolving a request against the config, the data and the record.
+//! Resolves a request against the config, the data and the database.
 
 use super::check::{agents, benchmark, check_agent, tradable, without_members};
-use super::done::{self, Done, Wanted, imported};
+use super::done::{self, PlannedDays, SkippableDays, import_state};
 use super::inherit::{self, Ancestor};
 use super::memory::{embedding, import_memory, memory_settings};
 use super::{PreparedJob, Request, TriggerError, bad};
@@ -20,18 +20,18 @@ use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// A warning names so many symbols.
+/// The maximum number of symbols in a warning.
 const MAX_NAMED: usize = 8;
 
 pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, TriggerError> {
     let defaults = &app.config.simulation;
-    let wanted = request.dataset.as_deref().unwrap_or(&defaults.dataset);
-    let dataset = app.catalogue.open(wanted).map_err(|error| bad("dataset", error.to_string()))?;
+    let name = request.dataset.as_deref().unwrap_or(&defaults.dataset);
+    let dataset = app.catalogue.open(name).map_err(|error| bad("dataset", error.to_string()))?;
     let end_date = request.end_date.ok_or_else(|| bad("end_date", "it is missing"))?;
     let market = request.costs.unwrap_or(defaults.costs).of(market(app, request, &dataset)?);
     let cash = request.initial_cash.unwrap_or(defaults.initial_cash);
     if cash <= Decimal::ZERO || cash > Decimal::from(1_000_000_000_000_u64) {
-        return Err(bad("initial_cash", "it must be above 0 and at most 1000000000000"));
+        return Err(bad("initial_cash", "must be above 0 and at most 1000000000000"));
     }
     let budget = request.budget.unwrap_or(defaults.budget);
     let agents = agents(app, request)?;
@@ -40,7 +40,10 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
     }
     let (symbols, universe) = tradable(&dataset, request, defaults)?;
     if request.rerun_degraded && request.replace_existing {
-        return Err(bad("rerun_degraded", "replace_existing runs every day again; give one of the two"));
+        return Err(bad(
+            "rerun_degraded",
+            "not allowed together with `replace_existing`, which runs every day again",
+        ));
     }
     let memory = memory_settings(request, defaults.memory)?;
     let mut config = SimulationConfig {
@@ -69,9 +72,9 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
         imported: None,
         budget,
     };
-    let mut planned = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
-    let (days, supersedes) = planned.resolve(&mut config).await?;
-    let Plan { texts, mut warnings, .. } = planned;
+    let mut plan = Plan { app, dataset: &dataset, request, texts: BTreeMap::new(), warnings: Vec::new() };
+    let (days, supersedes) = plan.resolve(&mut config).await?;
+    let Plan { texts, mut warnings, .. } = plan;
     if days.is_empty() {
         let range = format!("from {} to {}", config.start_date, config.end_date);
         return Err(bad("end_date", format!("the dataset has no trading day {range}")));
@@ -97,8 +100,8 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
     Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 
-/// What is to be said where the days that are asked for begin before the dataset's, or end after them. Days of one
-/// week are passed over: they may be a holiday.
+/// A warning if the requested days start before the dataset's, or end after them. Up to a week is ignored: it may be a
+/// holiday.
 fn out_of_range_warning(dataset: &Dataset, start: Date, end: Date) -> Option<String> {
     let (first, last) = (dataset.days().first()?.date, dataset.days().last()?.date);
     let week = jiff::ToSpan::days(7);
@@ -113,7 +116,7 @@ fn out_of_range_warning(dataset: &Dataset, start: Date, end: Date) -> Option<Str
     })
 }
 
-/// What is to be said of symbols that are not listed when the days begin: each enters with its first bar.
+/// A warning about symbols that are not listed on the first day. Each becomes tradable with its first bar.
 fn not_listed(dataset: &Dataset, config: &SimulationConfig, days: &[NewModelDay]) -> Option<String> {
     let first = days.iter().map(|day| day.date).min()?;
     let at_open = dataset.view(dataset.day(first)?.open);
@@ -132,21 +135,20 @@ fn not_listed(dataset: &Dataset, config: &SimulationConfig, days: &[NewModelDay]
     })
 }
 
-/// The market's rules: those that the request names, else those that the dataset is traded by, else the
-/// config's.
+/// The market profile: the request's, else the dataset's own, else the config's.
 fn market(app: &App, request: &Request, dataset: &Dataset) -> Result<MarketProfile, TriggerError> {
-    if let Some(asked) = &request.market {
-        return app.config.market(asked).map_err(|message| bad("market", message));
+    if let Some(name) = &request.market {
+        return app.config.market(name).map_err(|message| bad("market", message));
     }
     match app.catalogue.default_market(dataset) {
         Some(own) => app.config.market(&own).map_err(|message| {
-            bad("market", format!("{} is traded by `{own}`, but {message}; name one", dataset.name()))
+            bad("market", format!("{} uses the market `{own}`, but {message}; name one", dataset.name()))
         }),
         None => app.config.market(&app.config.simulation.market).map_err(|message| bad("market", message)),
     }
 }
 
-/// The part of planning that asks the record what there is already.
+/// The part of planning that reads the database.
 struct Plan<'a> {
     app: &'a App,
     dataset: &'a Dataset,
@@ -156,7 +158,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Fixes where each agent starts, and which of its days are done.
+    /// Determines where each agent starts, and which of its days are skipped.
     async fn resolve(
         &mut self,
         config: &mut SimulationConfig,
@@ -167,11 +169,11 @@ impl Plan<'_> {
             }
         } else {
             if self.request.rerun_degraded {
-                let message = "it runs days of a range again; give a start_date";
+                let message = "requires a start_date, because it runs days of a range again";
                 return Err(bad("rerun_degraded", message));
             }
             if self.request.memory_from.is_some() {
-                let message = "an agent that goes on keeps its own memory; give a start_date";
+                let message = "requires a start_date, because an agent that continues keeps its own memory";
                 return Err(bad("memory_from", message));
             }
             self.continue_from_previous(config).await?;
@@ -196,11 +198,11 @@ impl Plan<'_> {
             let mut done = Vec::new();
             if !self.request.profile {
                 let rerun_degraded = self.request.rerun_degraded;
-                let wanted = Wanted { config, agent: &agent, hash, dates: &dates, rerun_degraded };
+                let planned = PlannedDays { config, agent: &agent, hash, dates: &dates, rerun_degraded };
                 if self.request.replace_existing {
-                    supersedes.extend(self.replace(&wanted).await?);
+                    supersedes.extend(self.replace(&planned).await?);
                 } else {
-                    done = self.done(&wanted).await?;
+                    done = self.skippable_days(&planned).await?;
                 }
             }
             if let (Some(last), Some(date)) = (done.last(), done.len().checked_sub(1).map(|at| dates[at])) {
@@ -217,10 +219,10 @@ impl Plan<'_> {
         Ok((days, supersedes))
     }
 
-    /// The agent's days that are skipped, and what is to be said about it.
-    async fn done(&mut self, wanted: &Wanted<'_>) -> Result<Vec<SkippedDay>, TriggerError> {
-        let Done { days, degraded } = done::done(self.app, wanted).await?;
-        let (agent, dates) = (&wanted.agent.name, wanted.dates);
+    /// The agent's skipped days. Adds warnings about them.
+    async fn skippable_days(&mut self, planned: &PlannedDays<'_>) -> Result<Vec<SkippedDay>, TriggerError> {
+        let SkippableDays { days, degraded } = done::skippable_days(self.app, planned).await?;
+        let (agent, dates) = (&planned.agent.name, planned.dates);
         if let Some(last) = days.len().checked_sub(1) {
             self.warnings.push(format!(
                 "{agent}: days up to {} were completed by {} and are skipped; replace_existing runs them again",
@@ -229,7 +231,7 @@ impl Plan<'_> {
             ));
         }
         match degraded.first() {
-            Some(first) if wanted.rerun_degraded => self.warnings.push(format!(
+            Some(first) if planned.rerun_degraded => self.warnings.push(format!(
                 "{agent}: {first} was degraded; it and all days after it run again, since they follow from it"
             )),
             Some(first) => self.warnings.push(format!(
@@ -239,9 +241,9 @@ impl Plan<'_> {
             )),
             None => {}
         }
-        let is_rerun = wanted.rerun_degraded && !degraded.is_empty();
+        let is_rerun = planned.rerun_degraded && !degraded.is_empty();
         if let (Some(next), Some(last), false) = (dates.get(days.len()), dates.last(), is_rerun) {
-            let spans = self.app.store.completed_spans(agent, wanted.hash, (*next, *last)).await;
+            let spans = self.app.store.completed_spans(agent, planned.hash, (*next, *last)).await;
             for (job, from, to) in spans.map_err(anyhow::Error::from)? {
                 self.warnings.push(format!(
                     "{agent}: job {job} completed days from {from} to {to}, but no account without a gap leads to \
@@ -254,9 +256,9 @@ impl Plan<'_> {
     }
 
     /// The jobs in which the agent's days are replaced.
-    async fn replace(&mut self, wanted: &Wanted<'_>) -> Result<Vec<Supersession>, TriggerError> {
-        let agent = &wanted.agent.name;
-        let (jobs, following) = done::replaced(self.app, wanted).await?;
+    async fn replace(&mut self, planned: &PlannedDays<'_>) -> Result<Vec<Supersession>, TriggerError> {
+        let agent = &planned.agent.name;
+        let (jobs, following) = done::replaced(self.app, planned).await?;
         for job in &following {
             self.warnings
                 .push(format!("{agent}: job {job} continues days that are replaced, and is replaced too"));
@@ -265,21 +267,21 @@ impl Plan<'_> {
         Ok(jobs.map(|job| Supersession { agent: agent.clone(), job }).collect())
     }
 
-    /// Lets every agent go on where its newest completed job ended.
+    /// Makes every agent continue after the end of its newest completed job.
     async fn continue_from_previous(&mut self, config: &mut SimulationConfig) -> Result<(), TriggerError> {
         let mut first = None;
         for agent in &config.agents {
             let newest =
                 self.app.store.newest_completed_job(&agent.name).await.map_err(anyhow::Error::from)?;
             let Some(newest) = newest else {
-                let message = format!("{} has no completed job to go on from; give a start_date", agent.name);
+                let message = format!("{} has no completed job to continue; give a start_date", agent.name);
                 return Err(bad("start_date", message));
             };
             self.ensure_compatible(config, agent, &newest.job).await?;
             let end = config.end_date;
             let next = newest.date.tomorrow().map_err(|error| bad("end_date", error.to_string()))?;
             if next > end {
-                let message = format!("{} has already gone to {}", agent.name, newest.date);
+                let message = format!("{} is already completed up to {}", agent.name, newest.date);
                 return Err(bad("end_date", message));
             }
             first = Some(first.map_or(next, |first: Date| first.min(next)));
@@ -299,7 +301,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// An account goes on only where it can be marked and traded as before: over the same data, by the same rules.
+    /// An account can be continued only on the same dataset and market.
     async fn ensure_compatible(
         &self,
         config: &SimulationConfig,
@@ -309,12 +311,12 @@ impl Plan<'_> {
         let row = self.app.services.queue.get_job(job).await.map_err(anyhow::Error::from)?;
         let before = row.and_then(|row| serde_json::from_value::<SimulationConfig>(row.config).ok());
         let Some(before) = before else {
-            return Err(anyhow::anyhow!("job {job} has no config of a simulation").into());
+            return Err(anyhow::anyhow!("job {job} has no simulation config").into());
         };
         if before.imported.is_some() && before.branch.is_none() {
             let message = format!(
-                "the newest job of {}, {job}, was traded elsewhere and imported: a run does not go on from it by its \
-                 agent's name; give a start_date, or branch from it",
+                "the newest job of {}, {job}, was imported: a run cannot continue it by its agent's name; give a start_date, \
+                 or branch from it",
                 agent.name
             );
             return Err(bad("start_date", message));
@@ -322,23 +324,23 @@ impl Plan<'_> {
         let differs = |what: &str, before: &str, now: &str| {
             let name = &agent.name;
             let message = format!(
-                "the newest job of {name}, {job}, is {what} {before}, not {now}: its account cannot go on there; give a \
+                "the newest job of {name}, {job}, uses the {what} {before}, not {now}: its account cannot be continued; give a \
                  start_date"
             );
             Err(bad("start_date", message))
         };
         if before.dataset.name != config.dataset.name {
-            return differs("over", &before.dataset.name, &config.dataset.name);
+            return differs("dataset", &before.dataset.name, &config.dataset.name);
         }
         if before.market != config.market {
             let (old, new) = (before.market.label(), config.market.label());
-            let new = if old == new { format!("{new} as it is configured now") } else { new };
-            return differs("in the market", &old, &new);
+            let new = if old == new { format!("{new} as now configured") } else { new };
+            return differs("market", &old, &new);
         }
         Ok(())
     }
 
-    /// Lets an agent start from where another job left it, for its days until then are done.
+    /// Makes an agent start from its state in another job, because its days until then are completed.
     async fn skip(
         &mut self,
         config: &mut SimulationConfig,
@@ -359,19 +361,19 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// A state of the record as a document of this job.
+    /// A stored state as a document of this job.
     async fn import(
         &mut self,
         ancestor: Ancestor<'_>,
         stored: &serde_json::Value,
     ) -> Result<ContentHash, TriggerError> {
-        let (doc, mark) = imported(self.app, ancestor, stored).await?;
+        let (doc, mark) = import_state(self.app, ancestor, stored).await?;
         self.warnings.extend(mark.map(|mark| inherit::warning(ancestor, &mark)));
         self.texts.extend(doc.texts.into_iter().map(|text| (text.hash, text)));
         Ok(doc.hash)
     }
 
-    /// The state of an agent that begins: cash, and what it remembers of another job where it is to.
+    /// The initial state of an agent: cash, and memory from another job if requested.
     async fn fresh_start(
         &mut self,
         agent: &AgentConfig,

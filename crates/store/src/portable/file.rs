@@ -100,7 +100,7 @@ impl PortableFile {
             None => file.in_one(schema_versions::bring)?,
             Some(form) => {
                 schema_versions::check(path, Some(form))?;
-                return Err(StoreError::file(path, &format!("it has the older form {form}")));
+                return Err(StoreError::file(path, &format!("it has the older schema version {form}")));
             }
         }
         Ok(file)
@@ -362,5 +362,5 @@ fn read_row(row: &Row<'_>) -> Result<ActionRow, StoreError> {
 
 fn instant(row: &Row<'_>, column: usize) -> Result<Timestamp, StoreError> {
     let text: String = row.get(column)?;
-    text.parse().map_err(|_| StoreError::inconsistent(format!("`{text}` is no time")))
+    text.parse().map_err(|_| StoreError::inconsistent(format!("`{text}` is not a time")))
 }

@@ -68,7 +68,7 @@ async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot
             is_behind = match begin(&files, &mut known).await {
                 Ok(()) => false,
                 Err(error) => {
-                    tracing::error!(error = %error, "the portable files could not be caught up with");
+                    tracing::error!(error = %error, "cannot bring the portable files up to date");
                     true
                 }
             };
@@ -108,7 +108,7 @@ fn tell(report: &FileReport) {
     let backup = report.backup.as_ref().map(|backup| backup.display().to_string());
     tracing::info!(
         file = %report.path.display(), form = report.form, backup, jobs = report.jobs_imported,
-        rows = report.rows_imported, "a portable file was brought up or taken in"
+        rows = report.rows_imported, "portable file upgraded or imported"
     );
 }
 
@@ -197,7 +197,7 @@ impl Known {
         let mut left = BTreeSet::new();
         for group in jobs.chunks(GROUP) {
             if let Err(error) = self.project_group(files, group, &mut left).await {
-                tracing::error!(error = %error, "portable files could not be written");
+                tracing::error!(error = %error, "cannot write portable files");
                 left.extend(group.iter().cloned());
             }
         }
@@ -251,7 +251,7 @@ impl Known {
             blocking(move || {
                 if is_damaged {
                     let aside = set_aside(&path)?;
-                    tracing::warn!(file = %path.display(), aside = %aside.display(), "a damaged portable file is made anew");
+                    tracing::warn!(file = %path.display(), aside = %aside.display(), "rebuilding a damaged portable file");
                 }
                 PortableFile::for_rows(&path)?.write(&record, &work.parts, &work.gone)
             })
@@ -284,7 +284,7 @@ impl Known {
     fn tell(&mut self, plan: Option<PlanId>, error: &StoreError) {
         let text = error.to_string();
         if self.told.get(&plan) != Some(&text) {
-            tracing::error!(error = %text, "a portable file cannot be written");
+            tracing::error!(error = %text, "cannot write a portable file");
             self.told.insert(plan, text);
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn check(path: &Path, form: Option<i64>) -> Result<(), StoreError> {
     match form {
         Some(found) if found > FORM => Err(StoreError::file(
             path,
-            &format!("it has form {found}, this program knows {FORM}: use a newer program"),
+            &format!("it has schema version {found}, but this program supports {FORM}: use a newer version"),
         )),
         _ => Ok(()),
     }
@@ -155,12 +155,12 @@ fn times(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 fn time(value: ValueRef<'_>) -> Result<Timestamp, String> {
     let text = match value {
         ValueRef::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),
-        other => return Err(format!("a {:?} is no time", other.data_type())),
+        other => return Err(format!("a {:?} is not a time", other.data_type())),
     };
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant);
     }
-    let civil = text.parse::<jiff::civil::DateTime>().map_err(|_| format!("`{text}` is no time"))?;
+    let civil = text.parse::<jiff::civil::DateTime>().map_err(|_| format!("`{text}` is not a time"))?;
     let zoned = civil.to_zoned(jiff::tz::TimeZone::UTC).map_err(|error| error.to_string())?;
     Ok(zoned.timestamp())
 }

@@ -107,12 +107,12 @@ impl Migration<'_> {
             let mut report = FileReport { path, ..FileReport::default() };
             match self.bring(plan, &mut report).await {
                 Err(error) => {
-                    tracing::warn!(file = %report.path.display(), error = %error, "a portable file is left as it is");
+                    tracing::warn!(file = %report.path.display(), error = %error, "portable file not upgraded");
                     report.error = Some(error.to_string());
                 }
                 Ok(()) => {
                     if let Some(error) = &report.error {
-                        tracing::warn!(file = %report.path.display(), error, "jobs of a portable file are left out");
+                        tracing::warn!(file = %report.path.display(), error, "jobs of a portable file not imported");
                     }
                 }
             }
@@ -144,7 +144,7 @@ impl Migration<'_> {
             if !self.knows(&job).await? {
                 report.rows_left_out += rows;
                 left_out.push(format!(
-                    "{rows} row(s) of the job {} are not taken in: plan_job_index does not have it",
+                    "{rows} row(s) of the job {} are not imported: plan_job_index does not have it",
                     job.as_str().escape_default()
                 ));
             }
@@ -152,7 +152,7 @@ impl Migration<'_> {
         let (good, odd): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|index| is_id(index.job.as_str()));
         unknown = good;
         left_out.extend(odd.iter().map(|index| {
-            format!("the job {} is not taken in: this is no id", index.job.as_str().escape_default())
+            format!("the job {} is not imported: invalid ID", index.job.as_str().escape_default())
         }));
         // In a dry run, a file in an older format is not migrated and cannot be read yet.
         if !(dry_run && brought.is_older) {
@@ -183,7 +183,7 @@ impl Migration<'_> {
         for (error, job) in blocking(look).await? {
             match error {
                 None => readable.push(job),
-                Some(error) => left_out.push(format!("the job {} cannot be read: {error}", job.job)),
+                Some(error) => left_out.push(format!("cannot read the job {}: {error}", job.job)),
             }
         }
         Ok(readable)
@@ -212,7 +212,7 @@ impl Migration<'_> {
             let index = PlanJob { plan, ..index };
             let job = index.job.clone();
             if let Err(error) = self.take_in(index, report).await {
-                left_out.push(format!("the job {job} cannot be taken in: {error}"));
+                left_out.push(format!("cannot import the job {job}: {error}"));
             }
         }
         if let Some(copy) = made.filter(|_| report.jobs_imported == 0) {

@@ -45,7 +45,7 @@ impl CrossProcessNotifier {
                 let jobs = hub.unpublished().await;
                 if let Err(error) = notify(&pool, &channel, &jobs).await {
                     // Followers in other processes also poll, so a lost notification is only a delay.
-                    tracing::debug!(error = %error, "other processes could not be told of a commit");
+                    tracing::debug!(error = %error, "cannot notify other processes of a commit");
                 }
             }
         });
@@ -65,7 +65,7 @@ impl CrossProcessNotifier {
         let hearing = runtime.spawn(async move {
             loop {
                 if let Err(error) = listen(&way, &channel, &hub).await {
-                    tracing::warn!(error = %error, "other processes' commits are not heard of for now");
+                    tracing::warn!(error = %error, "not receiving other processes' commits for now");
                 }
                 tokio::time::sleep(PAUSE).await;
             }

@@ -36,7 +36,8 @@ impl ConnectOptions {
             Some("require" | "verify-ca" | "verify-full") => SslMode::Require,
             Some(_) => {
                 return Err(StoreError::BadInput(
-                    "sslmode is none of disable, prefer, require, verify-ca and verify-full".to_owned(),
+                    "unknown sslmode; expected one of disable, prefer, require, verify-ca, verify-full"
+                        .to_owned(),
                 ));
             }
         };
@@ -105,7 +106,7 @@ impl Tls {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(found);
         if roots.is_empty() {
-            let why = "TLS to PostgreSQL: there is no root certificate; name a file of them by sslrootcert";
+            let why = "TLS to PostgreSQL: no root certificate; set sslrootcert to a file with certificates";
             return Err(StoreError::BadInput(why.to_owned()));
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());

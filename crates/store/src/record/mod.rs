@@ -224,7 +224,7 @@ fn tape_row(mut row: Row) -> Result<TapeRow, StoreError> {
         .map(|body| {
             let body = texts::decode(body, encoding.unwrap_or_default())?;
             serde_json::from_str(&body).map_err(|error| {
-                StoreError::inconsistent(format!("the outcome of {path} is no JSON: {error}"))
+                StoreError::inconsistent(format!("the outcome of {path} is not JSON: {error}"))
             })
         })
         .transpose()?;

@@ -61,7 +61,7 @@ fn run(mut connection: Connection, queue: &Mutex<Receiver<Task>>) {
         };
         let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task(&mut connection)));
         if ran.is_err() {
-            tracing::error!("a read of the record panicked");
+            tracing::error!("a database read panicked");
         }
         if !connection.is_autocommit() {
             // A snapshot left open would keep the WAL from being truncated.

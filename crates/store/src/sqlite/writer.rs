@@ -127,7 +127,7 @@ fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
         Err(error) => {
             // Until then, searches read the texts themselves.
             if !std::mem::replace(lags, true) {
-                tracing::warn!(error = %error, "the text index lags behind the record; searches read the texts instead");
+                tracing::warn!(error = %error, "the search index lags behind the database; searches read the texts instead");
             }
             false
         }
@@ -187,7 +187,7 @@ fn in_savepoint(connection: &mut Connection, task: &mut dyn WriterTask) -> Resul
 fn guarded(connection: &mut Connection, task: &mut dyn WriterTask) -> bool {
     let ran = catch_unwind(AssertUnwindSafe(|| task.run(&mut SqliteDb::new(connection))));
     ran.unwrap_or_else(|_| {
-        tracing::error!("a write to the record panicked and was taken back");
+        tracing::error!("a database write panicked and was rolled back");
         false
     })
 }

@@ -19,37 +19,37 @@ const OF_SESSION: &[(&str, &str, &str)] = &[
             OR (x.state = 'intent' AND (x.seq IS NOT NULL OR x.outcome_kind IS NOT NULL))
             OR (x.state = 'done' AND (x.seq IS NULL OR x.outcome_kind IS NULL OR x.outcome_ref IS NULL))
             OR (x.state = 'abandoned' AND (x.seq IS NULL OR x.outcome_kind IS NOT NULL)))",
-        "a step's job or state is not that of its session or outcome",
+        "a step's job or state differs from its session's or outcome's",
     ),
     (
         "reasoning_log_rows",
         "SELECT count(*) FROM reasoning_log_rows x JOIN steps p ON p.id = x.step_id
          WHERE x.session_id = $1 AND (x.path <> p.path OR p.session_id <> x.session_id)",
-        "a message's path is not that of its step",
+        "a message's path differs from its step's",
     ),
     (
         "positions",
         "SELECT count(*) FROM positions x JOIN trading_sessions s ON s.id = x.session_id
          WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.date <> s.date OR x.model <> s.model)",
-        "a row's job, day or agent is not that of its session",
+        "a row's job, day or agent differs from its session's",
     ),
     (
         "trader_round_memory",
         "SELECT count(*) FROM trader_round_memory x JOIN trading_sessions s ON s.id = x.session_id
          WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.model <> s.model)",
-        "a memory's job or agent is not that of its session",
+        "a memory's job or agent differs from its session's",
     ),
     (
         "open_position_contexts",
         "SELECT count(*) FROM open_position_contexts x JOIN trading_sessions s ON s.id = x.session_id
          WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.model <> s.model)",
-        "a memory's job or agent is not that of its session",
+        "a memory's job or agent differs from its session's",
     ),
     (
         "trade_reflections",
         "SELECT count(*) FROM trade_reflections x JOIN trading_sessions s ON s.id = x.session_id
          WHERE s.id = $1 AND (x.job_id <> s.job_id OR x.model <> s.model)",
-        "a memory's job or agent is not that of its session",
+        "a memory's job or agent differs from its session's",
     ),
     (
         "trading_sessions",
@@ -60,7 +60,7 @@ const OF_SESSION: &[(&str, &str, &str)] = &[
                 OR s.total_messages IS NOT NULL OR s.state_hash IS NOT NULL))
             OR (s.close_seq IS NOT NULL AND (s.completed_at IS NULL OR s.status = 'running'
                 OR s.total_messages IS NULL OR s.state_hash IS NULL)))",
-        "the counts or the end of the session are not those of its rows",
+        "the session's counts or end differ from its rows",
     ),
 ];
 
@@ -69,12 +69,12 @@ const OF_SESSION_SINCE_2: &[(&str, &str, &str)] = &[
     (
         "trading_sessions",
         "SELECT count(*) FROM trading_sessions s WHERE s.id = $1 AND s.close_seq <> s.chain_length",
-        "something follows the session's close",
+        "there are rows after the session's close",
     ),
     (
         "positions",
         "SELECT count(*) FROM positions x WHERE x.session_id = $1 AND (x.step_id IS NULL OR x.ord IS NULL)",
-        "there is a row of no step",
+        "a row belongs to no step",
     ),
 ];
 
@@ -84,13 +84,13 @@ const OF_JOB: &[(&str, &str, &str)] = &[
         "positions",
         "SELECT count(*) FROM positions x WHERE x.job_id = $1 AND (x.session_id IS NULL
             OR x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1))",
-        "there is a row of no session",
+        "a row belongs to no session",
     ),
     (
         "trader_round_memory",
         "SELECT count(*) FROM trader_round_memory x WHERE x.job_id = $1
             AND x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1)",
-        "there is a memory of no session",
+        "a memory belongs to no session",
     ),
     (
         "trader_round_memory",
@@ -103,27 +103,27 @@ const OF_JOB: &[(&str, &str, &str)] = &[
         "open_position_contexts",
         "SELECT count(*) FROM open_position_contexts x WHERE x.job_id = $1
             AND x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1)",
-        "there is a memory of no session",
+        "a memory belongs to no session",
     ),
     (
         "trade_reflections",
         "SELECT count(*) FROM trade_reflections x WHERE x.job_id = $1
             AND x.session_id NOT IN (SELECT s.id FROM trading_sessions s WHERE s.job_id = $1)",
-        "there is a memory of no session",
+        "a memory belongs to no session",
     ),
     (
         "agent_states",
         "SELECT count(*) FROM agent_states x LEFT JOIN trading_sessions s
             ON s.job_id = x.job_id AND s.model = x.agent AND s.date = x.after_date
          WHERE x.job_id = $1 AND (s.state_hash IS NULL OR s.state_hash <> x.hash)",
-        "a state is not that of its session",
+        "a state differs from its session's",
     ),
     (
         "agent_states",
         "SELECT count(*) FROM trading_sessions s LEFT JOIN agent_states x
             ON s.job_id = x.job_id AND s.model = x.agent AND s.date = x.after_date
          WHERE s.job_id = $1 AND s.state_hash IS NOT NULL AND x.hash IS NULL",
-        "the state that a session left is not there",
+        "a session's final state is missing",
     ),
 ];
 
@@ -135,7 +135,7 @@ const OF_JOB_SINCE_2: &[(&str, &str, &str)] = &[(
         OR (EXISTS (SELECT 1 FROM jobs j WHERE j.job_id = d.skipped_job) AND NOT EXISTS (
             SELECT 1 FROM trading_sessions s WHERE s.id = d.skipped_session AND s.job_id = d.skipped_job
                 AND s.date = d.date AND s.chain_head = d.skipped_head)))",
-    "the session of a skipped day is not the one that was written",
+    "the session of a skipped day differs from the recorded one",
 )];
 
 /// Checks the duplicated data in a session's rows.
@@ -155,14 +155,14 @@ pub(super) async fn of_session(
     for mut row in db.query(sql, params![id]).await? {
         let path: StepPath = row.get()?;
         if row.get::<String>()? != path.kind() {
-            return Ok(Some(Break(Some(path), vec!["steps"], "its kind is not that of its path".to_owned())));
+            return Ok(Some(Break(Some(path), vec!["steps"], "its kind does not match its path".to_owned())));
         }
     }
     let sql = "SELECT path, node FROM reasoning_log_rows WHERE session_id = $1";
     for mut row in db.query(sql, params![id]).await? {
         let path: StepPath = row.get()?;
         if row.get::<String>()? != path.node() {
-            let why = "a message's node is not that of its path".to_owned();
+            let why = "a message's node does not match its path".to_owned();
             return Ok(Some(Break(Some(path), vec!["reasoning_log_rows"], why)));
         }
     }
@@ -202,7 +202,7 @@ pub(super) async fn of_rows(
     for mut row in db.query(sql, params![step]).await? {
         found.push(texts::decode(row.get()?, row.get()?)?);
     }
-    Ok((found != expected).then(|| "the words that a reflection is found by are not its own".to_owned()))
+    Ok((found != expected).then(|| "a reflection's search text differs from the reflection".to_owned()))
 }
 
 async fn count(db: &mut dyn Db, sql: &str, key: crate::value::Value) -> Result<u64, StoreError> {

@@ -56,28 +56,22 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
             let is_skipped = day.status == DayStatus::Skipped;
             match session {
                 Some(_) if is_skipped => {
-                    return broken(
-                        &["job_details", "trading_sessions"],
-                        "a day that is skipped has a session",
-                    );
+                    return broken(&["job_details", "trading_sessions"], "a skipped day has a session");
                 }
                 Some(session) if session.is_closed => {
                     if day.status.as_str() != session.status || day.error != session.error {
-                        let why = "the day's status or error is not that of its session";
+                        let why = "the day's status or error differs from its session's";
                         return broken(&["job_details", "trading_sessions"], why);
                     }
                 }
                 None | Some(_) => {
                     if !is_skipped && matches!(day.status, DayStatus::Completed | DayStatus::Failed) {
-                        return broken(
-                            &["trading_sessions", "job_details"],
-                            "the session of this day is not there",
-                        );
+                        return broken(&["trading_sessions", "job_details"], "the day's session is missing");
                     }
                 }
             }
             if !is_skipped && ends_at.is_some() && session.is_some() {
-                let why = "the days before this one are not there";
+                let why = "the days before this one are missing";
                 return broken(&["trading_sessions", "job_details"], why);
             }
             if !is_skipped && session.is_none_or(|session| !session.is_closed) {
@@ -85,7 +79,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
             }
         }
         if let Some(date) = ends_at.filter(|_| rows.status == JobStatus::Completed) {
-            let why = "the job is completed, and this day is not";
+            let why = "the job is completed, but this day is not";
             return Some(ChainBreak::of_day(
                 agent,
                 date,
@@ -104,12 +98,7 @@ fn days(rows: &JobRows) -> Option<ChainBreak> {
                 by_agent.get(agent).is_some_and(|days| days.iter().any(|day| day.date == *date));
             if !is_expected {
                 let tables = vec!["trading_sessions", "job_details"];
-                return Some(ChainBreak::of_day(
-                    agent,
-                    *date,
-                    tables,
-                    "nobody expected a session on this day",
-                ));
+                return Some(ChainBreak::of_day(agent, *date, tables, "unexpected session on this day"));
             }
         }
     }
@@ -145,15 +134,12 @@ fn hashes(object: Option<&Value>) -> impl Iterator<Item = ContentHash> + '_ {
 /// Whether the record extends the published head. The sessions themselves are verified separately.
 fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
     if published.job != rows.job {
-        let why = format!("the published head is of job {}", published.job);
+        let why = format!("the published head belongs to job {}", published.job);
         return Some(ChainBreak::of_job(vec!["jobs"], why));
     }
     if published.rules_version != rows.rules_version || published.anchor != rows.computed_anchor() {
         let tables = vec!["jobs", "job_configs", "job_details"];
-        return Some(ChainBreak::of_job(
-            tables,
-            "the job was to do something else when its head was published",
-        ));
+        return Some(ChainBreak::of_job(tables, "the job's config has changed since its head was published"));
     }
     let chains = rows.computed_chains();
     for (agent, head) in &published.agents {
@@ -161,7 +147,7 @@ fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
         let link = chains.get(agent).and_then(|chain| chain.get(at?));
         let tables = vec!["trading_sessions", "job_details", "agent_chains"];
         if link != Some(&head.head) {
-            let why = format!("the days of {agent} do not go on from the published head");
+            let why = format!("the days of {agent} do not continue the published head");
             return Some(ChainBreak { agent: Some(agent.clone()), ..ChainBreak::of_job(tables, why) });
         }
         if let Some(open) = &head.open
@@ -171,7 +157,7 @@ fn extends(rows: &JobRows, published: &JobHead) -> Option<ChainBreak> {
                 agent,
                 open.date,
                 tables,
-                "the session that was open is not there",
+                "the session that was open is missing",
             ));
         }
     }

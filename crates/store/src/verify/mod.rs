@@ -163,10 +163,8 @@ impl Store {
             let wanted = Arc::clone(&wanted);
             async move {
                 let Some(rows) = JobRows::load(db, &wanted.0).await? else {
-                    let broken = ChainBreak::of_job(
-                        vec!["jobs", "job_configs"],
-                        "what the job was to do is not there",
-                    );
+                    let broken =
+                        ChainBreak::of_job(vec!["jobs", "job_configs"], "the job's config is missing");
                     return Ok((None, is_there.then_some(broken)));
                 };
                 let broken = job::check(db, &rows, wanted.1.as_ref()).await?;

@@ -83,7 +83,7 @@ async fn check(
         && open.date == date
         && usize::try_from(open.length).ok().and_then(|at| walk.hashes.get(at)) != Some(&open.head)
     {
-        let why = "the chain does not go on from the published head";
+        let why = "the chain does not continue the published head";
         return Ok(Err(Break(None, vec!["steps", "trading_sessions"], why.to_owned())));
     }
     let start = detached_anchor(job, agent, date);
@@ -93,7 +93,7 @@ async fn check(
     }
     if !walk.implied.is_empty() {
         let rows: Vec<DerivedRow> = walk.implied.into_values().flat_map(BTreeMap::into_values).collect();
-        return Ok(Err(Break(None, tables(&rows), "there are rows of no step".to_owned())));
+        return Ok(Err(Break(None, tables(&rows), "rows belong to no step".to_owned())));
     }
     if let Some(found) = duplicates::of_session(db, id, rules).await? {
         return Ok(Err(found));
@@ -198,7 +198,7 @@ impl Walk {
                     Link::Instructions { .. } => (None, "session_instructions"),
                     Link::Close => (None, "trading_sessions"),
                 };
-                return Ok(Some(Break(path, vec![table], "the links before it are not there".to_owned())));
+                return Ok(Some(Break(path, vec![table], "the previous links are missing".to_owned())));
             }
             let value = match &link {
                 Link::Close => close_link(db, self.session).await?,
@@ -227,7 +227,7 @@ impl Walk {
                     } else {
                         &["steps", "step_attempts", "session_instructions"]
                     };
-                    let why = "the step is not what was written".to_owned();
+                    let why = "the step was modified".to_owned();
                     return Ok(Some(Break(Some(step.path.clone()), tables.to_vec(), why)));
                 }
                 if let Some(found) = self.texts_of(db, step).await? {
@@ -246,10 +246,10 @@ impl Walk {
         }
         Ok(Some(if is_own {
             let tables = vec!["trading_sessions", "holdings", "positions", "steps"];
-            Break(None, tables, "the session's end is not what was written".to_owned())
+            Break(None, tables, "the session's end was modified".to_owned())
         } else {
             let tables = vec!["reasoning_log_rows", "trading_sessions", "steps"];
-            Break(None, tables, "the summaries are not those that were written".to_owned())
+            Break(None, tables, "the summaries were modified".to_owned())
         }))
     }
 
@@ -266,17 +266,17 @@ impl Walk {
         if !rows.into_iter().flat_map(BTreeMap::keys).copied().eq(0..rows.map_or(0, |rows| rows.len() as i64))
         {
             let tables = tables(rows.into_iter().flat_map(BTreeMap::values));
-            return broken(tables, "the rows of this step are not numbered as they were");
+            return broken(tables, "the rows of this step were renumbered");
         }
         let rows: Vec<&DerivedRow> = rows.into_iter().flat_map(BTreeMap::values).collect();
         let implied_hash = json::hash(&json::to_value(&rows));
         if Some(implied_hash) != step.implied_hash {
             let tables = tables(rows);
-            return broken(tables, "the rows of this step are not those that were written");
+            return broken(tables, "the rows of this step were modified");
         }
         let spoken = rows.iter().filter(|row| matches!(row, DerivedRow::Message(_))).count();
         if !self.messages.take(step.id, spoken) {
-            return broken(vec!["reasoning_log_rows"], "its messages are not where they were");
+            return broken(vec!["reasoning_log_rows"], "its messages were moved");
         }
         if let Some(why) = duplicates::of_rows(db, step.id, &rows).await? {
             return broken(vec!["trade_reflections", "texts"], &why);
@@ -289,7 +289,7 @@ impl Walk {
         let origin = match &step.reused_from {
             Some(stored) if by_version_2 => match serde_json::from_str::<ReusedFrom>(stored) {
                 Ok(origin) => Some(origin),
-                Err(_) => return broken(vec!["steps"], "where it was copied from cannot be read"),
+                Err(_) => return broken(vec!["steps"], "cannot read where it was copied from"),
             },
             _ => None,
         };

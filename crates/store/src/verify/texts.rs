@@ -28,19 +28,19 @@ impl Texts {
                 continue;
             }
             let Some(body) = texts::fetch(db, &BTreeSet::from([hash])).await?.remove(&hash) else {
-                return Ok(Some(format!("the text {hash} is not there")));
+                return Ok(Some(format!("the text {hash} is missing")));
             };
             if ContentHash::of(body.as_bytes()) == hash {
                 continue;
             }
-            let edited = || Ok(Some(format!("the text {hash} is not what was written")));
+            let edited = || Ok(Some(format!("the text {hash} was modified")));
             let Ok(stored) = serde_json::from_str::<Value>(&body) else {
                 return edited();
             };
             let lifted = texts::fetch(db, &references(&stored).into_iter().collect()).await?;
             if let Some(other) = lifted.iter().find(|(hash, body)| ContentHash::of(body.as_bytes()) != **hash)
             {
-                return Ok(Some(format!("the text {} is not what was written", other.0)));
+                return Ok(Some(format!("the text {} was modified", other.0)));
             }
             let whole = inline(&stored, &|hash| lifted.get(&hash).cloned());
             let same = whole.is_ok_and(|whole| {

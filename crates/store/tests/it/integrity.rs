@@ -435,7 +435,7 @@ async fn a_day_that_is_gone_or_swapped_is_found(place: Place) {
     );
     place.edit(&format!("UPDATE job_details SET status = 'queued', error = NULL WHERE {last}")).await;
     let found = broken(&store).await.expect("the agent had more days");
-    assert_eq!(found.why, "momentum has 1 days, and 2 were written");
+    assert_eq!(found.why, "momentum has 1 days, but 2 were recorded");
     // A middle day: the next one continues from it.
     let first = session("momentum", 0);
     place

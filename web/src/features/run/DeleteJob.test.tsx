@@ -14,7 +14,7 @@ it('asks for confirmation and lists the dependent jobs', async () => {
       const dependents = new URL(request.url).searchParams.get('dependents')
       requests.push(dependents ?? 'single')
       if (dependents === 'true') return HttpResponse.json({ job_id: 'job-1', jobs: ['job-1', 'job-2'], texts: 3 })
-      return HttpResponse.json({ error: 'conflict', message: '1 job(s) were built on job job-1: job-2' }, { status: 409 })
+      return HttpResponse.json({ error: 'conflict', message: '1 job(s) depend on job job-1: job-2' }, { status: 409 })
     }),
   )
   const onDeleted = vi.fn()

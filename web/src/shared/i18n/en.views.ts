@@ -131,7 +131,7 @@ export const enViews = {
   'provenance.time': 'Point-in-time',
   'provenance.time.reason': 'Unverified because',
   'unverified.external_tools': 'The agent could use external tools',
-  'unverified.import': 'The day was traded elsewhere and imported',
+  'unverified.import': 'Imported from another tool',
   'unverified.memory': 'It recalled a memory of an unverified session',
   'unverified.continuation': 'Its account continues an unverified run',
   'unverified.branch': 'Its account branched from an unverified run',

@@ -5,6 +5,7 @@
 mod crates;
 mod dependencies;
 mod documents;
+mod language;
 mod modules;
 mod repo;
 mod sources;
