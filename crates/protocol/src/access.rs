@@ -13,10 +13,10 @@ pub enum Scope {
     Operate,
 }
 
-/// Who asks, and what they may do.
+/// The caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AccessResponse {
-    /// Are tokens configured? If not, whoever reaches the server may do everything.
+    /// Whether tokens are configured. If not, anyone who can reach the server has full access.
     pub required: bool,
     /// The name of the caller's token; `null` where none is needed.
     pub name: Option<String>,

@@ -142,37 +142,37 @@ impl From<ChatMessage> for ChatMessageResponse {
     }
 }
 
-/// What a person says.
+/// A user's message.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
 }))]
 pub struct MessageBody {
-    /// The words; not blank.
+    /// The text; not blank.
     #[schema(min_length = 1, max_length = 20_000, pattern = r"\S")]
     pub message: String,
-    /// The conversation; absent: a new one.
+    /// The conversation; absent: start a new one.
     pub session_id: Option<String>,
-    /// What the person's page shows, told to the model as data. `confirm` in it lists the ids of
-    /// `pending` actions that are confirmed.
+    /// What the user's page displays, passed to the model as data. `confirm` in it lists the IDs of the `pending`
+    /// actions that the user confirms.
     #[schema(value_type = Option<Object>)]
     pub context: Option<Map<String, Value>>,
     /// The plan that the conversation is about from now on.
     pub plan_id: Option<i64>,
 }
 
-/// A message that was taken, with the place of its answer.
+/// A stored message and the placeholder for its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnResponse {
     /// The conversation.
     pub session: ChatSessionSummary,
-    /// What was said.
+    /// The user's message.
     pub user: ChatMessageResponse,
-    /// The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
+    /// The placeholder that is filled once the job has run: `metadata.type` is `job_log`, and `metadata.job_id` is
     /// the job to follow.
     pub assistant: ChatMessageResponse,
-    /// The job that answers.
+    /// The job that writes the answer.
     pub job_id: String,
     /// Whose data it is.
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// The longest deadline of a node.
 const DAY_SECS: u64 = 86_400;
 
-/// A desk: who sits at it, how long it talks, and what it may take. What is absent is as by default.
+/// A desk: its analysts, debate rounds, deadlines and position sizing. Absent fields take the default.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeskBody {
@@ -19,13 +19,13 @@ pub struct DeskBody {
     /// The analysts; absent: all.
     #[schema(min_items = 1)]
     pub selected_analysts: Option<Vec<AnalystBody>>,
-    /// How often Bull and Bear speak each; absent: 1.
+    /// The number of turns of Bull and Bear each; absent: 1.
     #[schema(minimum = 1, maximum = 10)]
     pub max_debate_rounds: Option<u32>,
-    /// How often each risk analyst speaks; absent: 1.
+    /// The number of turns of each risk analyst; absent: 1.
     #[schema(minimum = 1, maximum = 10)]
     pub max_risk_discuss_rounds: Option<u32>,
-    /// How analyses are to read; absent: `standard`.
+    /// The style of analyses; absent: `standard`.
     pub analysis_prompt_style: Option<StyleBody>,
     /// The deadline of Bull, Bear and the Research Manager, in seconds; absent: 30.
     #[serde(default, deserialize_with = "whole::<_, DAY_SECS>")]
@@ -47,56 +47,56 @@ pub struct DeskBody {
     #[serde(default, deserialize_with = "whole::<_, DAY_SECS>")]
     #[schema(minimum = 1, maximum = 86_400)]
     pub portfolio_node_timeout_secs: Option<u64>,
-    /// How many symbols of a day run side by side; absent: 4.
+    /// The number of a day's symbols that run in parallel; absent: 4.
     #[schema(minimum = 1)]
     pub symbols_at_once: Option<u32>,
-    /// From ratings to orders.
+    /// How ratings become orders.
     #[schema(value_type = Option<SizingBody>)]
     pub sizing: Option<JsonObject<SizingBody>>,
 }
 
-/// Who reads the data.
+/// An analyst.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnalystBody {
     /// Prices and indicators.
     Market,
-    /// How people feel about it.
+    /// Sentiment.
     Social,
-    /// What happened.
+    /// News.
     News,
-    /// What the company reports.
+    /// Company reports.
     Fundamentals,
 }
 
-/// How analyses are to read.
+/// The style of analyses.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StyleBody {
-    /// A report of a page.
+    /// A one-page report.
     Standard,
-    /// The least that carries the decision.
+    /// Only what the decision needs.
     Compact,
-    /// Everything that bears on it.
+    /// Everything relevant.
     Detailed,
 }
 
-/// From ratings to orders: shares of equity.
+/// How ratings become orders. Amounts are fractions of equity.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizingBody {
-    /// The target of each rating as a share of the cap of one symbol.
+    /// The target of each rating, as a fraction of `symbol_cap`.
     #[schema(value_type = Option<WeightsBody>)]
     pub weights: Option<JsonObject<WeightsBody>>,
-    /// The cap of one symbol; absent: 0.25.
+    /// The max position in one symbol; absent: 0.25.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 10)]
     pub symbol_cap: Option<Decimal>,
-    /// The cap of all positions together; absent: 1.
+    /// The max gross exposure; absent: 1.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 10)]
     pub gross_cap: Option<Decimal>,
-    /// The share that opening orders leave in cash; absent: 0.02.
+    /// The cash that opening orders leave; absent: 0.02.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 0, exclusive_maximum = 1)]
     pub cash_reserve: Option<Decimal>,
@@ -104,15 +104,15 @@ pub struct SizingBody {
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 0, exclusive_maximum = 1)]
     pub min_order: Option<Decimal>,
-    /// May a Sell open a short position, where the market allows it? Absent: no.
+    /// Whether a Sell may open a short position, if the market allows it; absent: no.
     pub shorting: Option<bool>,
-    /// The largest leverage that a proposal may ask for; absent: 1.
+    /// The max leverage of a proposal; absent: 1.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 1)]
     pub max_leverage: Option<Decimal>,
 }
 
-/// Targets as shares of the cap of one symbol. A Hold has none: it changes nothing.
+/// Targets as fractions of `symbol_cap`. A Hold has none, because it changes nothing.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightsBody {

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Every error's body.
+/// The body of every error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// For programs: which error.
+    /// The error code.
     #[schema(example = "invalid_input", pattern = "^[a-z_]+$")]
     pub error: String,
-    /// For people: what is wrong; bad input is named by its field.
+    /// What is wrong. For invalid input it starts with the field.
     #[schema(example = "date: `2012-13-01` is not a date of the form YYYY-MM-DD")]
     pub message: String,
 }

@@ -14,7 +14,7 @@ pub const MAX_INT64: u64 = i64::MAX as u64;
 /// The maximum number of rounds that a trader reads.
 pub const MAX_READ_WINDOW: u32 = 10;
 
-/// A JSON object. Where it expects a struct, serde alone would also take a list of its fields' values.
+/// A JSON object. For a struct, serde alone would also accept a list of the fields' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonObject<T>(pub T);
 

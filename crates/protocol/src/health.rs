@@ -30,17 +30,17 @@ pub struct HealthResponse {
     pub deployment: Deployment,
 }
 
-/// What a probe learns. Whoever may read also learns why.
+/// The server's health. Callers with access also get the reasons.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum HealthBody {
-    /// For callers with a token, and for everyone where no token is configured.
+    /// For callers with a token, and for everyone if no token is configured.
     Full(HealthResponse),
     /// For a probe without a token.
     Status(HealthStatus),
 }
 
-/// Whether the server works, and nothing else.
+/// Only whether the server works.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HealthStatus {

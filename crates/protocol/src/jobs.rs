@@ -261,9 +261,9 @@ pub struct BranchPoint {
 pub struct DeletedResponse {
     /// The job.
     pub job_id: String,
-    /// The jobs that are gone: this one, then those that were built on it.
+    /// The deleted jobs: this one, then its dependents.
     pub jobs: Vec<String>,
-    /// How many texts nothing else used; they are gone too.
+    /// The number of deleted texts that nothing else used.
     pub texts: u64,
     /// Whose data it was.
     #[serde(flatten)]

@@ -375,7 +375,7 @@ impl FromStr for SearchBy {
     }
 }
 
-/// Long or short.
+/// The side of a position.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SideParam {
@@ -385,31 +385,31 @@ pub enum SideParam {
     Short,
 }
 
-/// What to fold.
+/// The reflections to compact.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "period": "quarter" }))]
 pub struct CompactBody {
-    /// How long a period is.
+    /// The length of a period.
     pub period: PeriodBody,
-    /// Of this agent alone.
+    /// Only of this agent.
     pub model: Option<String>,
-    /// Of this job alone.
+    /// Only of this job.
     pub job_id: Option<String>,
 }
 
-/// What to embed.
+/// The reflections to embed.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({}))]
 pub struct ReembedBody {
-    /// Of this agent alone.
+    /// Only of this agent.
     pub model: Option<String>,
-    /// Of this job alone.
+    /// Only of this job.
     pub job_id: Option<String>,
 }
 
-/// How long a period is.
+/// The length of a period.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PeriodBody {

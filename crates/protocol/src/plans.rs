@@ -149,111 +149,112 @@ impl From<Task> for TaskSummary {
     }
 }
 
-/// A plan to be made.
+/// A new plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Autumn of 2012", "goal": "Find out why the cautious desk lost" }))]
 pub struct PlanBody {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// What it is to reach.
+    /// The goal.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     pub goal: String,
 }
 
-/// What of a plan is changed; what is absent stays.
+/// Changes of a plan. Absent fields stay unchanged.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "goal": "Find out what the desk was shown" }))]
 pub struct PlanPatch {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: Option<String>,
-    /// What it is to reach.
+    /// The goal.
     #[schema(max_length = 20_000)]
     pub goal: Option<String>,
 }
 
-/// A task to be made.
+/// A new task.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Run the cautious desk", "instruction": "IBM and AAPL, autumn of 2012" }))]
 pub struct TaskBody {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// What is to be done.
+    /// The instruction.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     pub instruction: String,
-    /// The task that it is a part of; absent or `null`: it stands at the top.
+    /// The parent task; absent or `null`: top level.
     pub parent_id: Option<i64>,
-    /// Its place among its siblings, from 0; absent, or beyond the end: last.
+    /// The position among its siblings, from 0; absent or beyond the end: last.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub position: Option<u32>,
-    /// Tasks of the plan that must be done before it.
+    /// Tasks of the plan that must be completed before it.
     #[serde(default)]
     #[schema(max_items = 1000)]
     pub dependencies: Vec<i64>,
 }
 
-/// What of a task is changed; what is absent stays.
+/// Changes of a task. Absent fields stay unchanged.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "parent_id": null, "position": 0 }))]
 pub struct TaskPatch {
-    /// What it is called; not blank.
+    /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: Option<String>,
-    /// What is to be done.
+    /// The instruction.
     #[schema(max_length = 20_000)]
     pub instruction: Option<String>,
-    /// How far it is, by hand; what came of it is then taken away.
+    /// The new status. Its execution result is cleared.
     #[serde(default, deserialize_with = "given")]
     #[schema(schema_with = crate::vocabulary::task_status_by_hand)]
     pub status: Option<TaskStatus>,
-    /// Moves it, with all that is below it, under this task; `null`: to the top.
+    /// The new parent; its subtasks move with it. `null`: top level.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<i64>)]
     pub parent_id: Option<Option<i64>>,
-    /// Moves it to this place among its siblings, from 0.
+    /// The new position among its siblings, from 0.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub position: Option<u32>,
-    /// Tasks of the plan that must be done before it, in place of those it has.
+    /// Tasks of the plan that must be completed before it; they replace the current dependencies.
     #[schema(max_items = 1000)]
     pub dependencies: Option<Vec<i64>>,
 }
 
-/// How far a plan is broken down.
+/// How to decompose a plan.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecomposeBody {
-    /// Where to begin; absent: the whole plan, at its goal.
+    /// The task to decompose; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// Levels below it; 2 where absent.
+    /// Max levels below it; absent: 2.
     #[schema(minimum = 1, maximum = 4)]
     pub max_depth: Option<u32>,
-    /// Children of one task; 5 where absent.
+    /// Max children per task; absent: 5.
     #[schema(minimum = 1, maximum = 10)]
     pub max_children: Option<u32>,
-    /// New tasks in all; 50 where absent.
+    /// Max new tasks in total; absent: 50.
     #[schema(minimum = 1, maximum = 200)]
     pub total_node_budget: Option<u32>,
 }
 
-/// What of a plan is carried out.
+/// What to execute.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecuteBody {
-    /// Run this task again, with what it needs that is not completed; absent: the whole plan.
+    /// The task to run again, together with its unfinished dependencies; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// May a task start work that costs after it has read text of others, the web's say? Not where absent.
+    /// Whether a task may start work that costs money after it has read text from others, such as web pages;
+    /// absent: no.
     pub trusted: Option<bool>,
 }
 
-/// A job on a plan that was queued.
+/// A queued job on a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanJobQueued {
     /// The job.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What to simulate. Everything but `end_date` has a default in the server's config.
+/// What to simulate. All fields but `end_date` have a default in the server's config.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -24,100 +24,98 @@ use utoipa::ToSchema;
     "initial_cash": 10000
 }))]
 pub struct TriggerBody {
-    /// First day; absent or `null`: each agent goes on where its newest completed job ended.
+    /// The first day; absent or `null`: each agent continues after the end of its newest completed job.
     #[serde(default, deserialize_with = "maybe_day")]
     pub start_date: Option<Date>,
-    /// Last day, included.
+    /// The last day, included.
     #[serde(deserialize_with = "day")]
     pub end_date: Date,
     /// Names of configured agents, or models as solo agents: `provider::model`.
     #[schema(min_items = 1, max_items = 64)]
     pub models: Option<Vec<String>>,
-    /// Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
+    /// Run completed days again, and replace the days of these agents in the jobs that ran them. Nothing is
     /// deleted.
     pub replace_existing: Option<bool>,
-    /// Of the days that are done, run again those from the first degraded one on: later days follow from it.
-    /// Failed days run again in any case. Not together with `replace_existing`.
+    /// Run completed days again from the first degraded day on, because later days follow from it. Failed days always
+    /// run again. Not together with `replace_existing`.
     pub rerun_degraded: Option<bool>,
-    /// Agents, given whole.
+    /// Inline agents.
     #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
     pub agents: Option<Vec<JsonObject<AgentBody>>>,
-    /// What may be traded.
+    /// The tradable symbols.
     #[schema(min_items = 1)]
     pub symbols: Option<Vec<String>>,
-    /// An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
-    /// `symbols`.
+    /// An index of the dataset, such as `SP500`, whose members of each day are tradable. Not together with `symbols`.
     #[schema(min_length = 1, max_length = 64)]
     pub universe: Option<String>,
-    /// The dataset's name, or the first digits of its hash.
+    /// The dataset's name or hash prefix.
     pub dataset: Option<String>,
-    /// The market profile's name; the dataset's own by default, else the config's.
+    /// The market profile's name; absent: the dataset's own, else the config's.
     pub market: Option<String>,
-    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing. The config's by default.
+    /// Trading costs: `market` for those of the market profile, `frictionless` for none. Absent: the config's.
     pub costs: Option<CostsBody>,
-    /// What each agent starts with.
+    /// The initial cash of each agent.
     #[serde(default, with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     pub initial_cash: Option<Decimal>,
-    /// The symbol or index of the dataset that results are compared with; the config's by default, else none. It
-    /// changes nothing that agents see or do.
+    /// The symbol or index of the dataset that results are compared with; absent: the config's, else none. It does not
+    /// affect what agents see or do.
     pub benchmark: Option<String>,
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
     pub seed: Option<u64>,
-    /// What the job may use.
+    /// The job's budget.
     #[schema(value_type = Option<BudgetBody>)]
     pub budget: Option<JsonObject<BudgetBody>>,
-    /// Write summaries?
+    /// Whether to write summaries.
     pub summaries: Option<bool>,
-    /// Which of the traders' memories are on; absent: the config's, else all.
+    /// The memories that are on; absent: the config's, else all.
     pub memory: Option<MemoryBody>,
-    /// How many of its last rounds a trader reads.
+    /// The number of previous rounds that a trader reads.
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     pub read_window: Option<u32>,
-    /// The same for the session after a losing close.
+    /// The number of previous rounds in the session after a losing close.
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     pub read_window_after_loss: Option<u32>,
-    /// The job whose memory, as far as it was known before the start, the agents of the same names begin
-    /// with.
+    /// The job whose memory the agents of the same names start with, as known before the first day.
     pub memory_from: Option<String>,
-    /// Not supported yet: anything but `null` is refused.
+    /// Not supported: anything but `null` is rejected.
     #[schema(value_type = Option<Object>)]
     pub masking: Option<Value>,
 }
 
-/// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+/// The memories that are on. Memories that are off are neither written nor read.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryBody {
-    /// None.
+    /// No memory.
     Off,
     /// Round memory.
     Rounds,
     /// Round memory and the contexts of open positions.
     #[serde(rename = "rounds+open")]
     RoundsOpen,
-    /// These and reflections on closed trades.
+    /// Round memory, the contexts of open positions, and reflections on closed trades.
     All,
 }
 
-/// What trading costs.
+/// Trading costs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostsBody {
-    /// What the market profile says.
+    /// Those of the market profile.
     Market,
-    /// Nothing: no fees, duties, slippage, borrow fee or financing, and no cap on participation.
+    /// None: no fees, duties, slippage, borrow fee or financing, and no participation cap.
     Frictionless,
 }
 
-/// What a job may use. A line that is absent does not bound.
+/// A job's budget. An absent line sets no limit.
 #[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetBody {
-    /// The whole job, summaries left out.
+    /// The whole job, without summaries.
     #[schema(value_type = Option<LimitBody>)]
     pub job: Option<JsonObject<LimitBody>>,
     /// Each agent.
@@ -144,39 +142,39 @@ pub struct LimitBody {
     pub usd: Option<Decimal>,
 }
 
-/// Where to branch off, and what to change.
+/// The cut, and what changes from there on.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "date": "2012-10-17", "agent": "house::momentum", "node": "solo#1", "model": "house::contrarian" }))]
 pub struct BranchBody {
-    /// The day in which the cut lies.
+    /// The day of the cut.
     #[serde(deserialize_with = "day")]
     pub date: Date,
-    /// The agent; needed where the job has several.
+    /// The agent; required if the job has several.
     pub agent: Option<String>,
-    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
-    /// or after it is reused. Absent: all that the agent thinks.
+    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`). Steps at the cut
+    /// and after it run again. Absent: before the agent's first node.
     pub node: Option<String>,
-    /// Another model from the cut on, `provider::model`.
+    /// The model from the cut on, `provider::model`.
     pub model: Option<String>,
-    /// Other instructions from the cut on.
+    /// The instructions from the cut on.
     pub instructions: Option<String>,
-    /// Other sampling from the cut on.
+    /// The sampling parameters from the cut on.
     #[schema(value_type = Option<SamplingBody>)]
     pub sampling: Option<JsonObject<SamplingBody>>,
 }
 
-/// What to change before the job goes on. May be left out.
+/// Changes before the job resumes. Optional.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "budget": { "job": { "tokens": 500_000 } } }))]
 pub struct ResumeBody {
-    /// Lines of the budget that take the place of the job's own; the others stay.
+    /// Budget lines that replace the job's own; the others stay.
     #[schema(value_type = Option<BudgetBody>)]
     pub budget: Option<JsonObject<BudgetBody>>,
 }
 
-/// A job that was queued.
+/// A queued job.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct QueuedResponse {
     /// The job.
@@ -186,20 +184,20 @@ pub struct QueuedResponse {
     pub status: JobStatus,
     /// Trading days x agents, the skipped ones included.
     pub total_model_days: usize,
-    /// In a sentence.
+    /// A summary for people.
     pub message: String,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// By model: the job, and the last day of it, that the model goes on from.
+    /// By model: the job that it continues, and the last day of that job that counts.
     pub continues: BTreeMap<String, ContinuesFrom>,
-    /// The job that it branched from.
+    /// The job that it is a branch of.
     pub parent: Option<String>,
     /// Whose data it is.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What became of a job's status.
+/// A job with its new status.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChangedResponse {
     /// The job.
@@ -207,7 +205,7 @@ pub struct ChangedResponse {
     /// Its status now.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// In a sentence.
+    /// A summary for people.
     pub message: String,
     /// Whose data it is.
     #[serde(flatten)]
