@@ -118,7 +118,7 @@ const fn is_over(status: DayStatus) -> bool {
 
 /// Looks at a job until it has stopped, somebody can take it, or this command is told to stop. Gives its status then;
 /// `running` where it goes on without this command.
-async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: CancelToken) -> Result<JobStatus> {
+async fn follow(app: &App, job: &JobId, progress: &Progress, stop: CancelToken) -> Result<JobStatus> {
     loop {
         let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
         show(app, &details, progress).await?;

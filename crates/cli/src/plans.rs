@@ -123,7 +123,7 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     }
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
-        let came = view::job_result(&app, &id, &job.job_type).await.map_err(of_view)?;
+        let came = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(of_view)?;
         let line = came.as_ref().map(|came| format!(": {}", in_short(came))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{line}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(came)) = &came {

@@ -7,8 +7,7 @@ use super::logging;
 use anyhow::{Context as _, Result};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::assistant_job::is_assistants;
-use papertape_runtime::worker::SIMULATE;
+use papertape_core::record::JobKind;
 use papertape_service::address::Address;
 use papertape_service::app::{Access, App, database_file};
 use papertape_service::config::Config;
@@ -108,11 +107,11 @@ fn there_is_a_record(config: &Config) -> Result<()> {
 /// The job that is named, where `latest` is the newest backtest; a profile where there is none.
 pub(super) async fn job_named(app: &App, job: &str) -> Result<JobId> {
     if job == "latest"
-        && let Some(found) = latest(app, |kind| kind == SIMULATE).await?
+        && let Some(found) = latest(app, |kind| *kind == JobKind::Simulate).await?
     {
         return Ok(found);
     }
-    named(app, job, |kind| !is_assistants(kind)).await
+    named(app, job, |kind| !kind.is_assistant()).await
 }
 
 /// The job that is named, where `latest` is the newest one of any kind.
@@ -120,7 +119,7 @@ pub(super) async fn any_job_named(app: &App, job: &str) -> Result<JobId> {
     named(app, job, |_| true).await
 }
 
-async fn named(app: &App, job: &str, is_meant: impl Fn(&str) -> bool) -> Result<JobId> {
+async fn named(app: &App, job: &str, is_meant: impl Fn(&JobKind) -> bool) -> Result<JobId> {
     if job.is_empty() || job.contains('\0') {
         return Err(usage("a job's id is a text"));
     }
@@ -156,14 +155,14 @@ pub(super) fn short_id(id: &str) -> &str {
 const MIN_SHORT_ID: usize = 8;
 
 /// The newest job of those that are meant that has done, or is to do, something; else the newest one.
-async fn latest(app: &App, is_meant: impl Fn(&str) -> bool) -> Result<Option<JobId>> {
+async fn latest(app: &App, is_meant: impl Fn(&JobKind) -> bool) -> Result<Option<JobId>> {
     let mut request = PageRequest::first(200);
     loop {
         let page = app.store.jobs(&JobFilter::default(), &request).await?;
         let meant: Vec<_> = page.items.iter().filter(|item| is_meant(&item.job.kind)).collect();
         let works = meant.iter().find(|item| {
             let days = item.days;
-            is_assistants(&item.job.kind) || days.completed + days.failed + days.queued + days.running > 0
+            item.job.kind.is_assistant() || days.completed + days.failed + days.queued + days.running > 0
         });
         match (works.or(meant.first()), page.next) {
             (Some(found), _) => return Ok(Some(found.job.id.clone())),

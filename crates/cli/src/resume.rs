@@ -5,7 +5,6 @@ use super::record_access::{RecordAccess, job_named};
 use super::{Common, Outcome, chat, execute, record_access};
 use clap::Args;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::assistant_job::is_assistants;
 use papertape_runtime::budget::Limit;
 use papertape_service::config::Config;
 use papertape_service::trigger::{self, BudgetChange};
@@ -66,7 +65,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     let row = reader.store.get_job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
     match &way {
         // An answer of the assistant's or the work on a plan: it starts jobs of its own.
-        _ if is_assistants(&row.kind) => chat::go_on(common, &way, &job).await,
+        _ if row.kind.is_assistant() => chat::go_on(common, &way, &job).await,
         RecordAccess::Local(app) => execute::run_local(app, common, &job).await,
         RecordAccess::Remote(server) => execute::run_remote(server, common, &job).await,
     }

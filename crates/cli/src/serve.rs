@@ -63,7 +63,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
     });
     let cleaning = tokio::spawn(retention::nightly(app.clone(), stopper.signal()));
     let exporting = otlp::start(&app, stopper.signal())?;
-    let mut signal = stopper.signal();
+    let signal = stopper.signal();
     let early = tokio::select! {
         ended = &mut serving => Some(ended),
         _ = signal.stopped() => None,

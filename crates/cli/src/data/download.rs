@@ -106,7 +106,7 @@ pub(super) async fn download(
     }
     make_data_dir(&config.data_dir)?;
     let stopper = CancelSource::default();
-    let mut stopped = stopper.signal();
+    let stopped = stopper.signal();
     signals::listen(&stopper, || {})?;
     let mut reports = Vec::new();
     for order in &orders {

@@ -13,10 +13,10 @@ use papertape_core::id::{JobId, Symbol};
 use papertape_core::market::BarRange;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, RecordStore as _, ToolCaller};
+use papertape_core::record::JobKind;
 use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_runtime::budget::Budget;
 use papertape_runtime::replay;
-use papertape_runtime::worker::SIMULATE;
 use papertape_store::{JobFilter, PageRequest};
 use serde_json::{Value, json};
 
@@ -169,7 +169,7 @@ impl JobToolbox {
     async fn named(&self, name: &str, asked: &ToolArgs<'_>) -> Result<JobId, CallFailure> {
         let store = &self.0.store;
         if name == "latest" {
-            let filter = JobFilter { kind: Some(SIMULATE.to_owned()), status: None };
+            let filter = JobFilter { kind: Some(JobKind::Simulate), status: None };
             let newest = store.jobs(&filter, &PageRequest::first(1)).await.map_err(unavailable)?;
             let newest = newest.items.into_iter().next();
             return newest.map(|item| item.job.id).ok_or_else(|| {

@@ -9,7 +9,7 @@ use papertape_core::action::{
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Plans as _};
-use papertape_core::record::{JobStatus, PLAN_DECOMPOSE};
+use papertape_core::record::{JobKind, JobStatus};
 use papertape_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -288,7 +288,7 @@ pub async fn plan_jobs(
         .into_iter()
         .map(|job| PlanJobResponse {
             job_id: job.job.to_string(),
-            job_type: job.job_type,
+            job_type: job.job_type.to_string(),
             status: job.status,
             rows: job.rows_kept,
             created_at: job.created_at,
@@ -319,7 +319,7 @@ pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Resul
 /// No such job, or of another kind; a bad limit or cursor; the record's.
 pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     let index = indexed(app, None, job).await?;
-    if index.job_type != PLAN_DECOMPOSE {
+    if index.job_type != JobKind::PlanDecompose {
         let job = index.job;
         return Err(ViewError::NotFound(format!("the job {job} decomposes no task")));
     }
