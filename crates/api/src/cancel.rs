@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use papertape_core::record::JobStatus;
 use papertape_protocol::simulate::ChangedResponse;
-use papertape_runtime::assistant_job;
+use papertape_runtime::child_jobs;
 use papertape_service::app::App;
 
 /// Cancel a job after its current step
@@ -26,7 +26,7 @@ pub(super) async fn cancel(
     State(app): State<App>,
     JobPath(job): JobPath,
 ) -> Result<(StatusCode, Json<ChangedResponse>), ApiError> {
-    let status = assistant_job::cancel(&app.services, &job_id(&job)?).await;
+    let status = child_jobs::cancel(&app.services, &job_id(&job)?).await;
     let status = status.map_err(|error| ApiError::Internal(error.into()))?;
     let message = match status {
         None => return Err(ApiError::NotFound(format!("there is no job {job}"))),

@@ -175,7 +175,7 @@ pub async fn serve(app: App, listener: TcpListener, shutdown: CancelToken) -> Re
     let address = listener.local_addr().context("the socket has no address")?;
     ensure_safe_bind(&app.config, address)?;
     let streams = Arc::clone(&app.streams);
-    let mut stopped = shutdown.clone();
+    let stopped = shutdown.clone();
     let listening = listen::listen(&app, listener, router(app.clone()), shutdown);
     let closing = async {
         stopped.stopped().await;

@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const BUFFER_BYTES: usize = 128 * 1024;
 
 /// Serves requests until shutdown, then lets those in progress finish. Dropping the future aborts them.
-pub(super) async fn listen(app: &App, listener: TcpListener, router: Router, mut shutdown: CancelToken) {
+pub(super) async fn listen(app: &App, listener: TcpListener, router: Router, shutdown: CancelToken) {
     let server = &app.config.server;
     let permits = Arc::new(Semaphore::new(server.max_connections.max(1)));
     let head = Duration::from_secs(server.header_timeout_secs.max(1));
@@ -83,7 +83,7 @@ async fn serve(
     (stream, client): (impl AsyncRead + AsyncWrite + Unpin, SocketAddr),
     router: Router,
     head: Duration,
-    mut shutdown: CancelToken,
+    shutdown: CancelToken,
 ) {
     let (socket, state) = MonitoredSocket::new(stream);
     let state_of_service = state.clone();

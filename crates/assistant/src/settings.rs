@@ -7,8 +7,6 @@ use papertape_core::tape::CallOptions;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-pub use papertape_core::record::{CHAT_ACTION as CHAT, PLAN_DECOMPOSE as DECOMPOSE, PLAN_EXECUTE as EXECUTE};
-
 /// The assistant's model and limits, the same for all its jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {

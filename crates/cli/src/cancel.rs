@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::Args;
 use papertape_core::record::JobStatus;
 use papertape_protocol::simulate::ChangedResponse;
-use papertape_runtime::assistant_job;
+use papertape_runtime::child_jobs;
 use papertape_service::config::Config;
 use serde_json::json;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ pub(super) async fn cancel(common: &Common, config: Config, args: CancelArgs) ->
     let (job, status) = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let job = find_job(&app, &args.job).await?;
-            let status = assistant_job::cancel(&app.services, &job).await?;
+            let status = child_jobs::cancel(&app.services, &job).await?;
             let status = status.ok_or_else(|| no_job(job.as_str()))?;
             // Writes the plans' portable files before the process ends.
             app.flush().await;

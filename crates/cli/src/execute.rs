@@ -118,7 +118,7 @@ const fn is_over(status: DayStatus) -> bool {
 
 /// Polls a job until it has stopped, is queued again, or this command is interrupted. Returns its status; after an
 /// interrupt `running`, since the job continues without this command.
-async fn follow(app: &App, job: &JobId, progress: &Progress, mut stop: CancelToken) -> Result<JobStatus> {
+async fn follow(app: &App, job: &JobId, progress: &Progress, stop: CancelToken) -> Result<JobStatus> {
     loop {
         let Some(details) = app.store.job_details(job).await? else { return Err(no_job(job.as_str())) };
         show(app, &details, progress).await?;

@@ -116,7 +116,7 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
     }
     for job in &jobs.jobs {
         let id = JobId::new(&job.job_id);
-        let result = view::job_result(&app, &id, &job.job_type).await.map_err(of_view)?;
+        let result = view::job_result(&app, &id, &job.job_type.as_str().into()).await.map_err(of_view)?;
         let text = result.as_ref().map(|result| format!(": {}", result_line(result))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{text}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(result)) = &result {

@@ -7,8 +7,7 @@ use super::failure::{not_found, usage};
 use anyhow::{Context as _, Result};
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
-use papertape_runtime::assistant_job::is_assistants;
-use papertape_runtime::worker::SIMULATE;
+use papertape_core::record::JobKind;
 use papertape_service::address::Address;
 use papertape_service::app::{Access, App, database_file};
 use papertape_service::config::Config;
@@ -108,11 +107,11 @@ fn require_record(config: &Config) -> Result<()> {
 /// Finds a job by its ID or a part of it. `latest` is the newest backtest, else the newest profile.
 pub(super) async fn find_job(app: &App, job: &str) -> Result<JobId> {
     if job == "latest"
-        && let Some(found) = latest(app, |kind| kind == SIMULATE).await?
+        && let Some(found) = latest(app, |kind| *kind == JobKind::Simulate).await?
     {
         return Ok(found);
     }
-    find(app, job, |kind| !is_assistants(kind)).await
+    find(app, job, |kind| !kind.is_assistant()).await
 }
 
 /// As [`find_job`], in the database of the server's command.
@@ -125,7 +124,7 @@ pub(super) async fn find_any_job(app: &App, job: &str) -> Result<JobId> {
     find(app, job, |_| true).await
 }
 
-async fn find(app: &App, job: &str, is_candidate: impl Fn(&str) -> bool) -> Result<JobId> {
+async fn find(app: &App, job: &str, is_candidate: impl Fn(&JobKind) -> bool) -> Result<JobId> {
     if job.is_empty() || job.contains('\0') {
         return Err(usage("invalid job ID"));
     }
@@ -165,14 +164,14 @@ pub(super) fn short_id(id: &str) -> &str {
 const MIN_SHORT_ID: usize = 8;
 
 /// The newest candidate that has or had work to do (not only skipped days), else the newest candidate.
-async fn latest(app: &App, is_candidate: impl Fn(&str) -> bool) -> Result<Option<JobId>> {
+async fn latest(app: &App, is_candidate: impl Fn(&JobKind) -> bool) -> Result<Option<JobId>> {
     let mut request = PageRequest::first(200);
     loop {
         let page = app.store.jobs(&JobFilter::default(), &request).await?;
         let candidates: Vec<_> = page.items.iter().filter(|item| is_candidate(&item.job.kind)).collect();
         let with_work = candidates.iter().find(|item| {
             let days = item.days;
-            is_assistants(&item.job.kind) || days.completed + days.failed + days.queued + days.running > 0
+            item.job.kind.is_assistant() || days.completed + days.failed + days.queued + days.running > 0
         });
         match (with_work.or(candidates.first()), page.next) {
             (Some(found), _) => return Ok(Some(found.job.id.clone())),

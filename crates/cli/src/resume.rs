@@ -7,7 +7,6 @@ use clap::Args;
 use papertape_core::ports::Queue as _;
 use papertape_protocol::fields::JsonObject;
 use papertape_protocol::simulate::{BudgetBody, ChangedResponse, ResumeBody};
-use papertape_runtime::assistant_job::is_assistants;
 use papertape_runtime::budget::Limit;
 use papertape_service::config::Config;
 use papertape_service::trigger::{self, BudgetChange};
@@ -65,7 +64,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     let row = reader.store.get_job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
     match &access {
         // The assistant's jobs start other jobs, which a worker has to run.
-        _ if is_assistants(&row.kind) => chat::follow_job(common, &access, &job).await,
+        _ if row.kind.is_assistant() => chat::follow_job(common, &access, &job).await,
         RecordAccess::Local(app) => execute::run_local(app, common, &job).await,
         RecordAccess::Remote(server) => execute::run_remote(server, common, &job).await,
     }

@@ -62,7 +62,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
     });
     let cleaning = tokio::spawn(retention::nightly(app.clone(), cancel.signal()));
     let exporting = common.product.export_spans(&app, cancel.signal())?;
-    let mut signal = cancel.signal();
+    let signal = cancel.signal();
     let early = tokio::select! {
         ended = &mut serving => Some(ended),
         _ = signal.stopped() => None,

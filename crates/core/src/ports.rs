@@ -4,8 +4,8 @@ use crate::id::{AgentName, ContentHash, JobId};
 use crate::message::{CallFailure, ModelName, ModelReply, ModelRequest, ToolSpec, Usage};
 use crate::plan::PlanError;
 use crate::record::{
-    AgentState, Commit, DerivedRow, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    SessionWithoutSummary, TapeRow,
+    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
+    SessionId, SessionWithoutSummary, TapeRow,
 };
 use crate::tape::StepPath;
 use crate::time::{Date, Timestamp};
@@ -230,7 +230,7 @@ pub trait RecordStore: Send + Sync {
 /// The job queue.
 pub trait Queue: Send + Sync {
     /// Adds a job. A plan can have only one queued or running job of the kinds in
-    /// [`crate::record::EXCLUSIVE_PLAN_JOB_KINDS`]; a second one is [`RecordError::Busy`].
+    /// [`JobKind::EXCLUSIVE_PER_PLAN`]; a second one is [`RecordError::Busy`].
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>>;
 
     /// Claims the given job, or the oldest one that is queued, or running under an expired lease. `None` when
@@ -247,7 +247,7 @@ pub trait Queue: Send + Sync {
         &'a self,
         owner: &'a str,
         lease_for: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>>;
 
     /// Extends the lease. The result says whether cancellation of the job was requested.

@@ -10,8 +10,8 @@ use papertape_core::ledger::Direction;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    Assessment, Commit, DerivedRow, Deviation, ErrorTag, NewJob, NewModelDay, NewSession, ReflectionRow,
-    StepEnd, SummarySource, Write,
+    Assessment, Commit, DerivedRow, Deviation, ErrorTag, JobKind, NewJob, NewModelDay, NewSession,
+    ReflectionRow, StepEnd, SummarySource, Write,
 };
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Timestamp, parse_date};
@@ -118,7 +118,7 @@ async fn fill(store: &Store, entries: &[Entry]) {
         NewModelDay { date, agent: "bench".into(), agent_hash: ContentHash::of(b"bench"), skipped: None };
     let job = NewJob {
         id: JobId::new("bench"),
-        kind: "simulate".to_owned(),
+        kind: JobKind::Simulate,
         config: json!({}),
         fingerprint: ContentHash::of(b"bench"),
         warnings: Vec::new(),

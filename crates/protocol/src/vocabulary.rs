@@ -6,18 +6,15 @@ use papertape_core::message::Role;
 use papertape_core::plan::TaskStatus;
 use papertape_core::point_in_time::UnverifiedKind;
 use papertape_core::provenance::{QualityState, UNREADABLE};
-use papertape_core::record::{CHAT_ACTION, DayStatus, JobStatus, PLAN_DECOMPOSE, PLAN_EXECUTE};
+use papertape_core::record::{DayStatus, JobKind, JobStatus};
 use papertape_core::tape::OutcomeKind;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// A job's kind.
 #[must_use]
 pub fn job_kind() -> Object {
-    words(&JOB_KINDS)
+    words(&JobKind::ALL.iter().map(JobKind::as_str).collect::<Vec<_>>())
 }
-
-/// What jobs there are.
-pub const JOB_KINDS: [&str; 5] = ["simulate", "profile", CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
 
 /// A job's status.
 #[must_use]

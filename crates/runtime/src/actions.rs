@@ -1,12 +1,10 @@
 //! Jobs in the action log: each job is an action, with a row when it starts and one when it ends. A job whose row
 //! cannot be written does not run.
 
+use crate::job_runner::{JobAction, JobOutcome};
 use crate::services::Services;
-use crate::simulate::JobOutcome;
-use crate::worker::SIMULATE;
 use papertape_core::action::{
-    ActionDraft, ActionEntry, ActionKind, ActionRow, ActionStatus, CHAT_TURN, WHOLE_JOB, is_whole_job,
-    still_open, stopped_words,
+    ActionDraft, ActionEntry, ActionRow, ActionStatus, WHOLE_JOB, is_whole_job, still_open, stopped_words,
 };
 use papertape_core::chat::ChatId;
 use papertape_core::ports::RecordError;
@@ -27,15 +25,19 @@ pub async fn append_action_log(
 }
 
 /// Logs that a job is about to run.
-pub(crate) async fn started(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
-    append_action_log(services, lease, row(job, ActionStatus::Running)).await.map(drop)
+pub(crate) async fn started(
+    services: &Services,
+    lease: &Lease,
+    (job, action): (&JobRow, JobAction<'_>),
+) -> Result<(), RecordError> {
+    append_action_log(services, lease, row(job, action, ActionStatus::Running)).await.map(drop)
 }
 
 /// Logs how a job ended. A job stopped by a shutdown is logged as waiting.
 pub(crate) async fn ended(
     services: &Services,
     lease: &Lease,
-    job: &JobRow,
+    (job, action): (&JobRow, JobAction<'_>),
     end: &JobOutcome,
 ) -> Result<(), RecordError> {
     let status = match end.status {
@@ -47,42 +49,33 @@ pub(crate) async fn ended(
         Some(more) => format!("{}: {more}", end.status),
         None => end.status.to_string(),
     };
-    let mut draft = ActionDraft { message: Some(message), ..row(job, status) };
+    let mut draft = ActionDraft { message: Some(message), ..row(job, action, status) };
     if let Some(Value::Object(details)) = &mut draft.details {
         details.extend(end.details.clone());
     }
     append_action_log(services, lease, draft).await.map(drop)
 }
 
-/// Closes the actions that a job has started and not ended when it stops, with a row each. An action repeated
-/// after a resume gets rows of its own.
+/// Closes the actions that an assistant job has started and not ended when it stops, with a row each. An action
+/// repeated after a resume gets rows of its own.
 pub(crate) async fn close_open(services: &Services, lease: &Lease, job: &JobRow) -> Result<(), RecordError> {
+    if !job.kind.is_assistant() {
+        return Ok(());
+    }
     let open = still_open(services.actions.action_log(&job.id).await?);
     for ActionRow { row, .. } in open {
         if row.status != ActionStatus::Running || is_whole_job(&row) {
             continue;
         }
         let message = Some(stopped_words(&job.config).to_owned());
-        append_action_log(services, lease, ActionDraft { status: ActionStatus::Failed, message, ..row })
-            .await?;
+        let draft = ActionDraft { status: ActionStatus::Failed, message, ..row };
+        append_action_log(services, lease, draft).await?;
     }
     Ok(())
 }
 
 /// A row about the whole job.
-fn row(job: &JobRow, status: ActionStatus) -> ActionDraft {
-    let (kind, name) = action_of(&job.kind);
+fn row(job: &JobRow, (kind, name): JobAction<'_>, status: ActionStatus) -> ActionDraft {
     let chat_session = job.config["session_id"].as_str().map(ChatId::new);
     ActionDraft { chat_session, ..ActionDraft::of(kind, name, status, WHOLE_JOB) }
-}
-
-/// Which action a job of this kind is.
-fn action_of(kind: &str) -> (ActionKind, &str) {
-    match kind {
-        SIMULATE => (ActionKind::ToolOperation, "run_simulation"),
-        "plan_execute" => (ActionKind::PlanOperation, "execute_plan"),
-        "plan_decompose" => (ActionKind::TaskOperation, "decompose_task"),
-        "chat_action" => (ActionKind::SystemOperation, CHAT_TURN),
-        other => (ActionKind::SystemOperation, other),
-    }
 }

@@ -1,6 +1,7 @@
 //! Budgets in tokens and USD: per job, per agent and per day, plus a separate one for summaries. Reserved before
 //! a call, settled after it, rebuilt from the record on resume.
 
+use crate::sync::lock;
 use papertape_core::id::AgentName;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest, Usage};
 use papertape_core::record::UsageTotal;
@@ -9,10 +10,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Output tokens reserved for a request without a limit.
-const USUAL_OUTPUT: u64 = 2_048;
+const DEFAULT_OUTPUT_TOKENS: u64 = 2_048;
 /// Approximate characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
 
@@ -95,7 +96,7 @@ impl Spend {
 
     /// The maximum that a limit allows; 0 where it is unlimited.
     #[must_use]
-    pub fn unlimited_calls(limit: Limit) -> Self {
+    pub fn max_of(limit: Limit) -> Self {
         Self { tokens: limit.tokens.unwrap_or_default(), usd: limit.usd.unwrap_or_default() }
     }
 
@@ -103,133 +104,126 @@ impl Spend {
     #[must_use]
     pub fn left_of(self, limit: Limit) -> Limit {
         Limit {
-            tokens: limit.tokens.map(|most| most.saturating_sub(self.tokens)),
-            usd: limit.usd.map(|most| (most - self.usd).max(Decimal::ZERO)),
+            tokens: limit.tokens.map(|max| max.saturating_sub(self.tokens)),
+            usd: limit.usd.map(|max| (max - self.usd).max(Decimal::ZERO)),
         }
     }
 
-    fn take(&mut self, other: Self) {
+    fn subtract(&mut self, other: Self) {
         self.tokens = self.tokens.saturating_sub(other.tokens);
         self.usd = self.usd.saturating_sub(other.usd);
     }
 }
 
-/// An account's usage, and the amount reserved for calls and jobs in progress.
+/// The usage of a line, and the amount reserved for calls and jobs in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Line {
+struct LineTotal {
     used: Spend,
     reserved: Spend,
 }
 
-impl Line {
-    fn add(&mut self, other: Self) {
-        self.used.add(other.used);
-        self.reserved.add(other.reserved);
-    }
-
-    fn total(self) -> Spend {
-        let mut total = self.used;
-        total.add(self.reserved);
-        total
+impl LineTotal {
+    fn sum(self) -> Spend {
+        let mut sum = self.used;
+        sum.add(self.reserved);
+        sum
     }
 }
+
+/// The totals of a job's lines.
+type Totals = BTreeMap<BudgetLine, LineTotal>;
 
 /// A job's running totals.
 #[derive(Debug)]
 pub struct Budgets {
     budget: Budget,
-    spent: Mutex<BTreeMap<BudgetLine, Line>>,
+    totals: Mutex<Totals>,
 }
 
 impl Budgets {
     /// Restores totals from the record.
     #[must_use]
-    pub fn rebuild(budget: Budget, spent: Vec<UsageTotal>) -> Self {
-        let mut totals: BTreeMap<BudgetLine, Line> = BTreeMap::new();
-        for row in spent {
-            let account = BudgetLine { agent: row.agent, date: row.date, detached: row.detached };
-            totals.entry(account).or_default().used.add(Spend::of(&row.usage, Some(row.cost_usd)));
+    pub fn rebuild(budget: Budget, usage: Vec<UsageTotal>) -> Self {
+        let mut totals = Totals::new();
+        for row in usage {
+            let line = BudgetLine { agent: row.agent, date: row.date, detached: row.detached };
+            totals.entry(line).or_default().used.add(Spend::of(&row.usage, Some(row.cost_usd)));
         }
-        Self { budget, spent: Mutex::new(totals) }
+        Self { budget, totals: Mutex::new(totals) }
     }
 
     /// Reserves an amount.
     ///
     /// # Errors
     /// A message that names the exceeded limit, with its numbers.
-    pub fn reserve(&self, account: &BudgetLine, amount: Spend) -> Result<(), String> {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let total = |of: &dyn Fn(&BudgetLine) -> bool| {
-            let mut total = Line::default();
-            spent.iter().filter(|(account, _)| of(account)).for_each(|(_, line)| total.add(*line));
-            total
-        };
+    pub fn reserve(&self, line: &BudgetLine, amount: Spend) -> Result<(), String> {
+        let mut totals = lock(&self.totals);
         let budget = &self.budget;
-        if account.detached {
-            check("summaries", budget.summaries, || total(&|a| a.detached), amount)?;
+        if line.detached {
+            check("summaries", budget.summaries, || total(&totals, |of| of.detached), amount)?;
         } else {
-            let (agent, date) = (&account.agent, account.date);
-            check("job", budget.job, || total(&|a| !a.detached), amount)?;
-            let name = format!("agent {agent}");
-            check(&name, budget.agent, || total(&|a| !a.detached && a.agent == *agent), amount)?;
+            let (agent, date) = (&line.agent, line.date);
+            check("job", budget.job, || total(&totals, |of| !of.detached), amount)?;
+            let is_agents = |of: &BudgetLine| !of.detached && of.agent == *agent;
+            check(&format!("agent {agent}"), budget.agent, || total(&totals, is_agents), amount)?;
             let name = format!("agent {agent} on {date}");
-            check(&name, budget.day, || total(&|a| a == account), amount)?;
+            check(&name, budget.day, || total(&totals, |of| of == line), amount)?;
         }
-        spent.entry(account.clone()).or_default().reserved.add(amount);
+        totals.entry(line.clone()).or_default().reserved.add(amount);
         Ok(())
     }
 
-    /// Reserves half of what is left of the job's limit under this account, and returns it.
-    pub fn reserve_half(&self, account: &BudgetLine) -> Limit {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut total = Line::default();
-        spent.iter().filter(|(account, _)| !account.detached).for_each(|(_, line)| total.add(*line));
-        let left = total.total().left_of(self.budget.job);
+    /// Reserves half of what is left of the job's limit under this line, and returns it.
+    pub fn reserve_half(&self, line: &BudgetLine) -> Limit {
+        let mut totals = lock(&self.totals);
+        let left = total(&totals, |of| !of.detached).sum().left_of(self.budget.job);
         let half = Limit {
             tokens: left.tokens.map(|tokens| tokens / 2),
             usd: left.usd.map(|usd| usd / Decimal::TWO),
         };
-        spent.entry(account.clone()).or_default().reserved.add(Spend::unlimited_calls(half));
+        totals.entry(line.clone()).or_default().reserved.add(Spend::max_of(half));
         half
     }
 
-    /// An account's total: used plus reserved.
-    #[must_use]
-    pub fn spent(&self, account: &BudgetLine) -> Spend {
-        let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.get(account).copied().unwrap_or_default().total()
-    }
-
-    /// Reserves an amount unchecked, because it was already reserved before.
-    pub fn set_aside(&self, account: &BudgetLine, amount: Spend) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.entry(account.clone()).or_default().reserved.add(amount);
+    /// Reserves an amount that was reserved before.
+    pub fn reserve_unchecked(&self, line: &BudgetLine, amount: Spend) {
+        lock(&self.totals).entry(line.clone()).or_default().reserved.add(amount);
     }
 
     /// Replaces a reservation with the actual usage.
-    pub fn settle(&self, account: &BudgetLine, reserved: Spend, used: Spend) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = spent.entry(account.clone()).or_default();
-        line.reserved.take(reserved);
-        line.used.add(used);
+    pub fn settle(&self, line: &BudgetLine, reserved: Spend, used: Spend) {
+        let mut totals = lock(&self.totals);
+        let total = totals.entry(line.clone()).or_default();
+        total.reserved.subtract(reserved);
+        total.used.add(used);
     }
 }
 
-fn check(name: &str, limit: Limit, spent: impl FnOnce() -> Line, next: Spend) -> Result<(), String> {
+fn total(totals: &Totals, is_included: impl Fn(&BudgetLine) -> bool) -> LineTotal {
+    let mut total = LineTotal::default();
+    for (_, one) in totals.iter().filter(|(line, _)| is_included(line)) {
+        total.used.add(one.used);
+        total.reserved.add(one.reserved);
+    }
+    total
+}
+
+fn check(name: &str, limit: Limit, total: impl FnOnce() -> LineTotal, next: Spend) -> Result<(), String> {
     if limit == Limit::default() {
         return Ok(());
     }
-    let Line { used, reserved } = spent();
-    let mut all = Line { used, reserved }.total();
+    let total = total();
+    let LineTotal { used, reserved } = total;
+    let mut all = total.sum();
     all.add(next);
-    if let Some(most) = limit.tokens.filter(|most| all.tokens > *most) {
+    if let Some(max) = limit.tokens.filter(|max| all.tokens > *max) {
         let (used, reserved) = (used.tokens, reserved.tokens);
-        return Err(overdrawn(name, "tokens", (used, reserved), (next.tokens, most)));
+        return Err(exceeded(name, "tokens", (used, reserved), (next.tokens, max)));
     }
-    if let Some(most) = limit.usd.filter(|most| all.usd > *most) {
+    if let Some(max) = limit.usd.filter(|max| all.usd > *max) {
         let plain = |amount: Decimal| amount.round_dp(6).normalize();
         let (used, reserved) = (plain(used.usd), plain(reserved.usd));
-        return Err(overdrawn(name, "USD", (used, reserved), (plain(next.usd), most.normalize())));
+        return Err(exceeded(name, "USD", (used, reserved), (plain(next.usd), max.normalize())));
     }
     Ok(())
 }
@@ -242,7 +236,7 @@ pub(crate) fn reserved(request: &ModelRequest) -> Usage {
     Usage {
         input_tokens: input / CHARS_PER_TOKEN,
         cached_tokens: 0,
-        output_tokens: request.sampling.max_tokens.map_or(USUAL_OUTPUT, u64::from),
+        output_tokens: request.sampling.max_tokens.map_or(DEFAULT_OUTPUT_TOKENS, u64::from),
     }
 }
 
@@ -266,15 +260,15 @@ pub fn estimate(request: &ModelRequest, result: Result<&ModelReply, FailureKind>
 }
 
 /// `job: 300 tokens used, 40 reserved by calls under way; the next call may need 20, the limit is 350`.
-fn overdrawn<T: Display + Default + PartialEq>(
+fn exceeded<T: Display + Default + PartialEq>(
     name: &str,
     unit: &str,
     (used, reserved): (T, T),
-    (next, most): (T, T),
+    (next, max): (T, T),
 ) -> String {
     let reserved = match reserved == T::default() {
         true => "none reserved".to_owned(),
         false => format!("{reserved} reserved by work under way"),
     };
-    format!("{name}: {used} {unit} used, {reserved}; the next call may need {next}, the limit is {most}")
+    format!("{name}: {used} {unit} used, {reserved}; the next call may need {next}, the limit is {max}")
 }

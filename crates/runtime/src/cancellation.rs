@@ -1,7 +1,10 @@
-//! Signals running work to stop after its current step.
+//! Signals running work to stop after its current step, and why.
 
+use futures::future::{Either, select};
 use papertape_core::tape::SessionStop;
-use tokio::sync::watch;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+use tokio_util::sync::CancellationToken;
 
 /// Why work must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,35 +28,29 @@ impl From<StopReason> for SessionStop {
 }
 
 /// Sends the stop signal. The first reason wins.
-#[derive(Clone, Debug)]
-pub struct CancelSource(watch::Sender<Option<StopReason>>);
+#[derive(Clone, Debug, Default)]
+pub struct CancelSource(CancelToken);
 
 /// Receives the stop signal.
-#[derive(Clone, Debug)]
-pub struct CancelToken(watch::Receiver<Option<StopReason>>);
-
-impl Default for CancelSource {
-    fn default() -> Self {
-        Self(watch::Sender::new(None))
-    }
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken {
+    token: CancellationToken,
+    /// Set before `token` is canceled.
+    reason: Arc<OnceLock<StopReason>>,
 }
 
 impl CancelSource {
     /// Signals every receiver to stop after its current step.
     pub fn stop(&self, reason: StopReason) {
-        self.0.send_if_modified(|stopped| {
-            let first = stopped.is_none();
-            if first {
-                *stopped = Some(reason);
-            }
-            first
-        });
+        if self.0.reason.set(reason).is_ok() {
+            self.0.token.cancel();
+        }
     }
 
-    /// A new receiver.
+    /// A receiver.
     #[must_use]
     pub fn signal(&self) -> CancelToken {
-        CancelToken(self.0.subscribe())
+        self.0.clone()
     }
 }
 
@@ -61,7 +58,7 @@ impl CancelToken {
     /// The reason, if a stop was signaled.
     #[must_use]
     pub fn reason(&self) -> Option<StopReason> {
-        *self.0.borrow()
+        self.reason.get().copied()
     }
 
     /// Returns an error if a stop was signaled.
@@ -72,13 +69,23 @@ impl CancelToken {
         self.reason().map_or(Ok(()), |reason| Err(reason.into()))
     }
 
-    /// Resolves when a stop is signaled; never, if no sender is left.
-    pub async fn stopped(&mut self) -> StopReason {
-        if let Ok(reason) = self.0.wait_for(Option::is_some).await
-            && let Some(reason) = *reason
-        {
-            return reason;
+    /// Resolves when a stop is signaled.
+    pub async fn stopped(&self) -> StopReason {
+        self.token.cancelled().await;
+        match self.reason() {
+            Some(reason) => reason,
+            None => std::future::pending().await,
         }
-        std::future::pending().await
+    }
+
+    /// Runs `work` until it ends. A stop drops it.
+    ///
+    /// # Errors
+    /// Returns the reason of the stop.
+    pub async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T, StopReason> {
+        match select(pin!(self.stopped()), pin!(work)).await {
+            Either::Left((reason, _)) => Err(reason),
+            Either::Right((done, _)) => Ok(done),
+        }
     }
 }

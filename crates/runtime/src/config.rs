@@ -9,7 +9,9 @@ use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json::{self, to_value};
 use papertape_core::message::{FORMAT_VERSION, ModelName};
 use papertape_core::money::Money;
+use papertape_core::record::JobRow;
 use papertape_core::time::Date;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +71,12 @@ pub struct SimulationConfig {
     /// Its budget.
     #[serde(default)]
     pub budget: Budget,
+}
+
+/// The config of a job.
+pub(crate) fn decode<T: DeserializeOwned>(job: &JobRow) -> Result<T, String> {
+    serde_json::from_value(job.config.clone())
+        .map_err(|error| format!("the job's config cannot be read: {error}"))
 }
 
 /// Days traded elsewhere: an agent whose model is `recorded::…` replays its log.

@@ -1,11 +1,11 @@
-//! The inputs of one agent's day: the same for a live run and a replay.
+//! One agent's day: the same for a live run and a replay.
 
 use crate::branch::changes_on;
 use crate::config::{Imported, SimulationConfig};
 use crate::services::Services;
 use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{AgentOverride, DayInput, StartState};
+use papertape_agents::day::{AgentOverride, DayInput, DayResult, StartState, run_day};
 use papertape_agents::graph::Graph;
 use papertape_agents::recorded::{ImportedDay, RecordedDay};
 use papertape_agents::universe::symbols_of;
@@ -13,12 +13,24 @@ use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::market::{Dataset, Listed, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::ports::RecordStore;
-use papertape_core::tape::SessionStop;
+use papertape_core::tape::{Host, SessionRun, SessionStop, Tape};
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The inputs of the days of one job.
+#[derive(Clone, Copy)]
+pub(crate) struct JobInputs<'a> {
+    pub(crate) services: &'a Services,
+    pub(crate) config: &'a SimulationConfig,
+    pub(crate) dataset: &'a Dataset,
+}
 
 /// An agent on a day, with the branch's changes.
-pub(crate) struct AgentDay {
+pub(crate) struct AgentDay<'a> {
+    inputs: JobInputs<'a>,
+    day: TradingDay,
+    is_last: bool,
     agent: AgentConfig,
     changes: Vec<AgentOverride>,
     house_versions: BTreeMap<ModelName, u32>,
@@ -28,16 +40,16 @@ pub(crate) struct AgentDay {
     recorded: Option<(RecordedDay, ModelName)>,
 }
 
-impl AgentDay {
+impl<'a> AgentDay<'a> {
     /// # Errors
     /// Returns an error if the log of an imported day is missing from the record or cannot be read.
     pub(crate) async fn of(
-        services: &Services,
-        config: &SimulationConfig,
+        inputs: JobInputs<'a>,
         own: &AgentConfig,
-        (dataset, day): (&Dataset, TradingDay),
+        (day, is_last): (TradingDay, bool),
         start: &StartState,
     ) -> Result<Self, SessionStop> {
+        let JobInputs { services, config, dataset } = inputs;
         let date = day.date;
         let recorded = match config.imported.as_ref().filter(|_| own.model.is_recorded()) {
             Some(imported) => {
@@ -56,7 +68,7 @@ impl AgentDay {
         // Changes from the day's first node on define the agent itself.
         let from_start = |change: &&AgentOverride| change.at == graph.start();
         let agent = changes.iter().rev().find(from_start).map_or(own, |change| &change.agent).clone();
-        Ok(Self { agent, changes, house_versions, symbols, graph, recorded })
+        Ok(Self { inputs, day, is_last, agent, changes, house_versions, symbols, graph, recorded })
     }
 
     /// The agent at the start of the day.
@@ -69,14 +81,17 @@ impl AgentDay {
         &self.graph
     }
 
-    pub(crate) fn input<'a>(
-        &'a self,
-        services: &'a Services,
-        config: &'a SimulationConfig,
-        dataset: &'a Dataset,
-        (day, last): (TradingDay, bool),
-    ) -> DayInput<'a> {
-        DayInput {
+    /// Runs the day: replayed from its tape as far as that goes, then by the host. The session is to be finished.
+    pub(crate) async fn run(
+        &self,
+        host: Arc<dyn Host>,
+        tape: Tape,
+        start: StartState,
+    ) -> Result<(DayResult, Arc<SessionRun>), SessionStop> {
+        let JobInputs { services, config, dataset } = self.inputs;
+        let seed = start.day_seed(&self.agent, self.day.date);
+        let session = SessionRun::new(host, tape, Arc::clone(&services.redactor), seed);
+        let input = DayInput {
             agent: &self.agent,
             changes: &self.changes,
             house_versions: &self.house_versions,
@@ -84,29 +99,31 @@ impl AgentDay {
             symbols: &self.symbols,
             universe: config.universe.as_deref(),
             dataset,
-            day,
-            last,
+            day: self.day,
+            last: self.is_last,
             memory: config.memory,
             embedding: config.embedding.as_ref(),
             recorded: self.recorded.as_ref().map(|(day, writer)| ImportedDay { day, writer }),
-        }
+        };
+        let result = run_day(&mut session.root(), &input, start).await?;
+        Ok((result, session))
     }
 }
 
-/// What an imported agent said and did on a day; empty if its logs do not have the day.
+/// The log of an imported agent on a day; empty if its logs do not have the day.
 async fn recorded_day(
     record: &dyn RecordStore,
     imported: &Imported,
     agent: &AgentName,
     date: Date,
 ) -> Result<RecordedDay, SessionStop> {
-    let torn = |what: &str| SessionStop::Record(format!("the imported log of {agent} on {date} {what}"));
+    let broken = |what: &str| SessionStop::Record(format!("the imported log of {agent} on {date} {what}"));
     let Some(index) = imported.logs.get(agent) else { return Ok(RecordedDay::default()) };
     let index = tape_reader::document(record, *index).await.map_err(stop_of)?;
-    let index = index.ok_or_else(|| torn("has no index"))?;
+    let index = index.ok_or_else(|| broken("has no index"))?;
     let Some(hash) = index.get(date.to_string()) else { return Ok(RecordedDay::default()) };
-    let hash = hash.as_str().and_then(ContentHash::from_hex).ok_or_else(|| torn("has a torn index"))?;
+    let hash = hash.as_str().and_then(ContentHash::from_hex).ok_or_else(|| broken("has a torn index"))?;
     let day = tape_reader::document(record, hash).await.map_err(stop_of)?;
-    let day = day.ok_or_else(|| torn("is not in the record"))?;
-    serde_json::from_value(day).map_err(|error| torn(&format!("cannot be read: {error}")))
+    let day = day.ok_or_else(|| broken("is not in the record"))?;
+    serde_json::from_value(day).map_err(|error| broken(&format!("cannot be read: {error}")))
 }

@@ -1,27 +1,29 @@
 //! The host of a live session: makes its calls within budget and deadline, and records them.
 
-use crate::assistant_job::AssistantRun;
 use crate::budget::{self, BudgetLine, Budgets, Spend};
 use crate::cancellation::CancelToken;
-use crate::delta_stream::Spoken;
+use crate::delta_stream::{self, DeltaListener};
+use crate::job_runner::ClaimedJob;
 use crate::queue_wait::QueueWaits;
 use crate::retry;
 use crate::services::Services;
+use crate::sync::lock;
 use crate::tape_reader::{request, stop_of};
 use futures::FutureExt as _;
-use futures::future::{Either, select};
+use futures::future::{Either, ready, select};
 use papertape_agents::memory::EMBEDDINGS;
-use papertape_core::id::{AgentName, ContentHash};
+use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, FailureKind, ModelName, ModelReply, ModelRequest, Usage};
-use papertape_core::ports::{AttemptFailure, BoxFuture, ExternalCall, ExternalReply, ModelResponse};
+use papertape_core::ports::{AttemptFailure, BoxFuture, ExternalCall, ExternalReply};
 use papertape_core::record::{AttemptEnd, Commit, Estimate, Lease, SessionId, Write};
 use papertape_core::tape::{
     ActionOptions, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host, SessionStop, StepPath,
 };
 use papertape_core::time::{Date, Timestamp};
+use rust_decimal::Decimal;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -30,47 +32,77 @@ pub(crate) struct JobRun {
     pub(crate) services: Services,
     pub(crate) lease: Lease,
     pub(crate) budgets: Budgets,
-    pub(crate) signal: CancelToken,
-    /// Additional state of an assistant job.
-    pub(crate) assisting: Option<AssistantRun>,
+    pub(crate) cancel: CancelToken,
+}
+
+impl JobRun {
+    pub(crate) fn new(job: ClaimedJob<'_>, budgets: Budgets) -> Self {
+        let ClaimedJob { services, lease, cancel, .. } = job;
+        Self { services: services.clone(), lease: lease.clone(), budgets, cancel: cancel.clone() }
+    }
+}
+
+/// What an assistant job adds to its session.
+pub(crate) trait HostActions: Send + Sync {
+    /// Performs an action.
+    fn act<'a>(
+        &'a self,
+        host: &'a LiveHost,
+        step: (&'a StepPath, &'a ExternalCall),
+        options: ActionOptions,
+        first: u32,
+    ) -> BoxFuture<'a, Result<CallOutcomeWithWrites<ActionReply>, SessionStop>>;
+
+    /// Receives the text of replies while they are written.
+    fn listener(&self) -> Option<&dyn DeltaListener>;
 }
 
 /// Performs one session's effects.
 pub(crate) struct LiveHost {
     run: Arc<JobRun>,
     session: SessionId,
-    account: BudgetLine,
+    line: BudgetLine,
     /// After this instant, calls fail with a timeout; time spent waiting for a call slot extends it.
     deadline: Option<Timestamp>,
     waits: QueueWaits,
     reserved: Mutex<BTreeMap<StepPath, Spend>>,
     /// Crash counts of interrupted steps that are sent again.
     interrupted: Mutex<BTreeMap<StepPath, u32>>,
+    actions: Option<Box<dyn HostActions>>,
 }
 
 /// A step interrupted by this many crashes runs exclusively.
-const ALONE_AFTER: u32 = 2;
+const EXCLUSIVE_AFTER: u32 = 2;
 
 impl LiveHost {
-    /// A host for the session of an agent's day, or (`detached`) for its summaries.
-    pub(crate) fn new(
-        run: Arc<JobRun>,
-        session: SessionId,
-        (agent, date): (AgentName, Date),
-        detached: bool,
-        time: Option<Duration>,
-    ) -> Self {
-        let deadline = time.and_then(|time| run.services.clock.now().checked_add(time).ok());
-        let account = BudgetLine { agent, date, detached };
+    pub(crate) fn new(run: Arc<JobRun>, session: SessionId, (agent, date): (AgentName, Date)) -> Self {
         Self {
             run,
             session,
-            account,
-            deadline,
+            line: BudgetLine { agent, date, detached: false },
+            deadline: None,
             waits: QueueWaits::default(),
             reserved: Mutex::default(),
             interrupted: Mutex::default(),
+            actions: None,
         }
+    }
+
+    /// For the session's summaries.
+    pub(crate) fn detached(mut self) -> Self {
+        self.line.detached = true;
+        self
+    }
+
+    /// Limits the session's time, from now on.
+    pub(crate) fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.deadline = self.run.services.clock.now().checked_add(timeout).ok();
+        self
+    }
+
+    pub(crate) fn with_actions(mut self, actions: Box<dyn HostActions>) -> Self {
+        self.actions = Some(actions);
+        self
     }
 
     /// Timeout of an attempt: its own, or what is left of the session's time.
@@ -85,25 +117,25 @@ impl LiveHost {
         self.time_left(Duration::MAX).is_zero()
     }
 
-    /// Acquires one of the process's call slots.
-    async fn place<'p>(&self, path: &StepPath, places: &'p Semaphore) -> Option<SemaphorePermit<'p>> {
-        if let Ok(place) = places.try_acquire() {
-            return Some(place);
+    /// Acquires one of the process's slots.
+    async fn acquire<'s>(&self, path: &StepPath, slots: &'s Semaphore) -> Option<SemaphorePermit<'s>> {
+        if let Ok(slot) = slots.try_acquire() {
+            return Some(slot);
         }
         let _waiting = Waiting::new(self, path);
         // The semaphore is never closed; if it were, the call would proceed without a slot.
-        places.acquire().await.ok()
+        slots.acquire().await.ok()
     }
 
     /// The process's single slot for steps interrupted twice by crashes: if one of them kills the process, no
     /// other such step is interrupted with it. `None` for any other step.
-    async fn exclusive_permit(&self, path: &StepPath) -> Option<SemaphorePermit<'_>> {
-        let times = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied();
-        if times.unwrap_or_default() < ALONE_AFTER {
+    async fn exclusive_slot(&self, path: &StepPath) -> Option<SemaphorePermit<'_>> {
+        let times = lock(&self.interrupted).get(path).copied().unwrap_or_default();
+        if times < EXCLUSIVE_AFTER {
             return None;
         }
-        tracing::warn!(path = %path, times, "a step that crashes have cut off is sent alone");
-        self.place(path, &self.run.services.alone).await
+        tracing::warn!(path = %path, times, "a step interrupted by crashes is sent exclusively");
+        self.acquire(path, &self.run.services.exclusive_slot).await
     }
 
     /// One attempt, canceled at its deadline. If the session's time is up, nothing is sent.
@@ -125,75 +157,65 @@ impl LiveHost {
         match select(std::pin::pin!(call), sleep).await {
             Either::Left((result, _)) => result.map_err(|failed| {
                 // The provider's message is stored as the attempt's error, and logged.
-                let message = self.run.services.redactor.redact_text(&failed.failure.message).value;
+                let message = self.redact(&failed.failure.message);
                 AttemptFailure { failure: CallFailure { message, ..failed.failure }, ..failed }
             }),
             Either::Right(((), _)) => Err(too_late(format!("no answer within {} s", time.as_secs_f64()))),
         }
     }
 
-    /// Attempts a call until it succeeds, a retry is pointless, or the job is stopped. `places` limits
-    /// concurrency; waiting for a slot does not count toward an attempt's timeout.
+    /// Attempts a call until it succeeds, a retry is pointless, or the job is stopped. `slots` limits
+    /// concurrency; waiting for one does not count toward an attempt's timeout. `meter` receives the usage that
+    /// an attempt reports and its result, and returns its cost or, without a report, an estimate.
     async fn attempts<T, F>(
         &self,
         (path, options, first): (&StepPath, CallOptions, u32),
-        places: Option<&Semaphore>,
-        price: impl Fn(&Usage) -> Option<rust_decimal::Decimal>,
-        mut used: impl FnMut(&AttemptEnd),
-        estimate: impl Fn(Result<&T, FailureKind>) -> Option<Estimate>,
+        slots: Option<&Semaphore>,
+        mut meter: impl FnMut(Option<Usage>, Result<&T, FailureKind>) -> (Option<Decimal>, Option<Estimate>),
         call: impl Fn() -> F,
     ) -> Result<CallOutcome<T>, SessionStop>
     where
         F: Future<Output = Result<(T, Option<Usage>), AttemptFailure>> + Send,
     {
         let last = first.saturating_add(options.max_attempts.max(1) - 1);
-        let _alone = self.exclusive_permit(path).await;
+        let _exclusive = self.exclusive_slot(path).await;
         let mut number = first;
         loop {
-            let ended = |usage: Option<Usage>, error: Option<String>, result: Result<&T, FailureKind>| {
-                let estimate = if usage.is_none() { estimate(result) } else { None };
-                AttemptEnd { number, error, usage, cost_usd: usage.as_ref().and_then(&price), estimate }
-            };
-            let place = match places {
-                Some(places) => self.place(path, places).await,
+            let slot = match slots {
+                Some(slots) => self.acquire(path, slots).await,
                 None => None,
             };
             let result = self.attempt(options.timeout, call()).await;
-            drop(place);
-            let failed = match result {
-                Ok((value, usage)) => {
-                    let attempt = ended(usage, None, Ok(&value));
-                    used(&attempt);
-                    return Ok(CallOutcome { attempt, result: Ok(value) });
-                }
+            drop(slot);
+            let (usage, result) = match result {
+                Ok((value, usage)) => (usage, Ok(value)),
+                Err(failed) => (failed.usage, Err(failed)),
+            };
+            let (cost_usd, estimate) = meter(usage, result.as_ref().map_err(|failed| failed.failure.kind));
+            let mut attempt = AttemptEnd { number, error: None, usage, cost_usd, estimate };
+            let AttemptFailure { failure, retry_after, .. } = match result {
+                Ok(value) => return Ok(CallOutcome { attempt, result: Ok(value) }),
                 Err(failed) => failed,
             };
-            let error = Some(failed.failure.to_string());
-            let attempt = ended(failed.usage, error, Err(failed.failure.kind));
-            used(&attempt);
-            if number >= last || !failed.failure.kind.is_transient() || self.is_late() {
-                return Ok(CallOutcome { result: Err(failed.failure), attempt });
+            attempt.error = Some(failure.to_string());
+            if number >= last || !failure.kind.is_transient() || self.is_late() {
+                return Ok(CallOutcome { result: Err(failure), attempt });
             }
-            let pause = retry::pause(path, number, failed.retry_after);
-            let (is_asked, left) = (failed.retry_after.is_some(), self.time_left(Duration::MAX));
-            let Some(pause) = retry::within(pause, is_asked, options.timeout, left) else {
+            let pause = retry::pause(path, number, retry_after);
+            let left = self.time_left(Duration::MAX);
+            let Some(pause) = retry::within(pause, retry_after.is_some(), options.timeout, left) else {
                 let message = format!(
                     "{}; the next attempt would have to wait {} s, longer than the time of the call or of the session",
-                    failed.failure.message,
+                    failure.message,
                     pause.as_secs()
                 );
-                let failure = CallFailure { message, ..failed.failure };
-                return Ok(CallOutcome { result: Err(failure), attempt });
+                return Ok(CallOutcome { result: Err(CallFailure { message, ..failure }), attempt });
             };
-            tracing::warn!(path = %path, attempt = number, error = %failed.failure, "call failed, trying again");
+            tracing::warn!(path = %path, attempt = number, error = %failure, "call failed, trying again");
             // Pause before writing the row of the next attempt: a row means that the attempt is about to be sent.
-            let pause = self.run.services.clock.sleep(pause);
-            let mut signal = self.run.signal.clone();
-            if let Either::Left((reason, _)) = select(Box::pin(signal.stopped()), pause).await {
-                return Err(reason.into());
-            }
+            self.run.cancel.unless_stopped(self.run.services.clock.sleep(pause)).await?;
             if self.is_late() {
-                return Ok(CallOutcome { result: Err(failed.failure), attempt });
+                return Ok(CallOutcome { result: Err(failure), attempt });
             }
             let write = Write::Attempt { path: path.clone(), ended: attempt, next: Some(number + 1) };
             self.write(vec![write]).await?;
@@ -218,28 +240,27 @@ impl LiveHost {
         }
     }
 
-    pub(crate) fn assisting(&self) -> Option<&AssistantRun> {
-        self.run.assisting.as_ref()
+    pub(crate) fn services(&self) -> &Services {
+        &self.run.services
     }
 
-    pub(crate) fn job(&self) -> (&Services, &Lease) {
-        (&self.run.services, &self.run.lease)
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.run.lease
+    }
+
+    pub(crate) fn job(&self) -> &JobId {
+        &self.run.lease.job
     }
 
     pub(crate) fn budgets(&self) -> &Budgets {
         &self.run.budgets
     }
 
-    pub(crate) fn signal(&self) -> CancelToken {
-        self.run.signal.clone()
+    pub(crate) fn cancel(&self) -> &CancelToken {
+        &self.run.cancel
     }
 
-    pub(crate) fn pause(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        self.run.services.clock.sleep(duration)
-    }
-
-    /// Redacts a text.
-    pub(crate) fn clean(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         self.run.services.redactor.redact_text(text).value
     }
 
@@ -248,7 +269,7 @@ impl LiveHost {
             lease: self.run.lease.clone(),
             session: self.session,
             at: self.run.services.clock.now(),
-            detached: self.account.detached,
+            detached: self.line.detached,
             writes,
         };
         self.run.services.record.commit(commit).await.map_err(stop_of)
@@ -284,9 +305,8 @@ struct Reservation<'h> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let mut reserved = self.host.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(amount) = reserved.remove(self.path) {
-            self.host.run.budgets.settle(&self.host.account, amount, self.used);
+        if let Some(amount) = lock(&self.host.reserved).remove(self.path) {
+            self.host.run.budgets.settle(&self.host.line, amount, self.used);
         }
     }
 }
@@ -294,9 +314,8 @@ impl Drop for Reservation<'_> {
 impl Drop for LiveHost {
     /// Releases the reservations of calls that were admitted and never made.
     fn drop(&mut self) {
-        let reserved = self.reserved.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for amount in std::mem::take(reserved).into_values() {
-            self.run.budgets.settle(&self.account, amount, Spend::default());
+        for amount in lock(&self.reserved).values() {
+            self.run.budgets.settle(&self.line, *amount, Spend::default());
         }
     }
 }
@@ -315,13 +334,12 @@ impl Host for LiveHost {
         request: Option<&'a ModelRequest>,
     ) -> BoxFuture<'a, Result<(), SessionStop>> {
         async move {
-            self.run.signal.check()?;
+            self.run.cancel.check()?;
             if let Some(request) = request {
                 let price = |usage: &Usage| self.run.services.models.cost(&request.model, usage);
                 let amount = Spend::estimate(request, price);
-                self.run.budgets.reserve(&self.account, amount).map_err(SessionStop::Budget)?;
-                let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-                reserved.insert(path.clone(), amount);
+                self.run.budgets.reserve(&self.line, amount).map_err(SessionStop::Budget)?;
+                lock(&self.reserved).insert(path.clone(), amount);
             }
             Ok(())
         }
@@ -329,14 +347,12 @@ impl Host for LiveHost {
     }
 
     fn interrupted(&self, path: &StepPath, times: u32, request: Option<&ModelRequest>) -> Option<Estimate> {
-        let mut interrupted = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
-        interrupted.insert(path.clone(), times);
-        drop(interrupted);
+        lock(&self.interrupted).insert(path.clone(), times);
         // The model may have responded: count the reservation as used.
         let request = request?;
         let usage = budget::reserved(request);
         let cost_usd = self.run.services.models.cost(&request.model, &usage);
-        self.run.budgets.settle(&self.account, Spend::default(), Spend::of(&usage, cost_usd));
+        self.run.budgets.settle(&self.line, Spend::default(), Spend::of(&usage, cost_usd));
         Some(Estimate { usage, cost_usd })
     }
 
@@ -348,38 +364,33 @@ impl Host for LiveHost {
         first: u32,
     ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
         async move {
-            let models = &self.run.services.models;
-            let price = |usage: &Usage| models.cost(&request.model, usage);
-            let heard = self.assisting().filter(|assisting| assisting.is_heard);
+            let Services { models, redactor, call_slots, .. } = &self.run.services;
+            let listener = self.actions.as_deref().and_then(HostActions::listener);
             let call = || async {
-                let answer = match heard {
-                    Some(assisting) => {
-                        let words = Spoken::new(&self.run.services.redactor);
-                        let tell = |words: String| {
-                            if !words.is_empty() {
-                                assisting.assistant.words.on_delta(&self.run.lease.job, &words);
-                            }
-                        };
-                        let answer = models.call(request, Some(&|piece| tell(words.push(piece)))).await;
-                        tell(words.finish());
-                        answer
+                let response = match listener {
+                    Some(listener) => {
+                        delta_stream::call(&**models, request, redactor, (listener, self.job())).await
                     }
                     None => models.call(request, None).await,
                 };
-                answer.map(|ModelResponse { reply, usage }| (reply, usage))
+                response.map(|response| (response.reply, response.usage))
             };
             let mut reservation = Reservation { host: self, path, used: Spend::default() };
-            let used = |attempt: &AttemptEnd| {
-                let estimate = attempt.estimate.unwrap_or_default();
-                let usage = attempt.usage.unwrap_or(estimate.usage);
-                reservation.used.add(Spend::of(&usage, attempt.cost_usd.or(estimate.cost_usd)));
+            let meter = |usage: Option<Usage>, result: Result<&ModelReply, FailureKind>| {
+                let price = |usage: &Usage| models.cost(&request.model, usage);
+                if let Some(usage) = usage {
+                    let cost_usd = price(&usage);
+                    reservation.used.add(Spend::of(&usage, cost_usd));
+                    return (cost_usd, None);
+                }
+                let estimate = budget::estimate(request, result)
+                    .map(|usage| Estimate { usage, cost_usd: price(&usage) });
+                if let Some(Estimate { usage, cost_usd }) = &estimate {
+                    reservation.used.add(Spend::of(usage, *cost_usd));
+                }
+                (None, estimate)
             };
-            let estimate = |result: Result<&ModelReply, FailureKind>| {
-                let usage = budget::estimate(request, result)?;
-                Some(Estimate { usage, cost_usd: price(&usage) })
-            };
-            let places = Some(&*self.run.services.calls);
-            let called = self.attempts((path, options, first), places, price, used, estimate, call).await?;
+            let called = self.attempts((path, options, first), Some(call_slots), meter, call).await?;
             self.unless_denied(path, &request.model, called).await
         }
         .boxed()
@@ -406,8 +417,7 @@ impl Host for LiveHost {
             // effects and may be retried.
             let once_only = call.server != EMBEDDINGS;
             let options = if once_only { CallOptions { max_attempts: 1, ..options } } else { options };
-            let called =
-                self.attempts((path, options, first), None, |_| None, |_| {}, |_| None, once).await?;
+            let called = self.attempts((path, options, first), None, |_, _| (None, None), once).await?;
             match once_only {
                 true => Ok(called),
                 false => self.unless_denied(path, &embedding_model(call), called).await,
@@ -423,7 +433,13 @@ impl Host for LiveHost {
         options: ActionOptions,
         first: u32,
     ) -> BoxFuture<'a, Result<CallOutcomeWithWrites<ActionReply>, SessionStop>> {
-        self.act(path, call, options, first).boxed()
+        match &self.actions {
+            Some(actions) => actions.act(self, (path, call), options, first),
+            None => {
+                let why = format!("the action {path} stands in a job that is none of the assistant's");
+                ready(Err(SessionStop::ContractViolation(why))).boxed()
+            }
+        }
     }
 
     fn commit<'a>(&'a self, writes: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {

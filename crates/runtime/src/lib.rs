@@ -4,25 +4,28 @@
 //! This crate knows `core`, the agents, the assistant and an async runtime. It must never know a database, a
 //! model's wire format, HTTP, or where the config comes from: it reaches all of these through core's ports.
 
-mod action_attempts;
 pub mod actions;
 pub mod assistant_job;
 pub mod branch;
 pub mod budget;
 pub mod cancellation;
-mod child_budgets;
+pub mod child_jobs;
 pub mod clock;
 pub mod config;
 mod day;
 mod delta_stream;
 mod host;
+pub mod job_runner;
+pub mod jobs;
 pub mod profile;
 mod queue_wait;
 pub mod replay;
 pub mod retry;
 pub mod services;
 pub mod simulate;
-mod summarise;
+mod start_state;
+mod summaries;
+mod sync;
 mod tape_reader;
 pub mod worker;
 

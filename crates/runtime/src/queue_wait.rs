@@ -1,10 +1,11 @@
 //! Time that calls spend waiting for one of the process's slots: it does not count toward deadlines, because it
 //! says nothing about the model or the desk.
 
+use crate::sync::lock;
 use papertape_core::tape::StepPath;
 use papertape_core::time::Timestamp;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// One session's wait times, by scope.
@@ -55,7 +56,7 @@ impl QueueWaits {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Waited>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,21 +1,21 @@
 //! Replay: the same days on the same tape, with a host that makes no calls.
 
-use crate::config::SimulationConfig;
-use crate::day::AgentDay;
+use crate::day::{AgentDay, JobInputs};
 use crate::services::Services;
-use crate::simulate::state_of;
+use crate::start_state;
 use crate::tape_reader::{self, stop_of};
 use futures::FutureExt as _;
+use futures::future::ready;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{StartState, run_day};
+use papertape_agents::day::StartState;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json::difference;
-use papertape_core::market::{Dataset, TradingDay};
+use papertape_core::market::TradingDay;
 use papertape_core::message::{ModelReply, ModelRequest};
 use papertape_core::ports::{BoxFuture, ExternalCall, ExternalReply, RecordStore};
 use papertape_core::record::{JobRow, Write};
-use papertape_core::tape::{CallOptions, CallOutcome, Host, SessionRun, SessionStop, StepPath, Tape};
+use papertape_core::tape::{CallOptions, CallOutcome, Host, SessionStop, StepPath, Tape};
 use papertape_core::time::Date;
 use serde_json::Value;
 use std::sync::Arc;
@@ -57,12 +57,10 @@ pub async fn run(services: &Services, job: &JobRow) -> Result<ReplayReport, Stri
         // Under other rules the result differs, which says nothing about the record.
         return Ok(ReplayReport { recorded_under: Some(job.rules_version), ..ReplayReport::default() });
     }
-    let config: SimulationConfig = serde_json::from_value(job.config.clone())
-        .map_err(|error| format!("the job's config cannot be read: {error}"))?;
-    let dataset = services.datasets.open(config.dataset.hash)?;
+    let (config, dataset) = services.open_simulation(job)?;
     let mut report = ReplayReport::default();
     for agent in &config.agents {
-        let replay = Replay { services, config: &config, dataset: &dataset, job };
+        let replay = Replay { inputs: JobInputs { services, config: &config, dataset: &dataset }, job };
         if let Err((date, stop)) = replay.run_agent(agent, &mut report).await {
             let fault = ReplayDifference { agent: agent.name.clone(), date, reason: stop.to_string() };
             report.faults.push(fault);
@@ -72,9 +70,7 @@ pub async fn run(services: &Services, job: &JobRow) -> Result<ReplayReport, Stri
 }
 
 struct Replay<'a> {
-    services: &'a Services,
-    config: &'a SimulationConfig,
-    dataset: &'a Dataset,
+    inputs: JobInputs<'a>,
     job: &'a JobRow,
 }
 
@@ -84,13 +80,11 @@ impl Replay<'_> {
         agent: &AgentConfig,
         report: &mut ReplayReport,
     ) -> Result<(), (Date, SessionStop)> {
-        let record = &*self.services.record;
-        let at_start = |stop| (self.config.start_date, stop);
-        let hash = self.config.starts.get(&agent.name).copied();
-        let hash =
-            hash.ok_or_else(|| at_start(SessionStop::Record(format!("{} has no start state", agent.name))))?;
-        let mut state = state_of(record, hash).await.map_err(at_start)?;
-        let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
+        let JobInputs { services, config, dataset } = self.inputs;
+        let record = &*services.record;
+        let state = start_state::initial(record, config, agent).await;
+        let mut state = state.map_err(|stop| (config.start_date, stop))?;
+        let days = dataset.trading_days(config.start_date, config.end_date);
         for (index, day) in days.iter().enumerate() {
             let at = |stop| (day.date, stop);
             let found = record.find_session(&self.job.id, &agent.name, day.date).await;
@@ -99,11 +93,11 @@ impl Replay<'_> {
                 report.unfinished += 1;
                 continue;
             }
-            let last = index + 1 == days.len();
+            let is_last = index + 1 == days.len();
             let rows =
                 tape_reader::rows(record, found.id, false).await.map_err(|error| at(stop_of(error)))?;
             report.steps += rows.len();
-            let replayed = self.run_session(agent, *day, last, state, Tape::new(rows).replay_only());
+            let replayed = self.run_session(agent, (*day, is_last), state, Tape::new(rows).replay_only());
             state = Box::pin(replayed).await.map_err(at)?;
             self.compare(agent, day.date, &state).await.map_err(at)?;
             report.equal += 1;
@@ -114,25 +108,20 @@ impl Replay<'_> {
     async fn run_session(
         &self,
         agent: &AgentConfig,
-        day: TradingDay,
-        last: bool,
+        day: (TradingDay, bool),
         start: StartState,
         tape: Tape,
     ) -> Result<StartState, SessionStop> {
-        let host = ReplayHost { record: Arc::clone(&self.services.record) };
-        let of_day = AgentDay::of(self.services, self.config, agent, (self.dataset, day), &start).await?;
-        let seed = start.day_seed(of_day.agent(), day.date);
-        let session = SessionRun::new(Arc::new(host), tape, Arc::clone(&self.services.redactor), seed);
-        let input = of_day.input(self.services, self.config, self.dataset, (day, last));
-        let mut root = session.root();
-        let result = run_day(&mut root, &input, start).await?;
+        let host = ReplayHost { record: Arc::clone(&self.inputs.services.record) };
+        let agent_day = AgentDay::of(self.inputs, agent, day, &start).await?;
+        let (result, session) = agent_day.run(Arc::new(host), tape, start).await?;
         session.finish(Vec::new()).await?;
         Ok(result.state)
     }
 
     /// Compares the state after the day with the stored one.
     async fn compare(&self, agent: &AgentConfig, date: Date, state: &StartState) -> Result<(), SessionStop> {
-        let record = &*self.services.record;
+        let record = &*self.inputs.services.record;
         let stored = record.agent_state(&self.job.id, &agent.name, Some(date)).await.map_err(stop_of)?;
         let now = state.to_doc();
         match stored {
@@ -150,9 +139,13 @@ impl Replay<'_> {
     }
 }
 
-/// Makes no calls. A sealed tape only asks it for recorded requests.
+/// Makes no calls. A replay-only tape only loads recorded requests from it.
 struct ReplayHost {
     record: Arc<dyn RecordStore>,
+}
+
+fn missing<'a, T: Send + 'a>(path: &StepPath) -> BoxFuture<'a, Result<T, SessionStop>> {
+    ready(Err(SessionStop::Missing(path.clone()))).boxed()
 }
 
 impl Host for ReplayHost {
@@ -161,7 +154,7 @@ impl Host for ReplayHost {
         path: &'a StepPath,
         _: Option<&'a ModelRequest>,
     ) -> BoxFuture<'a, Result<(), SessionStop>> {
-        async move { Err(SessionStop::Missing(path.clone())) }.boxed()
+        missing(path)
     }
 
     fn model<'a>(
@@ -171,7 +164,7 @@ impl Host for ReplayHost {
         _: CallOptions,
         _: u32,
     ) -> BoxFuture<'a, Result<CallOutcome<ModelReply>, SessionStop>> {
-        async move { Err(SessionStop::Missing(path.clone())) }.boxed()
+        missing(path)
     }
 
     fn external<'a>(
@@ -181,11 +174,11 @@ impl Host for ReplayHost {
         _: CallOptions,
         _: u32,
     ) -> BoxFuture<'a, Result<CallOutcome<ExternalReply>, SessionStop>> {
-        async move { Err(SessionStop::Missing(path.clone())) }.boxed()
+        missing(path)
     }
 
     fn commit<'a>(&'a self, _: Vec<Write>) -> BoxFuture<'a, Result<(), SessionStop>> {
-        async { Err(SessionStop::ContractViolation("a replay writes nothing".to_owned())) }.boxed()
+        ready(Err(SessionStop::ContractViolation("a replay writes nothing".to_owned()))).boxed()
     }
 
     /// Never resolves: what met its deadline then meets it now.

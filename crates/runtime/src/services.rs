@@ -1,10 +1,11 @@
 //! What a job runs with.
 
-use crate::assistant_job::Assistant;
+use crate::config::{SimulationConfig, decode};
 use papertape_agents::prompt::PromptSet;
 use papertape_core::id::ContentHash;
 use papertape_core::market::Dataset;
 use papertape_core::ports::{ActionLog, Clock, ModelClient, Queue, RecordStore, ToolClient};
+use papertape_core::record::JobRow;
 use papertape_redact::Redactor;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -39,10 +40,17 @@ pub struct Services {
     pub prompts: Arc<PromptSet>,
     /// Redacts all input.
     pub redactor: Arc<Redactor>,
-    /// What assistant jobs need; `None`: this process runs none.
-    pub assistant: Option<Assistant>,
     /// Limits concurrent model calls in this process.
-    pub calls: Arc<Semaphore>,
+    pub call_slots: Arc<Semaphore>,
     /// The process's single slot for steps interrupted repeatedly by crashes.
-    pub alone: Arc<Semaphore>,
+    pub exclusive_slot: Arc<Semaphore>,
+}
+
+impl Services {
+    /// A simulation's config and data.
+    pub(crate) fn open_simulation(&self, job: &JobRow) -> Result<(SimulationConfig, Arc<Dataset>), String> {
+        let config: SimulationConfig = decode(job)?;
+        let dataset = self.datasets.open(config.dataset.hash)?;
+        Ok((config, dataset))
+    }
 }

@@ -2,65 +2,29 @@
 
 use crate::branch::before_cut;
 use crate::budget::Budgets;
-use crate::cancellation::{CancelToken, StopReason};
+use crate::cancellation::StopReason;
 use crate::config::{Branch, SimulationConfig};
-use crate::day::AgentDay;
+use crate::day::{AgentDay, JobInputs};
 use crate::host::{JobRun, LiveHost};
-use crate::services::Services;
-use crate::summarise;
+use crate::job_runner::ClaimedJob;
+use crate::start_state;
+use crate::summaries;
 use crate::tape_reader::{self, stop_of};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{StartState, run_day};
-use papertape_core::id::{AgentName, ContentHash, JobId};
+use papertape_agents::day::StartState;
+use papertape_core::id::{AgentName, JobId};
 use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::money::Money;
 use papertape_core::ports::RecordStore;
-use papertape_core::record::{DayStatus, JobRow, JobStatus, Lease, NewSession, ReusedSession, Write};
-use papertape_core::tape::{SessionRun, SessionStop, StepClass, Tape};
+use papertape_core::record::{DayStatus, JobStatus, NewSession, ReusedSession, Write};
+use papertape_core::tape::{SessionStop, StepClass, Tape};
 use papertape_core::time::Date;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Notified of progress, for progress bars. Has no influence on the run.
-pub trait Observer: Send + Sync {
-    /// Called after an agent's day.
-    fn day_ended(&self, agent: &AgentName, date: Date, status: DayStatus, portfolio_value: Money);
-}
-
-/// An observer that does nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoopObserver;
-
-impl Observer for NoopObserver {
-    fn day_ended(&self, _: &AgentName, _: Date, _: DayStatus, _: Money) {}
-}
-
-/// How a job ended, or stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobOutcome {
-    /// Its status now.
-    pub status: JobStatus,
-    /// Why it is not `completed`.
-    pub error: Option<String>,
-    /// A sentence on the result, if there is more to say than its status.
-    pub note: Option<String>,
-    /// Structured details: fields of the details of the job's last log row.
-    pub details: serde_json::Map<String, serde_json::Value>,
-}
-
-impl JobOutcome {
-    /// An end with this status, and an error unless it is `completed`.
-    pub(crate) fn of(status: JobStatus, error: Option<String>) -> Self {
-        Self { status, error, note: None, details: serde_json::Map::new() }
-    }
-
-    /// A job that failed before it started.
-    pub(crate) fn failed(error: String) -> Self {
-        Self::of(JobStatus::Failed, Some(error))
-    }
-}
+pub use crate::job_runner::{JobOutcome, NoopObserver, Observer};
 
 /// Result of one agent's days.
 struct AgentEnd {
@@ -73,58 +37,43 @@ struct AgentEnd {
 /// Runs a claimed job until it ends or stops. Writes everything except the job's own status.
 ///
 /// # Errors
-/// [`SessionStop::LostLease`] if another worker has claimed the job; nothing more may be written for it.
-pub async fn run(
-    services: &Services,
-    (lease, job): (&Lease, &JobRow),
-    signal: CancelToken,
-    observer: &dyn Observer,
-) -> Result<JobOutcome, SessionStop> {
-    let failed = |error: String| Ok(JobOutcome::failed(error));
-    let config: SimulationConfig = match serde_json::from_value(job.config.clone()) {
-        Ok(config) => config,
-        Err(error) => return failed(format!("the job's config cannot be read: {error}")),
+/// [`SessionStop::LostLease`].
+pub(crate) async fn run(job: ClaimedJob<'_>) -> Result<JobOutcome, SessionStop> {
+    let (services, id) = (job.services, &job.row.id);
+    let (config, dataset) = match services.open_simulation(job.row) {
+        Ok(opened) => opened,
+        Err(error) => return Ok(JobOutcome::failed(error)),
     };
-    let dataset = match services.datasets.open(config.dataset.hash) {
-        Ok(dataset) => dataset,
-        Err(error) => return failed(error),
-    };
-    let spent = services.record.load_usage(&job.id).await.map_err(stop_of)?;
-    let run = Arc::new(JobRun {
-        services: services.clone(),
-        lease: lease.clone(),
-        budgets: Budgets::rebuild(config.budget, spent),
-        signal,
-        assisting: None,
-    });
-    let plan = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: job.id.clone() });
-    let ends = side_by_side(&plan, observer).await;
-    let config = &plan.config;
+    let usage = services.record.load_usage(id).await.map_err(stop_of)?;
+    let run = Arc::new(JobRun::new(job, Budgets::rebuild(config.budget, usage)));
+    let simulation = Arc::new(RunningSimulation { run: Arc::clone(&run), config, dataset, job: id.clone() });
+    let ends = run_agents(&simulation, job.observer).await;
+    let config = &simulation.config;
     let mut summaries = Ok(());
     if config.summaries && ends.iter().all(|end| !matches!(end.stop, Some(SessionStop::LostLease))) {
         // A resumed job requests its summaries again; a finished one never does.
         let denied = match ends.iter().all(|end| end.stop.is_none()) {
-            true => summarise::OnDenied::Record,
-            false => summarise::OnDenied::Leave,
+            true => summaries::OnDenied::Record,
+            false => summaries::OnDenied::Leave,
         };
-        summaries = summarise::run(&run, config, &job.id, denied).await;
+        summaries = summaries::run(&run, config, id, denied).await;
     }
     conclude(&run, ends, summaries)
 }
 
 /// Runs all agents concurrently, each as its own task so that they share the CPUs; results are in the order of
 /// the config. Dropping this aborts them.
-async fn side_by_side(plan: &Arc<RunningSimulation>, observer: &dyn Observer) -> Vec<AgentEnd> {
-    let (tell, mut told) = mpsc::unbounded_channel();
+async fn run_agents(simulation: &Arc<RunningSimulation>, observer: &dyn Observer) -> Vec<AgentEnd> {
+    let (progress, mut days) = mpsc::unbounded_channel();
     let mut tasks = JoinSet::new();
-    for at in 0..plan.config.agents.len() {
-        let (plan, tell) = (Arc::clone(plan), tell.clone());
-        tasks.spawn(async move { (at, plan.run_agent(&plan.config.agents[at], &tell).await) });
+    for at in 0..simulation.config.agents.len() {
+        let (simulation, progress) = (Arc::clone(simulation), progress.clone());
+        tasks
+            .spawn(async move { (at, simulation.run_agent(&simulation.config.agents[at], &progress).await) });
     }
-    drop(tell);
+    drop(progress);
     // Ends when the last agent does.
-    while let Some(day) = told.recv().await {
-        let DayEnd { agent, date, status, value } = day;
+    while let Some(DayEnd { agent, date, status, value }) = days.recv().await {
         observer.day_ended(&agent, date, status, value);
     }
     let mut ends = tasks.join_all().await;
@@ -158,7 +107,7 @@ fn conclude(
     if stops.iter().any(|(stop, _)| matches!(stop, SessionStop::LostLease)) {
         return Err(SessionStop::LostLease);
     }
-    let status = match run.signal.reason() {
+    let status = match run.cancel.reason() {
         Some(StopReason::Cancelled) if !stops.is_empty() => JobStatus::Cancelled,
         Some(StopReason::Shutdown) if !stops.is_empty() => JobStatus::Queued,
         Some(StopReason::LostLease) => return Err(SessionStop::LostLease),
@@ -193,9 +142,9 @@ struct RunningSimulation {
 
 impl RunningSimulation {
     /// Runs all days of one agent that are not done yet.
-    async fn run_agent(&self, agent: &AgentConfig, tell: &mpsc::UnboundedSender<DayEnd>) -> AgentEnd {
+    async fn run_agent(&self, agent: &AgentConfig, progress: &mpsc::UnboundedSender<DayEnd>) -> AgentEnd {
         let mut end = AgentEnd { agent: agent.name.clone(), completed: 0, failed: 0, stop: None };
-        end.stop = self.run_days(agent, tell, &mut end).await.err();
+        end.stop = self.run_days(agent, progress, &mut end).await.err();
         if let Some(stop) = &end.stop {
             tracing::info!(job = %self.job, agent = %agent.name, reason = %stop, "agent stopped");
         }
@@ -205,11 +154,11 @@ impl RunningSimulation {
     async fn run_days(
         &self,
         agent: &AgentConfig,
-        tell: &mpsc::UnboundedSender<DayEnd>,
+        progress: &mpsc::UnboundedSender<DayEnd>,
         end: &mut AgentEnd,
     ) -> Result<(), SessionStop> {
         let record = &*self.run.services.record;
-        let (mut state, after) = start_state(record, &self.config, &self.job, agent).await?;
+        let (mut state, after) = start_state::newest(record, &self.config, &self.job, agent).await?;
         let days = self.dataset.trading_days(self.config.start_date, self.config.end_date);
         for (index, day) in days.iter().enumerate() {
             if after.is_some_and(|after| day.date <= after) {
@@ -221,16 +170,16 @@ impl RunningSimulation {
                 }
                 continue;
             }
-            self.run.signal.check()?;
-            let last = index + 1 == days.len();
-            let (next, status) = Box::pin(self.run_session(agent, *day, last, state)).await?;
+            self.run.cancel.check()?;
+            let is_last = index + 1 == days.len();
+            let (next, status) = Box::pin(self.run_session(agent, (*day, is_last), state)).await?;
             match status {
                 DayStatus::Failed => end.failed += 1,
                 _ => end.completed += 1,
             }
             let (agent, value) = (agent.name.clone(), next.books.last_value());
             // The receiver is gone while the job is being dropped.
-            let _ = tell.send(DayEnd { agent, date: day.date, status, value });
+            let _ = progress.send(DayEnd { agent, date: day.date, status, value });
             state = next;
         }
         Ok(())
@@ -240,29 +189,23 @@ impl RunningSimulation {
     async fn run_session(
         &self,
         agent: &AgentConfig,
-        day: TradingDay,
-        last: bool,
+        (day, is_last): (TradingDay, bool),
         start: StartState,
     ) -> Result<(StartState, DayStatus), SessionStop> {
         let services = &self.run.services;
         let record = &*services.record;
         let new = NewSession { agent: agent.name.clone(), date: day.date, at: services.clock.now() };
         let opened = record.open_session(&self.run.lease, new).await.map_err(stop_of)?;
-        let mut tape = Tape::new(tape_reader::rows(record, opened.id, false).await.map_err(stop_of)?);
-        let of_day = AgentDay::of(services, &self.config, agent, (&self.dataset, day), &start).await?;
-        let agent = of_day.agent();
+        let mut tape = tape_reader::tape(record, opened.id, false).await?;
+        let inputs = JobInputs { services, config: &self.config, dataset: &self.dataset };
+        let agent_day = AgentDay::of(inputs, agent, (day, is_last), &start).await?;
+        let agent = agent_day.agent();
         if let Some(branch) = &self.config.branch {
-            tape = inherit(record, tape, branch, &of_day, day.date).await?;
+            tape = inherit(record, tape, branch, &agent_day, day.date).await?;
         }
-        let time = Duration::from_secs(agent.limits.session_timeout_secs);
-        let who = (agent.name.clone(), day.date);
-        let host = LiveHost::new(Arc::clone(&self.run), opened.id, who, false, Some(time));
-        let seed = start.day_seed(agent, day.date);
-        let host = Arc::new(host);
-        let session = SessionRun::new(Arc::clone(&host) as _, tape, Arc::clone(&services.redactor), seed);
-        let input = of_day.input(services, &self.config, &self.dataset, (day, last));
-        let mut root = session.root();
-        let result = match run_day(&mut root, &input, start).await {
+        let host = LiveHost::new(Arc::clone(&self.run), opened.id, (agent.name.clone(), day.date));
+        let host = Arc::new(host.with_timeout(Duration::from_secs(agent.limits.session_timeout_secs)));
+        let (result, session) = match agent_day.run(Arc::clone(&host) as _, tape, start).await {
             Err(stop @ SessionStop::Denied { .. }) => {
                 host.write(vec![Write::FailDay { error: stop.to_string() }]).await?;
                 return Err(stop);
@@ -279,56 +222,22 @@ impl RunningSimulation {
     }
 }
 
-/// The newest state of an agent in a job, and the day after which it was stored.
-pub(crate) async fn start_state(
-    record: &dyn RecordStore,
-    config: &SimulationConfig,
-    job: &JobId,
-    agent: &AgentConfig,
-) -> Result<(StartState, Option<Date>), SessionStop> {
-    match record.agent_state(job, &agent.name, None).await.map_err(stop_of)? {
-        Some(found) => {
-            let whole = tape_reader::expand_stored(record, &found.state).await.map_err(stop_of)?;
-            Ok((read_state(whole)?, found.after))
-        }
-        None => {
-            let hash = config.starts.get(&agent.name).copied();
-            let hash =
-                hash.ok_or_else(|| SessionStop::Record(format!("{} has no start state", agent.name)))?;
-            Ok((state_of(record, hash).await?, config.done_until(&agent.name)))
-        }
-    }
-}
-
-/// A stored start state.
-pub(crate) async fn state_of(record: &dyn RecordStore, hash: ContentHash) -> Result<StartState, SessionStop> {
-    let whole = tape_reader::document(record, hash).await.map_err(stop_of)?;
-    read_state(
-        whole.ok_or_else(|| SessionStop::Record(format!("the start state {hash} is not in the record")))?,
-    )
-}
-
-fn read_state(whole: serde_json::Value) -> Result<StartState, SessionStop> {
-    serde_json::from_value(whole)
-        .map_err(|error| SessionStop::Record(format!("a start state cannot be read: {error}")))
-}
-
 /// Copies what the parent did before the cut into a branch's session.
 async fn inherit(
     record: &dyn RecordStore,
     tape: Tape,
     branch: &Branch,
-    of_day: &AgentDay,
+    agent_day: &AgentDay<'_>,
     date: Date,
 ) -> Result<Tape, SessionStop> {
     if date > branch.date {
         return Ok(tape);
     }
-    let parent = record.find_session(&branch.job, &of_day.agent().name, date).await.map_err(stop_of)?;
+    let parent = record.find_session(&branch.job, &agent_day.agent().name, date).await.map_err(stop_of)?;
     let Some(parent) = parent else { return Ok(tape) };
     let mut rows = tape_reader::rows(record, parent.id, false).await.map_err(stop_of)?;
     if date == branch.date {
-        rows = before_cut(rows, of_day.graph(), &branch.at);
+        rows = before_cut(rows, agent_day.graph(), &branch.at);
     }
     // Nothing below a guard outcome runs again, so the rows derived from those steps are copied with them.
     if rows.iter().any(|row| row.class == StepClass::Guard) {
@@ -337,6 +246,6 @@ async fn inherit(
             row.implied = implied.remove(&row.path).unwrap_or_default();
         }
     }
-    let agent = of_day.agent().name.clone();
+    let agent = agent_day.agent().name.clone();
     Ok(tape.with_parent(ReusedSession { job: branch.job.clone(), agent, date }, rows))
 }

@@ -3,7 +3,7 @@
 use papertape_core::id::ContentHash;
 use papertape_core::ports::{RecordError, RecordStore};
 use papertape_core::record::{SessionId, TapeRow};
-use papertape_core::tape::{ContentDoc, SessionStop, expand_request, inline, references};
+use papertape_core::tape::{ContentDoc, SessionStop, Tape, expand_request, inline, references};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -24,9 +24,8 @@ pub(crate) async fn rows(
     detached: bool,
 ) -> Result<Vec<TapeRow>, RecordError> {
     let mut rows = record.load_tape(session, detached).await?;
-    let lifted: Vec<ContentHash> =
-        rows.iter().filter_map(|row| row.outcome.as_ref()).flat_map(references).collect();
-    let texts = record.texts(lifted).await?;
+    let extracted = rows.iter().filter_map(|row| row.outcome.as_ref()).flat_map(references);
+    let texts = record.texts(extracted.collect()).await?;
     for row in &mut rows {
         if let Some(outcome) = &mut row.outcome {
             *outcome = expanded(outcome, &texts)?;
@@ -39,6 +38,15 @@ pub(crate) async fn rows(
         }
     }
     Ok(rows)
+}
+
+/// A session's tape.
+pub(crate) async fn tape(
+    record: &dyn RecordStore,
+    session: SessionId,
+    detached: bool,
+) -> Result<Tape, SessionStop> {
+    Ok(Tape::new(rows(record, session, detached).await.map_err(stop_of)?))
 }
 
 /// A document by its hash; `None` if it is not in the record.
@@ -79,8 +87,7 @@ pub(crate) async fn request(record: &dyn RecordStore, at: ContentHash) -> Result
             Ok(whole) => return Ok(Some(whole)),
             Err(missing) => missing.0,
         };
-        let wanted = related(&texts, missing);
-        let found = record.texts(wanted).await?;
+        let found = record.texts(related(&texts, missing)).await?;
         if !found.contains_key(&missing) {
             return Ok(None);
         }
@@ -90,20 +97,20 @@ pub(crate) async fn request(record: &dyn RecordStore, at: ContentHash) -> Result
 
 /// The missing hash, and all other missing hashes that the loaded texts reference.
 fn related(texts: &BTreeMap<ContentHash, String>, missing: ContentHash) -> Vec<ContentHash> {
-    let mut wanted = vec![missing];
+    let mut hashes = vec![missing];
     for body in texts.values() {
         let Ok(value) = serde_json::from_str::<Value>(body) else { continue };
-        wanted.extend(references(&value));
-        wanted.extend(hashes(&value));
+        hashes.extend(references(&value));
+        hashes.extend(link_hashes(&value));
     }
-    wanted.retain(|hash| !texts.contains_key(hash));
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
+    hashes.retain(|hash| !texts.contains_key(hash));
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
 }
 
 /// Hashes that a chain link references.
-fn hashes(link: &Value) -> Vec<ContentHash> {
+fn link_hashes(link: &Value) -> Vec<ContentHash> {
     let added = link["added"].as_array().into_iter().flatten();
     added
         .chain([&link["previous"], &link["head"]])

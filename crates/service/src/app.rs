@@ -106,7 +106,7 @@ impl App {
 
     /// Notifies this process's worker that there may be a job.
     pub fn notify_workers(&self) {
-        self.worker.bell().notify_one();
+        self.worker.notify();
     }
 }
 

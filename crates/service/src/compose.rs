@@ -87,9 +87,8 @@ impl App {
             datasets: Arc::new(OpenedDatasets(Arc::clone(&catalogue))),
             prompts: Arc::new(prompts),
             redactor: Arc::new(redactor),
-            assistant: None,
-            calls: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
-            alone: Arc::new(Semaphore::new(1)),
+            call_slots: Arc::new(Semaphore::new(config.worker.parallel_calls.max(1))),
+            exclusive_slot: Arc::new(Semaphore::new(1)),
         };
         let options = WorkerOptions {
             owner: format!("{}-{}", std::process::id(), uuid::Uuid::new_v4()),

@@ -2,7 +2,7 @@
 //! subscriber loses some; the message that follows contains the whole text.
 
 use papertape_core::id::JobId;
-use papertape_runtime::assistant_job::Listener;
+use papertape_runtime::assistant_job::DeltaListener;
 use tokio::sync::broadcast;
 
 /// How many deltas a slow subscriber may lag behind.
@@ -29,9 +29,9 @@ impl DeltaBus {
     }
 }
 
-impl Listener for DeltaBus {
-    fn on_delta(&self, job: &JobId, delta: &str) {
+impl DeltaListener for DeltaBus {
+    fn on_delta(&self, job: &JobId, text: &str) {
         // There may be no subscribers.
-        drop(self.0.send((job.clone(), delta.to_owned())));
+        drop(self.0.send((job.clone(), text.to_owned())));
     }
 }

@@ -33,7 +33,7 @@ pub async fn clean_up(app: &App, dry_run: bool) -> Result<CleanupReport, RecordE
 }
 
 /// Cleans up every night, until shutdown. Several servers of one database may do so: the cleanup is idempotent.
-pub async fn nightly(app: App, mut shutdown: CancelToken) {
+pub async fn nightly(app: App, shutdown: CancelToken) {
     loop {
         let night = app.services.clock.sleep(until_night(app.services.clock.now()));
         if let Either::Left(_) = select(Box::pin(shutdown.stopped()), night).await {

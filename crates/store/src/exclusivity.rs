@@ -9,17 +9,17 @@ use crate::value::{Value, params};
 use papertape_core::chat::ChatId;
 use papertape_core::id::JobId;
 use papertape_core::plan::{PlanError, PlanId};
-use papertape_core::record::{CHAT_ACTION, EXCLUSIVE_PLAN_JOB_KINDS, JobStatus, PLAN_EXECUTE};
+use papertape_core::record::{JobKind, JobStatus};
 use papertape_core::time::Timestamp;
 
 /// Rejects a job on a plan while another one is queued or running: executing a plan that is still being
 /// decomposed would finish before its tasks exist. The plan's row stays locked until the transaction ends.
 pub(crate) async fn ensure_plan_free(
     db: &mut dyn Db,
-    (job, kind): (&JobId, &str),
+    (job, kind): (&JobId, &JobKind),
     plan: Option<PlanId>,
 ) -> Result<(), StoreError> {
-    let Some(plan) = plan.filter(|_| EXCLUSIVE_PLAN_JOB_KINDS.contains(&kind)) else { return Ok(()) };
+    let Some(plan) = plan.filter(|_| JobKind::EXCLUSIVE_PER_PLAN.contains(kind)) else { return Ok(()) };
     match at_work(db, plan, job.as_str()).await? {
         Some(other) => Err(StoreError::Busy(other)),
         None => Ok(()),
@@ -30,13 +30,18 @@ pub(crate) async fn ensure_plan_free(
 /// transaction ends.
 async fn at_work(db: &mut dyn Db, plan: PlanId, but: &str) -> Result<Option<JobId>, StoreError> {
     hold(db, "plans", plan.into()).await?;
-    let kinds = EXCLUSIVE_PLAN_JOB_KINDS.map(|kind| format!("'{kind}'")).join(", ");
+    let kinds = sql_list(JobKind::EXCLUSIVE_PER_PLAN);
     let sql = format!(
         "SELECT job_id FROM plan_job_index WHERE plan_id = $1 AND job_type IN ({kinds})
          AND status IN ('queued', 'running') AND job_id <> $2 LIMIT 1"
     );
     let found = db.row(&sql, params![plan, but]).await?;
     found.map(|mut row| row.get()).transpose()
+}
+
+/// `'a', 'b'`, for `IN (…)`.
+pub(crate) fn sql_list(kinds: &[JobKind]) -> String {
+    kinds.iter().map(|kind| format!("'{kind}'")).collect::<Vec<_>>().join(", ")
 }
 
 /// Rejects another reply while one of the conversation's is queued or running. The caller has locked the
@@ -51,9 +56,9 @@ pub(crate) async fn ensure_chat_free(db: &mut dyn Db, job: &JobId, chat: &ChatId
 pub(crate) async fn recheck(db: &mut dyn Db, job: &JobId) -> Result<(), StoreError> {
     let sql = "SELECT job_type, plan_id FROM plan_job_index WHERE job_id = $1";
     let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(()) };
-    let (kind, plan): (String, Option<PlanId>) = (row.get()?, row.get()?);
+    let (kind, plan): (JobKind, Option<PlanId>) = (row.get()?, row.get()?);
     ensure_plan_free(db, (job, &kind), plan).await?;
-    if kind != CHAT_ACTION {
+    if kind != JobKind::ChatAction {
         return Ok(());
     }
     let sql = "SELECT session_id FROM chat_messages WHERE job_id = $1 LIMIT 1";
@@ -87,7 +92,7 @@ pub(crate) async fn release_plan(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let sql = "SELECT plan_id FROM plan_job_index WHERE job_id = $1 AND job_type = $2";
-    let Some(mut row) = db.row(sql, params![job, PLAN_EXECUTE]).await? else { return Ok(()) };
+    let Some(mut row) = db.row(sql, params![job, &JobKind::PlanExecute]).await? else { return Ok(()) };
     let Some(plan) = row.get::<Option<PlanId>>()? else { return Ok(()) };
     let sql = "UPDATE plan_tasks SET status = 'queued', updated_at = $1
         WHERE plan_id = $2 AND status = 'running'";

@@ -18,9 +18,7 @@ use papertape_core::RULES_VERSION;
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
-use papertape_core::record::{
-    ASSISTANT_JOB_KINDS, DayStatus, JobRow, JobStatus, Lease, NewJob, PLAN_EXECUTE,
-};
+use papertape_core::record::{DayStatus, JobKind, JobRow, JobStatus, Lease, NewJob};
 use papertape_core::time::Timestamp;
 use serde_json::json;
 use std::sync::Arc;
@@ -48,10 +46,9 @@ impl Queue for Store {
         &'a self,
         owner: &'a str,
         lease_for: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
-        self.claiming(owner, lease_for, Wanted::Kinds(kinds))
+        self.claiming(owner, lease_for, Wanted::Kinds(kinds.to_vec()))
     }
 
     fn renew<'a>(
@@ -130,7 +127,7 @@ enum Wanted {
     Any,
     Job(JobId),
     /// Of one of these kinds.
-    Kinds(Vec<String>),
+    Kinds(Vec<JobKind>),
 }
 
 impl Store {
@@ -290,12 +287,12 @@ async fn claim(
         Wanted::Job(job) => ("AND job_id = $3".to_owned(), vec![job.into()]),
         Wanted::Kinds(kinds) => {
             let places: Vec<String> = (3..3 + kinds.len()).map(|place| format!("${place}")).collect();
-            let kinds = kinds.iter().map(|kind| kind.as_str().into()).collect();
+            let kinds = kinds.iter().map(Value::from).collect();
             (format!("AND kind IN ({})", places.join(", ")), kinds)
         }
     };
     values.extend(names);
-    let assistants = ASSISTANT_JOB_KINDS.map(|kind| format!("'{kind}'")).join(", ");
+    let assistants = exclusivity::sql_list(JobKind::ASSISTANT);
     let sql = format!(
         "UPDATE jobs SET status = 'running', lease_owner = $1, lease_epoch = lease_epoch + 1,
              lease_until = {now} + $2, next_seq = next_seq + 1, error = NULL, completed_at = NULL,
@@ -315,7 +312,7 @@ async fn claim(
     let job = read_job(&mut row)?;
     let mut fence = Fence::of(job.id.clone(), end, 1);
     status_event(db, &mut fence, JobStatus::Running, None, at).await?;
-    if job.kind == PLAN_EXECUTE {
+    if job.kind == JobKind::PlanExecute {
         exclusivity::mark_plan_running(db, &job.id, at).await?;
     }
     Ok(Some((Lease { job: job.id.clone(), epoch }, job)))

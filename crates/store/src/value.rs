@@ -7,7 +7,7 @@ use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::plan::{PlanId, TaskId, TaskStatus};
-use papertape_core::record::{DayStatus, JobStatus, SessionId};
+use papertape_core::record::{DayStatus, JobKind, JobStatus, SessionId};
 use papertape_core::tape::{OutcomeKind, StepClass, StepPath};
 use papertape_core::time::{Date, Timestamp, from_micros, parse_date, to_micros};
 use rust_decimal::Decimal;
@@ -202,7 +202,7 @@ macro_rules! texts {
         }
     )* };
 }
-texts!(JobId, AgentName, Symbol, ChatId);
+texts!(JobId, JobKind, AgentName, Symbol, ChatId);
 
 macro_rules! words {
     ($($type:ty),*) => { $(

@@ -12,8 +12,8 @@ use papertape_core::ports::{
     ModelResponse, Queue, RecordError, RecordStore, ToolClient,
 };
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    SessionWithoutSummary, TapeRow, UsageTotal,
+    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
+    SessionId, SessionWithoutSummary, TapeRow, UsageTotal,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
@@ -211,7 +211,7 @@ impl Queue for FaultyStore<dyn Queue> {
         &'a self,
         owner: &'a str,
         lease_for: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
         let claim = async move { self.inner.claim_of(owner, lease_for, kinds).await };
         self.around(("before claim", "after claim"), claim).boxed()

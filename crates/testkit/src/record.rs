@@ -10,8 +10,8 @@ use papertape_core::message::Usage;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{BoxFuture, Clock as _, Queue, RecordError, RecordStore};
 use papertape_core::record::{
-    AgentState, Commit, DerivedRow, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession, SessionId,
-    SessionWithoutSummary, TapeRow, UsageTotal, Write,
+    AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
+    SessionId, SessionWithoutSummary, TapeRow, UsageTotal, Write,
 };
 use papertape_core::tape::StepPath;
 use papertape_core::time::{Date, Timestamp};
@@ -378,9 +378,9 @@ impl Queue for MemoryRecord {
         &'a self,
         _: &'a str,
         lease_for: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        ready(Ok(self.take_job(lease_for, |row| kinds.contains(&row.kind.as_str()))))
+        ready(Ok(self.take_job(lease_for, |row| kinds.contains(&row.kind))))
     }
 
     fn renew<'a>(

@@ -12,7 +12,6 @@ mod tools;
 
 use crate::child_budget::ChildBudget;
 use crate::fault::LocalizedMessage;
-use crate::settings::{CHAT, DECOMPOSE, EXECUTE};
 use crate::web::WebSearch;
 use papertape_core::action::{Language, Origin};
 use papertape_core::budget::Limit;
@@ -21,7 +20,7 @@ use papertape_core::json;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::plan::{Plan, PlanError, PlanId, PlanWrite, TaskId};
 use papertape_core::ports::{Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError, ToolCaller};
-use papertape_core::record::{JobRow, JobStatus, Lease, NewJob, Write};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob, Write};
 use papertape_core::tape::{ActionOutcome, ActionReply, StepPath};
 use papertape_core::time::Timestamp;
 use papertape_redact::{Redactor, Sanitized};
@@ -239,17 +238,16 @@ impl ActionExecutor<'_> {
     async fn start(
         &self,
         place: &ActionPlace<'_>,
-        kind: &'static str,
+        kind: JobKind,
         (part, what): (&'static str, Value),
         plan: PlanId,
     ) -> Result<JobId, CallFailure> {
-        debug_assert!([CHAT, DECOMPOSE, EXECUTE].contains(&kind), "a job of the assistant's");
         let (last, origin) = self.job_of(place).await?;
         if let Some(begun) = self.begun(place, last).await? {
             return Ok(begun);
         }
         let id = origin.job_id();
-        let share = self.purse.for_plan(&id, kind == EXECUTE).await?;
+        let share = self.purse.for_plan(&id, kind == JobKind::PlanExecute).await?;
         let mut config = json!({ "settings": self.config["settings"], "budget": { "job": share.talk },
             "simulations": share.simulations });
         config["language"] = self.language.as_str().into();
@@ -258,7 +256,7 @@ impl ActionExecutor<'_> {
         let fingerprint = json::hash(&config);
         let job = NewJob {
             id: id.clone(),
-            kind: kind.to_owned(),
+            kind,
             config,
             fingerprint,
             warnings: Vec::new(),
@@ -373,6 +371,6 @@ const STILL_RUNNING: &str = "still_running";
 
 /// Whether the whole job failed, or is a plan that was not completed entirely.
 fn has_failed(job: &JobRow) -> bool {
-    let is_half_a_plan = job.kind == EXECUTE && job.status == JobStatus::Partial;
+    let is_half_a_plan = job.kind == JobKind::PlanExecute && job.status == JobStatus::Partial;
     is_half_a_plan || job.status == JobStatus::Failed
 }

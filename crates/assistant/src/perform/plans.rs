@@ -2,13 +2,14 @@
 
 use super::{ActionExecutor, ActionPlace, Arguments, bad, reply};
 use crate::execute::HELD_BACK;
-use crate::settings::{DECOMPOSE, Decompose, EXECUTE, Execute, Limits};
+use crate::settings::{Decompose, Execute, Limits};
 use crate::tree;
 use papertape_core::action::{IdKind, Origin};
 use papertape_core::json;
 use papertape_core::message::CallFailure;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite, Task, TaskId, TaskStatus};
+use papertape_core::record::JobKind;
 use papertape_core::tape::ActionOutcome;
 use serde_json::{Value, json};
 
@@ -98,7 +99,8 @@ impl ActionExecutor<'_> {
         // The user was asked to confirm this before.
         let trusted = given.flag("trusted").unwrap_or_default();
         let what = Execute { plan_id: plan.id, task_id: task, trusted };
-        let job = self.start(place, EXECUTE, ("execute", json::to_value(&what)), plan.id).await?;
+        let job =
+            self.start(place, JobKind::PlanExecute, ("execute", json::to_value(&what)), plan.id).await?;
         self.started(&job, plan.id, given).await
     }
 
@@ -127,7 +129,8 @@ impl ActionExecutor<'_> {
             .check()
             .map_err(|(field, why)| super::bad(format!("`{field}`: {}", why.text(self.language))))?;
         let what = Decompose { plan_id: plan.id, task_id, limits };
-        let job = self.start(place, DECOMPOSE, ("decompose", json::to_value(&what)), plan.id).await?;
+        let job =
+            self.start(place, JobKind::PlanDecompose, ("decompose", json::to_value(&what)), plan.id).await?;
         self.started(&job, plan.id, given).await
     }
 
@@ -151,7 +154,7 @@ impl ActionExecutor<'_> {
             "job_id": job, "status": row.status, "error": row.error, "plan": tree::plan(&now),
             "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),
         });
-        let more = if row.kind == EXECUTE { self.held_back(&tasks) } else { String::new() };
+        let more = if row.kind == JobKind::PlanExecute { self.held_back(&tasks) } else { String::new() };
         self.ended(&row, data, Some(plan), &more)
     }
 

@@ -103,7 +103,7 @@ pub(super) async fn download(
     }
     make_data_dir(&config.data_dir)?;
     let cancel = CancelSource::default();
-    let mut stopped = cancel.signal();
+    let stopped = cancel.signal();
     signals::listen(&cancel, || {})?;
     let mut reports = Vec::new();
     for request in &requests {

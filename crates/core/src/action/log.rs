@@ -3,7 +3,7 @@
 use super::{ActionDraft, ActionStatus};
 use crate::id::JobId;
 use crate::plan::PlanId;
-use crate::record::JobStatus;
+use crate::record::{JobKind, JobStatus};
 use crate::time::Timestamp;
 
 /// Maximum rows per page.
@@ -74,8 +74,8 @@ pub struct PlanJob {
     pub job: JobId,
     /// The plan; `None` when the job belongs to none.
     pub plan: Option<PlanId>,
-    /// `plan_execute`, `simulate`, …
-    pub job_type: String,
+    /// The job's kind.
+    pub job_type: JobKind,
     /// The job's status.
     pub status: JobStatus,
     /// The number that the job's next row gets.

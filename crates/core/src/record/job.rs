@@ -86,24 +86,81 @@ impl JobStatus {
     }
 }
 
-/// The kind of jobs that answer a user's message.
-pub const CHAT_ACTION: &str = "chat_action";
-/// The kind of jobs that decompose a plan into tasks.
-pub const PLAN_DECOMPOSE: &str = "plan_decompose";
-/// The kind of jobs that run a plan's tasks.
-pub const PLAN_EXECUTE: &str = "plan_execute";
-/// The assistant's kinds: they wait for other jobs, so other jobs must not keep them waiting.
-pub const ASSISTANT_JOB_KINDS: [&str; 3] = [CHAT_ACTION, PLAN_DECOMPOSE, PLAN_EXECUTE];
-/// Kinds of which a plan can have only one running job.
-pub const EXCLUSIVE_PLAN_JOB_KINDS: [&str; 2] = [PLAN_DECOMPOSE, PLAN_EXECUTE];
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobKind {
+    /// Simulates trading days.
+    Simulate,
+    /// Times one desk on one day.
+    Profile,
+    /// Replies to a user's message.
+    ChatAction,
+    /// Decomposes a plan into tasks.
+    PlanDecompose,
+    /// Runs a plan's tasks.
+    PlanExecute,
+    /// Another version's kind, or one from an imported action log.
+    Unknown(String),
+}
+
+impl JobKind {
+    /// Every known kind.
+    pub const ALL: &[Self] =
+        &[Self::Simulate, Self::Profile, Self::ChatAction, Self::PlanDecompose, Self::PlanExecute];
+    /// The assistant's kinds: they wait for other jobs, so other jobs must not keep them waiting.
+    pub const ASSISTANT: &[Self] = &[Self::ChatAction, Self::PlanDecompose, Self::PlanExecute];
+    /// Kinds of which a plan can have only one running job.
+    pub const EXCLUSIVE_PER_PLAN: &[Self] = &[Self::PlanDecompose, Self::PlanExecute];
+
+    /// The spelling in the record and the API.
+    #[must_use]
+    pub const fn as_str(&self) -> &str {
+        match self {
+            Self::Simulate => "simulate",
+            Self::Profile => "profile",
+            Self::ChatAction => "chat_action",
+            Self::PlanDecompose => "plan_decompose",
+            Self::PlanExecute => "plan_execute",
+            Self::Unknown(kind) => kind.as_str(),
+        }
+    }
+
+    /// Whether the assistant runs jobs of this kind.
+    #[must_use]
+    pub fn is_assistant(&self) -> bool {
+        Self::ASSISTANT.contains(self)
+    }
+}
+
+impl From<&str> for JobKind {
+    fn from(kind: &str) -> Self {
+        Self::ALL
+            .iter()
+            .find(|known| known.as_str() == kind)
+            .cloned()
+            .unwrap_or_else(|| Self::Unknown(kind.to_owned()))
+    }
+}
+
+impl From<String> for JobKind {
+    fn from(kind: String) -> Self {
+        Self::from(kind.as_str())
+    }
+}
+
+impl fmt::Display for JobKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// A job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewJob {
     /// Its ID.
     pub id: JobId,
-    /// `simulate`, `profile`, `chat_action`, `plan_decompose` or `plan_execute`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: JobKind,
     /// Its complete config.
     pub config: Value,
     /// Hash of everything that determines its outcome: config, prompts, dataset, formats; not budgets, URLs,
@@ -176,7 +233,7 @@ pub struct JobRow {
     /// Its ID.
     pub id: JobId,
     /// Its kind.
-    pub kind: String,
+    pub kind: JobKind,
     /// Its config.
     pub config: Value,
     /// See [`NewJob::fingerprint`].

@@ -9,8 +9,8 @@ mod write;
 
 pub use head::{AgentHead, JobHead, OpenSessionHead};
 pub use job::{
-    ASSISTANT_JOB_KINDS, CHAT_ACTION, Continuation, DayStatus, EXCLUSIVE_PLAN_JOB_KINDS, JobRow, JobStatus,
-    Lease, NewJob, NewModelDay, PLAN_DECOMPOSE, PLAN_EXECUTE, SessionId, SkippedDay, Supersession,
+    Continuation, DayStatus, JobKind, JobRow, JobStatus, Lease, NewJob, NewModelDay, SessionId, SkippedDay,
+    Supersession,
 };
 pub use memory::{
     Assessment, AssetNote, ClaimCheck, ClaimResult, ContextState, Decision, Deviation, EmbeddingRow,

@@ -67,7 +67,7 @@ struct RetryLater {
 }
 
 impl Exporter {
-    async fn run(mut self, mut shutdown: CancelToken) {
+    async fn run(mut self, shutdown: CancelToken) {
         while shutdown.reason().is_none() {
             let pause = match self.round(&shutdown).await {
                 Ok(()) => {

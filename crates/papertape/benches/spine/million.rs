@@ -10,7 +10,7 @@ use papertape_core::message::{Role, Usage};
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    AttemptEnd, CloseSession, Commit, DayStatus, DerivedRow, JobStatus, Lease, MessageRow, NewJob,
+    AttemptEnd, CloseSession, Commit, DayStatus, DerivedRow, JobKind, JobStatus, Lease, MessageRow, NewJob,
     NewSession, PositionRow, SessionId, StartingPosition, StepEnd, Write,
 };
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
@@ -153,7 +153,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
     };
     let new = NewJob {
         id: job_id(job),
-        kind: "simulate".to_owned(),
+        kind: JobKind::Simulate,
         config: to_value(&config),
         fingerprint: config.fingerprint(),
         warnings: Vec::new(),

@@ -96,7 +96,7 @@ async fn logged(world: &World, kind: &str, rows: usize) -> String {
     let id = JobId::new(format!("{kind}-job"));
     let job = NewJob {
         id: id.clone(),
-        kind: kind.to_owned(),
+        kind: kind.into(),
         config: json!({}),
         fingerprint: ContentHash::of(b""),
         warnings: Vec::new(),

@@ -1,7 +1,7 @@
 //! The assistant is killed at every point at which a crash can matter, resumed by another process, and ends
 //! as if nothing had happened: nothing is done twice, nothing is lost.
 
-use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, run, same};
+use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, same, worker};
 use futures::{FutureExt as _, StreamExt as _};
 use papertape_assistant::settings::{Decompose, Execute, Limits};
 use papertape_core::action::Language;
@@ -10,11 +10,12 @@ use papertape_core::message::ModelName;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, NewTask, PlanId, PlanWrite, TaskId, TaskWrite};
 use papertape_core::ports::{ActionLog as _, BoxFuture, Plans as _, Queue, RecordError};
-use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
 use papertape_redact::Sanitized;
 use papertape_runtime::cancellation::{CancelSource, StopReason};
+use papertape_runtime::job_runner::JobRunner;
 use papertape_runtime::services::Services;
-use papertape_runtime::simulate::JobOutcome;
+use papertape_runtime::simulate::{JobOutcome, NoopObserver};
 use papertape_runtime::worker::{Worker, WorkerOptions};
 use papertape_service::app::App;
 use papertape_service::assistant::{NewMessage, decompose, execute, post_message};
@@ -23,6 +24,7 @@ use papertape_testkit::fault::FaultPoints;
 use papertape_testkit::model_server::ScriptedAnswer;
 use papertape_testkit::postgres;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -165,9 +167,20 @@ async fn run_beside(app: &App, job: &JobId, points: Option<&Arc<FaultPoints>>) -
         Some(points) => faulty(app.services.clone(), points),
         None => app.services.clone(),
     };
-    let ended = run(&services, job).await;
+    let ended = run_any(app, &services, job).await;
     others.end().await;
     ended
+}
+
+/// Claims a job of any kind and runs it. `None` if it cannot be claimed.
+pub(crate) async fn run_any(app: &App, services: &Services, job: &JobId) -> Option<JobOutcome> {
+    let worker = worker(services).with_runners(assistant(app));
+    let stopper = CancelSource::default();
+    worker.run_job(job, &stopper.signal(), &NoopObserver).await.expect("the record works")
+}
+
+fn assistant(app: &App) -> Vec<Arc<dyn JobRunner>> {
+    papertape_service::assistant::runners(app, &BTreeMap::new()).expect("its prompts are usable")
 }
 
 /// A worker that takes all jobs but one.
@@ -190,7 +203,8 @@ impl Others {
             parallel_jobs: 2,
             max_crashes_per_step: 0,
         };
-        let (worker, signal) = (Worker::new(services, options), stopper.signal());
+        let (worker, signal) =
+            (Worker::new(services, options).with_runners(assistant(app)), stopper.signal());
         Self { stopper, task: tokio::spawn(async move { worker.serve(signal).await }) }
     }
 
@@ -210,7 +224,7 @@ impl AllBut {
     async fn claim_where(
         &self,
         owner: &str,
-        is_meant: impl Fn(&str) -> bool,
+        is_meant: impl Fn(&JobKind) -> bool,
     ) -> Result<Option<(Lease, JobRow)>, RecordError> {
         for status in [JobStatus::Queued, JobStatus::Running] {
             let filter = papertape_store::JobFilter { kind: None, status: Some(status) };
@@ -246,7 +260,7 @@ impl Queue for AllBut {
         &'a self,
         owner: &'a str,
         _: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
         self.claim_where(owner, |kind| kinds.contains(&kind)).boxed()
     }

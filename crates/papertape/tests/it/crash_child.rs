@@ -1,12 +1,11 @@
 //! The process that is killed: this test binary, started again for this single test.
 
-use crate::crash_assistant::Others;
-use crate::crash_support::{Place, faulty, open, run};
+use crate::crash_assistant::{Others, run_any};
+use crate::crash_support::{Place, faulty, open};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
-use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
-use papertape_runtime::assistant_job::is_assistants;
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::fault::FaultPoints;
 use serde::{Deserialize, Serialize};
@@ -43,7 +42,7 @@ async fn runs_a_job_until_it_is_killed() {
         let clock = FakeClock::new();
         services.clock = Arc::new(clock.clone());
         // A call that hangs would keep the only permit from those that let its time pass.
-        services.alone = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
+        services.exclusive_slot = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
         std::thread::spawn(move || {
             for _ in std::io::stdin().lock().bytes().map_while(Result::ok) {
                 clock.advance(deadline);
@@ -55,8 +54,8 @@ async fn runs_a_job_until_it_is_killed() {
     }
     // Jobs that the assistant's job starts run next to it.
     let row = app.store.get_job(&child.job).await.expect("reads").expect("is there");
-    let others = is_assistants(&row.kind).then(|| Others::beside(&app, &child.job));
-    let ended = run(&services, &child.job).await;
+    let others = row.kind.is_assistant().then(|| Others::beside(&app, &child.job));
+    let ended = run_any(&app, &services, &child.job).await;
     if let Some(others) = others {
         others.end().await;
     }
@@ -89,7 +88,7 @@ impl Queue for BriefLeases {
         &'a self,
         owner: &'a str,
         _: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
         self.0.claim_of(owner, Duration::ZERO, kinds)
     }

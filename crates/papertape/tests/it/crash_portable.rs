@@ -6,7 +6,7 @@ use papertape_core::action::{ActionDraft, ActionEntry, ActionKind, ActionStatus}
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Clock as _, Queue as _};
-use papertape_core::record::NewJob;
+use papertape_core::record::{JobKind, NewJob};
 use papertape_redact::Redactor;
 use papertape_runtime::clock::SystemClock;
 use papertape_service::app::{Access, App};
@@ -58,7 +58,7 @@ async fn writes_rows_until_it_is_killed() {
     let app = home.app().await;
     let job = NewJob {
         id: JobId::new(JOB),
-        kind: "chat_action".to_owned(),
+        kind: JobKind::ChatAction,
         config: json!({}),
         fingerprint: ContentHash::of(b""),
         warnings: Vec::new(),

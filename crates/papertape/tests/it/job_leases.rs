@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use papertape_core::action::still_open;
 use papertape_core::id::JobId;
 use papertape_core::ports::{ActionLog as _, BoxFuture, Queue, RecordError};
-use papertape_core::record::{JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
 use papertape_core::tape::{OutcomeKind, StepState};
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::services::Services;
@@ -141,7 +141,7 @@ impl Queue for Heard {
         &'a self,
         owner: &'a str,
         lease_for: Duration,
-        kinds: &'a [&'a str],
+        kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
         self.0.claim_of(owner, lease_for, kinds)
     }

@@ -15,8 +15,8 @@ const CLOSE: f64 = 50.0;
 
 /// Why two cohorts cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The results could not be told apart.
+pub enum CompareError {
+    /// Both cohorts have the same label.
     #[error("both cohorts are labeled `{0}`")]
     EqualLabels(String),
     /// There is nothing to compare.
@@ -55,12 +55,12 @@ pub struct Difference {
 }
 
 fn differ(differences: &[Difference]) -> String {
-    let told: Vec<String> =
+    let values: Vec<String> =
         differences.iter().map(|one| format!("{}: {} against {}", one.name, one.a, one.b)).collect();
     let vary: Vec<String> = differences.iter().map(|one| format!("--vary {}", one.name)).collect();
     format!(
         "the cohorts differ in what must be the same: {}; if that is the experiment, say {}",
-        told.join("; "),
+        values.join("; "),
         vary.join(" ")
     )
 }
@@ -104,24 +104,24 @@ pub struct Comparison {
 /// Compares two cohorts. `vary` names what the experiment is about and may differ.
 ///
 /// # Errors
-/// See [`Refusal`].
+/// See [`CompareError`].
 pub fn compare(
     a: (&str, &[Run]),
     b: (&str, &[Run]),
     vary: &BTreeSet<Invariant>,
-) -> Result<AbReport, Refusal> {
+) -> Result<AbReport, CompareError> {
     if a.0 == b.0 {
-        return Err(Refusal::EqualLabels(a.0.to_owned()));
+        return Err(CompareError::EqualLabels(a.0.to_owned()));
     }
     if let Some((label, _)) = [a, b].into_iter().find(|(_, runs)| runs.is_empty()) {
-        return Err(Refusal::Empty(label.to_owned()));
+        return Err(CompareError::Empty(label.to_owned()));
     }
-    once(a.1.iter().chain(b.1))?;
+    ensure_unique(a.1.iter().chain(b.1))?;
     let (mut differences, mut flags) = check_invariants(a, b, vary)?;
     differences.extend(settings(a.1, b.1));
     flags.extend(caveats(a, b));
     let cohorts = [Cohort::of(a.0, a.1), Cohort::of(b.0, b.1)];
-    let comparison = judge(&cohorts[0], &cohorts[1]);
+    let comparison = compare_cohorts(&cohorts[0], &cohorts[1]);
     Ok(AbReport {
         schema_version: SCHEMA,
         spread: "interquartile_range",
@@ -135,11 +135,11 @@ pub fn compare(
 }
 
 /// Checks that every run occurs once.
-fn once<'r>(runs: impl Iterator<Item = &'r Run>) -> Result<(), Refusal> {
+fn ensure_unique<'r>(runs: impl Iterator<Item = &'r Run>) -> Result<(), CompareError> {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for run in runs {
         if let Some(first) = seen.insert(&run.run_id, &run.file) {
-            return Err(Refusal::DuplicateRun {
+            return Err(CompareError::DuplicateRun {
                 run_id: run.run_id.clone(),
                 first: first.to_owned(),
                 second: run.file.clone(),
@@ -154,8 +154,8 @@ fn check_invariants(
     a: (&str, &[Run]),
     b: (&str, &[Run]),
     vary: &BTreeSet<Invariant>,
-) -> Result<(Vec<Difference>, Vec<String>), Refusal> {
-    let (mut refused, mut free, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+) -> Result<(Vec<Difference>, Vec<String>), CompareError> {
+    let (mut forbidden, mut free, mut flags) = (Vec::new(), Vec::new(), Vec::new());
     let (mut held, mut unknown) = (Vec::new(), Vec::new());
     for invariant in Invariant::ALL {
         let values = |runs: &[Run]| -> Shares<String> {
@@ -171,7 +171,7 @@ fn check_invariants(
         } else {
             let difference =
                 Difference { name: invariant.to_string(), a: of_a.describe(), b: of_b.describe() };
-            if is_free { free.push(difference) } else { refused.push(difference) }
+            if is_free { free.push(difference) } else { forbidden.push(difference) }
         }
         match (is_free, is_recorded) {
             (true, _) => {}
@@ -179,8 +179,8 @@ fn check_invariants(
             (false, false) => unknown.push(invariant.as_str()),
         }
     }
-    if !refused.is_empty() {
-        return Err(Refusal::Differ(refused));
+    if !forbidden.is_empty() {
+        return Err(CompareError::Differ(forbidden));
     }
     if !unknown.is_empty() {
         let names = unknown.join(", ");
@@ -191,7 +191,7 @@ fn check_invariants(
     };
     if !together(a.1).same_as(&together(b.1)) {
         let names: Vec<&str> = held.iter().map(|one| one.as_str()).collect();
-        return Err(Refusal::Combinations(names.join(", ")));
+        return Err(CompareError::Combinations(names.join(", ")));
     }
     Ok((free, flags))
 }
@@ -216,13 +216,13 @@ fn settings(a: &[Run], b: &[Run]) -> Vec<Difference> {
         .collect()
 }
 
-/// Caveats.
+/// Why the times may mislead.
 fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut caveats = Vec::new();
     let definitions: BTreeSet<ElapsedDefinition> = a.1.iter().chain(b.1).map(|run| run.definition).collect();
     if definitions.len() > 1 {
         let names: Vec<&str> = definitions.iter().map(|definition| definition.as_str()).collect();
-        doubts.push(format!(
+        caveats.push(format!(
             "elapsed_ms has different meanings in these traces ({}): phases and nodes are not comparable",
             names.join(" and ")
         ));
@@ -231,20 +231,20 @@ fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
         let count = |is: fn(&Run) -> bool| runs.iter().filter(|run| is(run)).count();
         let reused = count(|run| run.is_reused);
         if reused > 0 {
-            doubts.push(format!(
+            caveats.push(format!(
                 "{label}: {reused} of {} runs reused steps of a parent job; their times are copying times",
                 runs.len()
             ));
         }
         let interrupted = count(|run| run.is_interrupted);
         if interrupted > 0 {
-            doubts.push(format!(
+            caveats.push(format!(
                 "{label}: {interrupted} of {} runs were interrupted and resumed; their totals include the time in between",
                 runs.len()
             ));
         }
         if runs.iter().filter(|run| run.is_ok).count() == 1 {
-            doubts.push(format!("{label}: only one run completed, so there is no spread"));
+            caveats.push(format!("{label}: only one run completed, so there is no spread"));
         }
     }
     let days = |runs: &[Run]| -> Shares<Vec<String>> {
@@ -258,13 +258,13 @@ fn caveats(a: (&str, &[Run]), b: (&str, &[Run])) -> Vec<String> {
     };
     let (days_a, days_b) = (days(a.1), days(b.1));
     if !days_a.is_empty() && !days_b.is_empty() && !days_a.same_as(&days_b) {
-        doubts.push("the completed runs are not of the same ticker-days in both cohorts".to_owned());
+        caveats.push("the completed runs are not of the same ticker-days in both cohorts".to_owned());
     }
-    doubts
+    caveats
 }
 
 /// Which cohort is better, and why.
-fn judge(a: &Cohort, b: &Cohort) -> Comparison {
+fn compare_cohorts(a: &Cohort, b: &Cohort) -> Comparison {
     let label = |ordering: Ordering| match ordering {
         Ordering::Less => Some(a.label.clone()),
         Ordering::Greater => Some(b.label.clone()),
@@ -290,30 +290,30 @@ fn judge(a: &Cohort, b: &Cohort) -> Comparison {
 /// Comparison of times: `Less` if the first cohort is faster.
 struct Time {
     ordering: Ordering,
-    told: String,
+    text: String,
 }
 
 fn by_time(a: &Cohort, b: &Cohort) -> Time {
-    let tie = |told: String| Time { ordering: Ordering::Equal, told };
+    let tie = |text: String| Time { ordering: Ordering::Equal, text };
     let (Some(of_a), Some(of_b)) = (a.median_total_elapsed_ms, b.median_total_elapsed_ms) else {
         return tie("there are no times to compare".to_owned());
     };
     let (of_a, of_b) = (of_a.0, of_b.0);
-    let (apart, longer) = ((of_a - of_b).abs(), of_a.max(of_b));
-    let told = format!("{} takes {} and {} takes {} (medians)", a.label, ms(of_a), b.label, ms(of_b));
-    if apart == 0.0 {
-        return tie(format!("the times are equal: {told}"));
+    let (difference, longer) = ((of_a - of_b).abs(), of_a.max(of_b));
+    let text = format!("{} takes {} and {} takes {} (medians)", a.label, ms(of_a), b.label, ms(of_b));
+    if difference == 0.0 {
+        return tie(format!("the times are equal: {text}"));
     }
-    if apart * CLOSE < longer {
-        return tie(format!("the times differ by under 2%: {told}"));
+    if difference * CLOSE < longer {
+        return tie(format!("the times differ by under 2%: {text}"));
     }
     let spread =
-        [a, b].iter().filter_map(|cohort| cohort.iqr_total_elapsed_ms).fold(0.0, |most, iqr| iqr.0.max(most));
-    if apart <= spread {
-        return tie(format!("the times differ by no more than their spread of {}: {told}", ms(spread)));
+        [a, b].iter().filter_map(|cohort| cohort.iqr_total_elapsed_ms).fold(0.0, |max, iqr| iqr.0.max(max));
+    if difference <= spread {
+        return tie(format!("the times differ by no more than their spread of {}: {text}", ms(spread)));
     }
     let (ordering, faster) = if of_a < of_b { (Ordering::Less, a) } else { (Ordering::Greater, b) };
-    Time { ordering, told: format!("{} is faster: {told}", faster.label) }
+    Time { ordering, text: format!("{} is faster: {text}", faster.label) }
 }
 
 /// The recommendation, and why.
@@ -345,21 +345,21 @@ fn recommend(
         let worse: Vec<String> = [(degradation, &degraded), (errors, &failed)]
             .into_iter()
             .filter(|(ordering, _)| *ordering == time.ordering.reverse())
-            .map(|(_, told)| told.clone())
+            .map(|(_, text)| text.clone())
             .collect();
         if worse.is_empty() {
-            return (time.ordering, format!("{}; it is not worse otherwise", time.told));
+            return (time.ordering, format!("{}; it is not worse otherwise", time.text));
         }
-        return (Ordering::Equal, format!("{}, but {}", time.told, worse.join(", and ")));
+        return (Ordering::Equal, format!("{}, but {}", time.text, worse.join(", and ")));
     }
     if degradation != Ordering::Equal {
         let but = if errors == degradation.reverse() { format!("; but {failed}") } else { String::new() };
-        return (degradation, format!("{}; {degraded}{but}", time.told));
+        return (degradation, format!("{}; {degraded}{but}", time.text));
     }
     if errors != Ordering::Equal {
-        return (errors, format!("{}; equally many runs are degraded; {failed}", time.told));
+        return (errors, format!("{}; equally many runs are degraded; {failed}", time.text));
     }
-    (Ordering::Equal, format!("{}; equally many runs are degraded and failed", time.told))
+    (Ordering::Equal, format!("{}; equally many runs are degraded and failed", time.text))
 }
 
 /// Milliseconds, formatted for people.

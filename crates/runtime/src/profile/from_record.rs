@@ -92,17 +92,11 @@ struct Arguments {
 #[derive(Deserialize)]
 struct Outcome {
     state: String,
-    #[serde(default)]
     reason: Option<String>,
-    #[serde(default)]
     research_status: Option<String>,
-    #[serde(default)]
     degraded_reason: Option<String>,
-    #[serde(default)]
     history_len: Option<u64>,
-    #[serde(default)]
     response_len: Option<u64>,
-    #[serde(default)]
     tool_calls: Option<u64>,
 }
 
@@ -121,31 +115,31 @@ const fn first() -> u32 {
 pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Trace, BadNode> {
     let scope = ScopeKey::Symbol(facts.ticker.clone()).to_string();
     let within = || steps.iter().filter(|step| step.path.is_within(&scope));
-    let noted = noted(&facts.ticker, nodes)?;
-    let start = within().map(|step| step.started_at).chain(noted.iter().map(|note| note.at)).min();
+    let ended_nodes = ended_nodes(&facts.ticker, nodes)?;
+    let start = within().map(|step| step.started_at).chain(ended_nodes.iter().map(|node| node.at)).min();
     let by_node = by_node(&scope, steps);
-    let ended: BTreeSet<String> = noted.iter().map(|note| note.scope.clone()).collect();
-    let mut turns: Vec<Turn> = noted
+    let ended: BTreeSet<String> = ended_nodes.iter().map(|node| node.scope.clone()).collect();
+    let mut runs: Vec<NodeRun> = ended_nodes
         .into_iter()
-        .map(|note| {
-            let own = by_node.get(note.scope.as_str()).map_or(&[][..], Vec::as_slice);
-            Turn::of(note, own, start)
+        .map(|node| {
+            let own = by_node.get(node.scope.as_str()).map_or(&[][..], Vec::as_slice);
+            NodeRun::of(node, own, start)
         })
         .collect();
-    turns.sort_by(|a, b| (a.end, a.start, &a.scope).cmp(&(b.end, b.start, &b.scope)));
+    runs.sort_by(|a, b| (a.end, a.start, &a.node.scope).cmp(&(b.end, b.start, &b.node.scope)));
 
     let mut phases: BTreeMap<Phase, Vec<(i64, i64)>> =
         Phase::ALL.into_iter().map(|phase| (phase, Vec::new())).collect();
-    for turn in &turns {
-        phases.entry(turn.phase).or_default().push((turn.start, turn.end));
+    for run in &runs {
+        phases.entry(run.node.phase).or_default().push((run.start, run.end));
     }
-    let is_whole = turns.iter().any(|turn| turn.phase == Phase::Portfolio);
-    let total = turns.iter().map(|turn| turn.end).max().unwrap_or(0);
-    let node_timings: Vec<NodeTiming> = turns.into_iter().map(|turn| turn.timing(&facts)).collect();
+    let is_complete = runs.iter().any(|run| run.node.phase == Phase::Portfolio);
+    let total = runs.iter().map(|run| run.end).max().unwrap_or(0);
+    let node_timings: Vec<NodeTiming> = runs.into_iter().map(|run| run.timing(&facts)).collect();
     let mut summary = Summary::of(&node_timings, millis(total));
     summary.reused_steps = within().filter(|step| step.is_reused).count() as u64;
     summary.interrupted_attempts = within().map(|step| step.interrupted).sum();
-    let broken = broken(&facts, is_whole);
+    let broken = broken(&facts, is_complete);
     let open_nodes = if broken.is_some() { open_nodes(&by_node, &ended, start) } else { Vec::new() };
     Ok(Trace {
         trace_schema_version: Some(SCHEMA.to_owned()),
@@ -173,8 +167,8 @@ pub fn trace(facts: RunFacts, steps: &[StepRow], nodes: &[NodeRow]) -> Result<Tr
 }
 
 /// Why the run is incomplete: the kind of the error, and a message.
-fn broken(facts: &RunFacts, is_whole: bool) -> Option<(&'static str, String)> {
-    match (facts.session, is_whole) {
+fn broken(facts: &RunFacts, is_complete: bool) -> Option<(&'static str, String)> {
+    match (facts.session, is_complete) {
         (DayStatus::Failed, _) => {
             let error = facts.session_error.clone();
             Some(("session_failed", error.unwrap_or_else(|| "the session failed".to_owned())))
@@ -188,7 +182,7 @@ fn broken(facts: &RunFacts, is_whole: bool) -> Option<(&'static str, String)> {
 }
 
 /// Contents of a node's own step.
-struct Note {
+struct EndedNode {
     scope: String,
     at: Timestamp,
     phase: Phase,
@@ -196,8 +190,8 @@ struct Note {
     outcome: Outcome,
 }
 
-fn noted(ticker: &str, nodes: &[NodeRow]) -> Result<Vec<Note>, BadNode> {
-    let mut notes = Vec::new();
+fn ended_nodes(ticker: &str, nodes: &[NodeRow]) -> Result<Vec<EndedNode>, BadNode> {
+    let mut ended = Vec::new();
     for row in nodes {
         let bad = |reason: String| BadNode { path: row.path.to_string(), reason };
         let arguments = Arguments::deserialize(&row.arguments).map_err(|error| bad(error.to_string()))?;
@@ -210,9 +204,9 @@ fn noted(ticker: &str, nodes: &[NodeRow]) -> Result<Vec<Note>, BadNode> {
             ScopeKey::Symbol(arguments.symbol.clone()),
             ScopeKey::Node(arguments.node.clone(), arguments.round),
         );
-        notes.push(Note { scope: format!("{symbol}/{node}"), at: row.at, phase, arguments, outcome });
+        ended.push(EndedNode { scope: format!("{symbol}/{node}"), at: row.at, phase, arguments, outcome });
     }
-    Ok(notes)
+    Ok(ended)
 }
 
 /// The steps of each node's scope, including nested scopes.
@@ -257,48 +251,42 @@ fn open_nodes(
 }
 
 /// One run of a node; times are microseconds from the run's start.
-struct Turn {
-    scope: String,
-    phase: Phase,
+struct NodeRun {
+    node: EndedNode,
     start: i64,
     end: i64,
     input_tokens: u64,
     output_tokens: u64,
-    arguments: Arguments,
-    outcome: Outcome,
 }
 
-impl Turn {
-    fn of(note: Note, steps: &[&StepRow], start: Option<Timestamp>) -> Self {
+impl NodeRun {
+    fn of(node: EndedNode, steps: &[&StepRow], start: Option<Timestamp>) -> Self {
         let timed =
             || steps.iter().filter(|step| matches!(step.class, StepClass::External | StepClass::Guard));
-        let begun = timed().map(|step| step.started_at).min().unwrap_or(note.at);
-        let ended = timed().filter_map(|step| step.ended_at).max().unwrap_or(note.at);
+        let begun = timed().map(|step| step.started_at).min().unwrap_or(node.at);
+        let ended = timed().filter_map(|step| step.ended_at).max().unwrap_or(node.at);
         let origin = start.map_or(0, to_micros);
         let start = (to_micros(begun) - origin).max(0);
         Self {
-            scope: note.scope,
-            phase: note.phase,
+            node,
             start,
             // The system clock may be set back; an end never precedes its start.
             end: (to_micros(ended) - origin).max(start),
             input_tokens: steps.iter().map(|step| step.input_tokens).sum(),
             output_tokens: steps.iter().map(|step| step.output_tokens).sum(),
-            arguments: note.arguments,
-            outcome: note.outcome,
         }
     }
 
     fn timing(self, facts: &RunFacts) -> NodeTiming {
-        let Self { arguments, mut outcome, .. } = self;
-        if self.phase != Phase::Research {
+        let EndedNode { phase, arguments, mut outcome, .. } = self.node;
+        if phase != Phase::Research {
             // Every node's step records the research's status; only research nodes affect it.
             (outcome.research_status, outcome.degraded_reason) = (None, None);
         }
         NodeTiming {
             run_id: facts.run_id.clone(),
             nodes: vec![arguments.node],
-            phases: vec![self.phase.to_string()],
+            phases: vec![phase.to_string()],
             llm_kinds: vec![arguments.llm_kind],
             round: Some(arguments.round),
             start_at: seconds(self.start),

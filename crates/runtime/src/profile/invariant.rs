@@ -82,8 +82,8 @@ impl FromStr for Invariant {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let asked = text.replace('_', "-");
-        Self::ALL.into_iter().find(|invariant| invariant.as_str() == asked).ok_or_else(|| {
+        let name = text.replace('_', "-");
+        Self::ALL.into_iter().find(|invariant| invariant.as_str() == name).ok_or_else(|| {
             let known = Self::ALL.map(Self::as_str).join(", ");
             format!("`{text}` is none of: {known}")
         })
@@ -130,7 +130,7 @@ impl Shares<String> {
         if let (1, Some(value)) = (self.counts.len(), self.counts.keys().next()) {
             return value.clone();
         }
-        let shown: Vec<String> = self
+        let values: Vec<String> = self
             .counts
             .iter()
             .take(MOST)
@@ -140,6 +140,6 @@ impl Shares<String> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        format!("{}{more}", shown.join(", "))
+        format!("{}{more}", values.join(", "))
     }
 }

@@ -62,9 +62,7 @@ pub fn read(text: &str, name: &str) -> Result<Trace, Unreadable> {
 /// The fields that distinguish the formats, or differ between them.
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default)]
     trace_schema_version: Option<String>,
-    #[serde(default)]
     summary: Option<UpstreamSummary>,
 }
 

@@ -47,7 +47,6 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// [`SCHEMA`]; files of `TradingAgents` have another or none.
-    #[serde(default)]
     pub trace_schema_version: Option<String>,
     /// What `elapsed_ms` means in this file.
     #[serde(default)]
@@ -65,10 +64,8 @@ pub struct Trace {
     #[serde(default)]
     pub selected_analysts: Vec<String>,
     /// `standard`, `compact` or `detailed`; `None` if it was not recorded.
-    #[serde(default)]
     pub analysis_prompt_style: Option<String>,
     /// `provider::model`; with two models, the quick and the deep one, joined by ` + `.
-    #[serde(default)]
     pub model: Option<String>,
     /// What must be equal in runs that are compared.
     #[serde(default)]
@@ -83,7 +80,6 @@ pub struct Trace {
     #[serde(default)]
     pub summary: Summary,
     /// Where the file was written.
-    #[serde(default)]
     pub dump_path: Option<String>,
     /// The nodes that were open when the run was aborted, ordered by start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -104,19 +100,14 @@ pub struct Trace {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Invariants {
     /// The models' provider; two are joined by ` + `.
-    #[serde(default)]
     pub provider: Option<String>,
     /// The models without their provider; two are joined by ` + `.
-    #[serde(default)]
     pub model: Option<String>,
     /// The timeout of the whole run, in seconds.
-    #[serde(default)]
     pub overall_timeout_secs: Option<f64>,
     /// Rounds of the research debate.
-    #[serde(default)]
     pub max_debate_rounds: Option<u32>,
     /// Rounds of the risk debate.
-    #[serde(default)]
     pub max_risk_discuss_rounds: Option<u32>,
     /// Other settings by name: they may differ, and a comparison reports it.
     #[serde(flatten)]
@@ -138,7 +129,6 @@ pub struct NodeTiming {
     #[serde(default)]
     pub llm_kinds: Vec<String>,
     /// 1-based round.
-    #[serde(default)]
     pub round: Option<u32>,
     /// Seconds from the start of the run to the start of the node.
     pub start_at: f64,
@@ -151,34 +141,24 @@ pub struct NodeTiming {
     #[serde(default)]
     pub selected_analysts: Vec<String>,
     /// The run's prompt style.
-    #[serde(default)]
     pub analysis_prompt_style: Option<String>,
     /// `ok`, `timeout` or `error`; `None` if it was not recorded.
-    #[serde(default)]
     pub state: Option<String>,
     /// Why the node used its fallback.
-    #[serde(default)]
     pub reason: Option<String>,
     /// The research's status after the node; `None` if the node does not affect it.
-    #[serde(default)]
     pub research_status: Option<String>,
     /// Why research is degraded.
-    #[serde(default)]
     pub degraded_reason: Option<String>,
     /// Characters of the debate's history after the node.
-    #[serde(default)]
     pub history_len: Option<u64>,
     /// Characters of the node's response.
-    #[serde(default)]
     pub response_len: Option<u64>,
     /// Tools that the node called.
-    #[serde(default)]
     pub tool_calls: Option<u64>,
     /// Input tokens of the node's calls, including failed attempts.
-    #[serde(default)]
     pub input_tokens: Option<u64>,
     /// Output tokens of the node's calls.
-    #[serde(default)]
     pub output_tokens: Option<u64>,
 }
 
@@ -196,7 +176,6 @@ pub struct OpenNode {
     /// The node's name.
     pub node: String,
     /// 1-based round.
-    #[serde(default)]
     pub round: Option<u32>,
     /// Seconds from the start of the run to the start of the node.
     pub start_at: f64,
@@ -204,27 +183,22 @@ pub struct OpenNode {
 
 /// Statistics of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// Number of node timings.
-    #[serde(default)]
     pub event_count: u64,
     /// Wall time from the start of the run to the end of its last node, in milliseconds.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(deserialize_with = "whole")]
     pub total_elapsed_ms: u64,
     /// Number of degraded node timings.
-    #[serde(default)]
     pub degraded_event_count: u64,
     /// The last research status that is not null.
-    #[serde(default)]
     pub final_research_status: Option<String>,
     /// The reason that goes with it.
-    #[serde(default)]
     pub final_degraded_reason: Option<String>,
     /// Steps that a branch copied from its parent: their timings are those of copying.
-    #[serde(default)]
     pub reused_steps: u64,
     /// Attempts interrupted by a crash or a stop: totals include the time until the run was resumed.
-    #[serde(default)]
     pub interrupted_attempts: u64,
 }
 
@@ -239,8 +213,7 @@ impl Summary {
             degraded_event_count: nodes.iter().filter(|node| node.is_degraded()).count() as u64,
             final_research_status: last.and_then(|node| node.research_status.clone()),
             final_degraded_reason: last.and_then(|node| node.degraded_reason.clone()),
-            reused_steps: 0,
-            interrupted_attempts: 0,
+            ..Self::default()
         }
     }
 }

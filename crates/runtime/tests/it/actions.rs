@@ -8,7 +8,6 @@ use papertape_core::ports::{ActionLog as _, Queue as _, RecordError};
 use papertape_core::record::JobStatus;
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::simulate::NoopObserver;
-use papertape_runtime::worker::PROFILE;
 use std::time::Duration;
 
 fn log(stage: &Stage, job: &JobId) -> Vec<(String, ActionStatus, Option<String>)> {
@@ -57,7 +56,7 @@ fn a_failed_job_says_why() {
     stage.agents[0].limits.call_timeout_secs = 600;
     stage.agents[0].limits.session_timeout_secs = 90;
     let (config, texts) = stage.config();
-    let job = stage.enqueue("late", PROFILE, to_value(&config), texts.clone());
+    let job = stage.enqueue("late", "profile", to_value(&config), texts.clone());
     stage.run(&job, &stage.models(|_, _| done().taking(secs(500))));
     let unknown = stage.enqueue("unknown", "dance", to_value(&config), texts);
     stage.run(&unknown, &stage.models(|_, request| usual(request)));

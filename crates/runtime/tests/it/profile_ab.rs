@@ -1,7 +1,7 @@
 //! Comparisons of cohorts: every rule, and every rejection.
 
 use crate::profile_read::{ours, theirs};
-use papertape_runtime::profile::ab::{AbReport, Comparison, Difference, Refusal, compare};
+use papertape_runtime::profile::ab::{AbReport, CompareError, Comparison, Difference, compare};
 use papertape_runtime::profile::cohort::{Cohort, Run};
 use papertape_runtime::profile::invariant::Invariant;
 use papertape_runtime::profile::read::read;
@@ -210,13 +210,13 @@ fn a_side_without_a_good_run_is_never_recommended() {
 fn equal_labels_empty_cohorts_and_runs_that_stand_twice_are_refused() {
     let (a, b) = (times("a", &[1]), times("b", &[1]));
     let none = BTreeSet::new();
-    assert_eq!(compare(("x", &a), ("x", &b), &none), Err(Refusal::EqualLabels("x".to_owned())));
-    assert_eq!(compare(("x", &a), ("y", &[]), &none), Err(Refusal::Empty("y".to_owned())));
+    assert_eq!(compare(("x", &a), ("x", &b), &none), Err(CompareError::EqualLabels("x".to_owned())));
+    assert_eq!(compare(("x", &a), ("y", &[]), &none), Err(CompareError::Empty("y".to_owned())));
     let twice = [times("a", &[1, 2]), vec![run("a0", |_| {})]].concat();
     let error = compare(("x", &twice), ("y", &b), &none).expect_err("a duplicate run");
     assert_eq!(error.to_string(), "duplicate run a0: in a0.json and in a0.json");
     // Also across the cohorts.
-    assert!(matches!(compare(("x", &a), ("y", &a), &none), Err(Refusal::DuplicateRun { .. })));
+    assert!(matches!(compare(("x", &a), ("y", &a), &none), Err(CompareError::DuplicateRun { .. })));
 }
 
 // Goal: each invariant that differs is rejected by name, unless it is the experiment.
@@ -235,7 +235,7 @@ fn what_must_be_the_same_is_refused_by_name_unless_it_is_the_experiment() {
     for (invariant, pointer, other) in cases {
         let b = [run("b", |value| *value.pointer_mut(pointer).expect("is there") = other.clone())];
         let refused = compare(("a", &a), ("b", &b), &BTreeSet::new()).expect_err("differs");
-        let Refusal::Differ(differences) = &refused else { panic!("{refused}") };
+        let CompareError::Differ(differences) = &refused else { panic!("{refused}") };
         assert_eq!(differences.len(), 1, "{refused}");
         assert!(refused.to_string().contains(&format!("--vary {invariant}")), "{refused}");
         // Varying another invariant does not help.

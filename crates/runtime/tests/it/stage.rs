@@ -251,7 +251,7 @@ impl Stage {
         let id = JobId::new(id);
         let job = NewJob {
             id: id.clone(),
-            kind: kind.to_owned(),
+            kind: kind.into(),
             fingerprint: ContentHash::of(config.to_string().as_bytes()),
             config,
             warnings: Vec::new(),
@@ -288,9 +288,8 @@ impl Stage {
             datasets: Arc::new(One(Arc::clone(&self.data))),
             prompts: Arc::new(PromptSet::built_in()),
             redactor: Arc::new(Redactor::new(secrets).expect("a redactor")),
-            assistant: None,
-            calls: Arc::new(Semaphore::new(self.places)),
-            alone: Arc::new(Semaphore::new(1)),
+            call_slots: Arc::new(Semaphore::new(self.places)),
+            exclusive_slot: Arc::new(Semaphore::new(1)),
         }
     }
 

@@ -5,9 +5,8 @@ use crate::view::{self, JobsQuery};
 use papertape_core::action::Language;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::ToolCaller;
-use papertape_core::record::JobStatus;
-use papertape_runtime::assistant_job;
-use papertape_runtime::worker::SIMULATE;
+use papertape_core::record::{JobKind, JobStatus};
+use papertape_runtime::child_jobs;
 use serde_json::{Value, json};
 
 /// Runs: default and maximum.
@@ -34,7 +33,7 @@ impl JobToolbox {
             let why = ("a turn cannot cancel itself", "本轮不能取消自己");
             return Err(missing(args.localized(why.0.to_owned(), why.1.to_owned())));
         }
-        let status = assistant_job::cancel(&self.0.services, &job).await.map_err(unavailable)?;
+        let status = child_jobs::cancel(&self.0.services, &job).await.map_err(unavailable)?;
         let message = match status {
             Some(JobStatus::Cancelled) => {
                 args.localized(format!("job {job} is cancelled"), format!("任务 {job} 已取消"))
@@ -62,7 +61,7 @@ impl JobToolbox {
     pub(super) async fn list_runs(&self, args: &ToolArgs<'_>) -> Result<Value, CallFailure> {
         let status = args.text("status").map(|status| status.parse::<JobStatus>()).transpose();
         let query = JobsQuery {
-            kind: Some(SIMULATE.to_owned()),
+            kind: Some(JobKind::Simulate.to_string()),
             status: status.map_err(|why| bad(format!("status: {why}")))?,
             limit: Some(args.limit(RUNS, MAX_RUNS)),
             cursor: None,

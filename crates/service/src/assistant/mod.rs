@@ -23,27 +23,34 @@ use papertape_core::message::Sampling;
 use papertape_core::ports::ModelClient as _;
 use papertape_runtime::assistant_job::{Assistant, AssistantConfig};
 use papertape_runtime::budget::Budget;
+use papertape_runtime::job_runner::JobRunner;
+use papertape_runtime::jobs;
 use std::sync::Arc;
 
-/// The application, with workers that can also run the assistant's jobs.
+/// The application, with a worker that can also run the assistant's jobs.
 pub(crate) fn with_assistant(mut app: App, overrides: &PromptOverrides) -> Result<App> {
+    app.worker = app.worker.clone().with_runners(runners(&app, overrides)?);
+    Ok(app)
+}
+
+/// The runners of the assistant's jobs.
+///
+/// # Errors
+/// A prompt that cannot be used.
+pub fn runners(app: &App, overrides: &PromptOverrides) -> Result<Vec<Arc<dyn JobRunner>>> {
     let store = Arc::new(app.store.clone());
     let assistant = Assistant {
         plans: Arc::clone(&store) as _,
         chats: store,
         jobs: Arc::new(toolbox::JobToolbox(app.clone())),
         web: Arc::new(search::Search::new(app.config.web_search.clone(), Arc::clone(&app.services.redactor))),
-        prompts: Arc::new(Prompts::with_overrides(overrides).with_context(
-            || match &app.config.prompts.dir {
-                Some(dir) => format!("prompts in {}", dir.display()),
-                None => "prompts".to_owned(),
-            },
-        )?),
-        words: Arc::clone(&app.deltas) as _,
+        prompts: Prompts::with_overrides(overrides).with_context(|| match &app.config.prompts.dir {
+            Some(dir) => format!("prompts in {}", dir.display()),
+            None => "prompts".to_owned(),
+        })?,
+        listener: Arc::clone(&app.deltas) as _,
     };
-    app.worker = app.worker.assisted(assistant.clone());
-    app.services.assistant = Some(assistant);
-    Ok(app)
+    Ok(jobs::assistant(&Arc::new(assistant)))
 }
 
 /// The settings that an assistant's job runs with, from the current configuration.

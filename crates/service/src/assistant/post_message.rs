@@ -5,13 +5,13 @@ use super::start::new_job;
 use crate::app::App;
 use papertape_assistant::chat::waiting;
 use papertape_assistant::language;
-use papertape_assistant::settings::CHAT;
 use papertape_core::action::Language;
 use papertape_core::chat::{ChatId, ChatTurn, NewChat, NewTurn};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{Chats as _, Plans as _, RecordError};
+use papertape_core::record::JobKind;
 use papertape_redact::Sanitized;
 use papertape_runtime::assistant_job::AssistantConfig;
 use serde_json::{Map, Value};
@@ -90,7 +90,7 @@ pub async fn post_message(app: &App, new: NewMessage) -> Result<ChatTurn, PostMe
     config.session_id = Some(session.clone());
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config: AssistantConfig = config;
-    let job = new_job(app, id.clone(), CHAT, to_value(&config), plan);
+    let job = new_job(app, id.clone(), JobKind::ChatAction, to_value(&config), plan);
     let turn = NewTurn {
         session: session.clone(),
         opens,

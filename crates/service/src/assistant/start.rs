@@ -3,13 +3,13 @@
 use super::config;
 use crate::app::App;
 use crate::trigger::TriggerError;
-use papertape_assistant::settings::{DECOMPOSE, Decompose, EXECUTE, Execute};
+use papertape_assistant::settings::{Decompose, Execute};
 use papertape_core::action::Language;
 use papertape_core::id::JobId;
 use papertape_core::json::{self, to_value};
 use papertape_core::plan::{Plan, PlanId, TaskId};
 use papertape_core::ports::{Plans as _, Queue as _, RecordError};
-use papertape_core::record::NewJob;
+use papertape_core::record::{JobKind, NewJob};
 use papertape_runtime::assistant_job::AssistantConfig;
 
 /// Queues a decomposition.
@@ -30,7 +30,7 @@ pub async fn decompose(app: &App, settings: Decompose, language: Language) -> Re
     }
     let plan = settings.plan_id;
     let config = configured(app, language)?;
-    queue(app, DECOMPOSE, plan, AssistantConfig { decompose: Some(settings), ..config }).await
+    queue(app, JobKind::PlanDecompose, plan, AssistantConfig { decompose: Some(settings), ..config }).await
 }
 
 /// Queues an execution.
@@ -44,7 +44,7 @@ pub async fn execute(app: &App, settings: Execute, language: Language) -> Result
     }
     let plan = settings.plan_id;
     let config = configured(app, language)?;
-    queue(app, EXECUTE, plan, AssistantConfig { execute: Some(settings), ..config }).await
+    queue(app, JobKind::PlanExecute, plan, AssistantConfig { execute: Some(settings), ..config }).await
 }
 
 fn configured(app: &App, language: Language) -> Result<AssistantConfig, TriggerError> {
@@ -65,7 +65,12 @@ async fn find_plan(app: &App, plan: PlanId, task: Option<TaskId>) -> Result<Plan
     }
 }
 
-async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> Result<JobId, TriggerError> {
+async fn queue(
+    app: &App,
+    kind: JobKind,
+    plan: PlanId,
+    config: AssistantConfig,
+) -> Result<JobId, TriggerError> {
     let id = JobId::new(uuid::Uuid::now_v7().to_string());
     let config = to_value(&config);
     let job = new_job(app, id.clone(), kind, config, Some(plan));
@@ -83,14 +88,14 @@ async fn queue(app: &App, kind: &str, plan: PlanId, config: AssistantConfig) -> 
 pub(super) fn new_job(
     app: &App,
     id: JobId,
-    kind: &str,
+    kind: JobKind,
     config: serde_json::Value,
     plan: Option<PlanId>,
 ) -> NewJob {
     let fingerprint = json::hash(&config);
     NewJob {
         id,
-        kind: kind.to_owned(),
+        kind,
         config,
         fingerprint,
         warnings: Vec::new(),

@@ -6,8 +6,8 @@ use papertape_core::action::Language;
 use papertape_core::id::JobId;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::Queue as _;
+use papertape_core::record::JobKind;
 use papertape_core::time::{Date, parse_date};
-use papertape_runtime::worker::SIMULATE;
 use papertape_store::{JobFilter, PageRequest};
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl JobToolbox {
     pub(super) async fn named(&self, name: &str, args: &ToolArgs<'_>) -> Result<JobId, CallFailure> {
         let store = &self.0.store;
         if name == "latest" {
-            let filter = JobFilter { kind: Some(SIMULATE.to_owned()), status: None };
+            let filter = JobFilter { kind: Some(JobKind::Simulate), status: None };
             let newest = store.jobs(&filter, &PageRequest::first(1)).await.map_err(unavailable)?;
             let newest = newest.items.into_iter().next();
             return newest.map(|item| item.job.id).ok_or_else(|| {

@@ -9,11 +9,10 @@ use papertape_core::RULES_VERSION;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
 use papertape_core::ports::{Queue as _, RecordStore as _};
-use papertape_core::record::NewModelDay;
+use papertape_core::record::{JobKind, NewModelDay};
 use papertape_core::time::Date;
 use papertape_runtime::branch::at_cut;
 use papertape_runtime::config::{Branch, SimulationConfig};
-use papertape_runtime::worker::SIMULATE;
 
 /// The cut, and what changes from there on.
 #[derive(Clone, Debug)]
@@ -40,7 +39,7 @@ pub struct BranchRequest {
 pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result<QueuedJob, TriggerError> {
     let row = app.store.get_job(parent).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(parent.to_string()))?;
-    if row.kind != SIMULATE {
+    if row.kind != JobKind::Simulate {
         return Err(TriggerError::Conflict(format!("a `{}` job cannot be branched", row.kind)));
     }
     let config: SimulationConfig = serde_json::from_value(row.config)
@@ -129,7 +128,7 @@ pub async fn branch(app: &App, parent: &JobId, request: BranchRequest) -> Result
         texts: Vec::new(),
         warnings,
         supersedes: Vec::new(),
-        kind: SIMULATE,
+        kind: JobKind::Simulate,
     };
     let job = JobId::new(uuid::Uuid::now_v7().to_string());
     let total = prepared.days.len();

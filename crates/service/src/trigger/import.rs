@@ -15,11 +15,10 @@ use papertape_core::market::{Dataset, TradingDay};
 use papertape_core::message::ModelName;
 use papertape_core::money::Money;
 use papertape_core::ports::Queue as _;
-use papertape_core::record::{JobRow, JobStatus, NewModelDay, StoredText, Supersession};
+use papertape_core::record::{JobKind, JobRow, JobStatus, NewModelDay, StoredText, Supersession};
 use papertape_core::tape::ContentDoc;
 use papertape_core::time::Date;
 use papertape_runtime::config::{DatasetRef, Imported, SimulationConfig};
-use papertape_runtime::worker::SIMULATE;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -201,7 +200,7 @@ fn one_job(
         texts: texts.into_values().collect(),
         warnings: request.warnings.clone(),
         supersedes: Vec::new(),
-        kind: SIMULATE,
+        kind: JobKind::Simulate,
     };
     Ok(PlannedImport { prepared, key })
 }

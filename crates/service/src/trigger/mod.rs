@@ -26,11 +26,12 @@ use papertape_core::broker::CostModel;
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
 use papertape_core::ports::{Queue as _, RecordError};
-use papertape_core::record::{Continuation, JobStatus, NewJob, NewModelDay, StoredText, Supersession};
+use papertape_core::record::{
+    Continuation, JobKind, JobStatus, NewJob, NewModelDay, StoredText, Supersession,
+};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
 use papertape_runtime::config::SimulationConfig;
-use papertape_runtime::worker::SIMULATE;
 use plan::plan;
 use rust_decimal::Decimal;
 
@@ -238,7 +239,7 @@ pub async fn resume(app: &App, job: &JobId, budget: Option<BudgetChange>) -> Res
 async fn set_budget(app: &App, job: &JobId, change: BudgetChange) -> Result<(), TriggerError> {
     let row = app.store.get_job(job).await.map_err(anyhow::Error::from)?;
     let row = row.ok_or_else(|| TriggerError::NotFound(job.to_string()))?;
-    if row.kind != SIMULATE {
+    if row.kind != JobKind::Simulate {
         return Err(TriggerError::Conflict(format!("a `{}` job has no budget", row.kind)));
     }
     if matches!(row.status, JobStatus::Completed | JobStatus::Running) {
@@ -265,7 +266,7 @@ struct PreparedJob {
     texts: Vec<StoredText>,
     warnings: Vec<String>,
     supersedes: Vec<Supersession>,
-    kind: &'static str,
+    kind: JobKind,
 }
 
 impl From<RecordError> for TriggerError {
@@ -286,7 +287,7 @@ async fn enqueue(
     let continues = prepared.config.continues.iter();
     let job = NewJob {
         id,
-        kind: prepared.kind.to_owned(),
+        kind: prepared.kind.clone(),
         config: to_value(&prepared.config),
         fingerprint: prepared.config.fingerprint(),
         warnings: prepared.warnings.clone(),

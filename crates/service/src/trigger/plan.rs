@@ -13,10 +13,9 @@ use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::money::Money;
 use papertape_core::ports::RecordStore as _;
-use papertape_core::record::{NewModelDay, SkippedDay, StoredText, Supersession};
+use papertape_core::record::{JobKind, NewModelDay, SkippedDay, StoredText, Supersession};
 use papertape_core::time::Date;
 use papertape_runtime::config::{Continuation, DatasetRef, SimulationConfig};
-use papertape_runtime::worker::{PROFILE, SIMULATE};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -96,7 +95,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
             agent.name
         ));
     }
-    let kind = if request.profile { PROFILE } else { SIMULATE };
+    let kind = if request.profile { JobKind::Profile } else { JobKind::Simulate };
     Ok(PreparedJob { config, days, texts: texts.into_values().collect(), warnings, supersedes, kind })
 }
 

@@ -7,7 +7,7 @@ use papertape_core::action::{Language, LogPosition, MAX_ROWS, PlanJob, summarise
 use papertape_core::id::JobId;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Plans as _};
-use papertape_core::record::PLAN_DECOMPOSE;
+use papertape_core::record::JobKind;
 use papertape_protocol::actions::{
     ActionsResponse, LogEntry, PlanJobResponse, PlanJobsResponse, SummaryItem,
 };
@@ -131,7 +131,7 @@ pub async fn plan_jobs(
         .into_iter()
         .map(|job| PlanJobResponse {
             job_id: job.job.to_string(),
-            job_type: job.job_type,
+            job_type: job.job_type.to_string(),
             status: job.status,
             rows: job.rows_kept,
             created_at: job.created_at,
@@ -156,7 +156,7 @@ pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Resul
 /// No such job, or of another kind; a bad limit or cursor; the record's.
 pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     let index = indexed(app, None, job).await?;
-    if index.job_type != PLAN_DECOMPOSE {
+    if index.job_type != JobKind::PlanDecompose {
         let job = index.job;
         return Err(ViewError::NotFound(format!("the job {job} decomposes no task")));
     }

@@ -3,13 +3,13 @@
 use super::actions::{Log, LogQuery};
 use super::job_result::job_result;
 use super::progress::{count, progress};
-use super::{ViewError, is_llm, job_id, no_job, page, quality, vocabulary};
+use super::{ViewError, is_llm, job_id, no_job, page, quality};
 use crate::app::App;
 use crate::view::deployment;
 use crate::view::usage::usage;
 use papertape_agents::config::AgentKind;
 use papertape_core::id::{AgentName, JobId};
-use papertape_core::record::JobStatus;
+use papertape_core::record::{JobKind, JobStatus};
 use papertape_core::time::{Date, Timestamp};
 use papertape_protocol::agent::KindBody;
 use papertape_protocol::jobs::{
@@ -49,15 +49,16 @@ pub struct StatusQuery {
 /// # Errors
 /// A limit out of range, a bad cursor; the record's.
 pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ViewError> {
-    if let Some(kind) = query.kind.as_deref().filter(|kind| !vocabulary::JOB_KINDS.contains(kind)) {
-        let known = vocabulary::JOB_KINDS.join(", ");
+    let kind = query.kind.map(JobKind::from);
+    if let Some(JobKind::Unknown(kind)) = &kind {
+        let known = JobKind::ALL.iter().map(JobKind::as_str).collect::<Vec<_>>().join(", ");
         return Err(ViewError::bad(
             "kind",
             format!("unknown kind `{}`; expected one of {known}", kind.escape_default()),
         ));
     }
     let page = page(query.limit, query.cursor)?;
-    let filter = JobFilter { kind: query.kind, status: query.status };
+    let filter = JobFilter { kind, status: query.status };
     let found = app.store.jobs(&filter, &page).await?;
     let ids: Vec<JobId> = found.items.iter().map(|item| item.job.id.clone()).collect();
     let degraded = app.store.degraded_counts(&ids).await?;
@@ -91,7 +92,7 @@ pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> 
 pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     let summary = job_summary(app, job).await?;
     let log = Log::of(app, &job_id(job)?, query).await?;
-    let result = job_result(app, &job_id(job)?, &summary.kind).await?;
+    let result = job_result(app, &job_id(job)?, &summary.kind.as_str().into()).await?;
     Ok(JobResponse {
         result,
         job: summary,
@@ -176,7 +177,7 @@ fn summary(found: JobOverview, quality: JobQuality) -> JobSummary {
     JobSummary {
         quality,
         job_id: row.id.to_string(),
-        kind: row.kind,
+        kind: row.kind.to_string(),
         status: row.status,
         error: row.error,
         progress,

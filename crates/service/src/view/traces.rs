@@ -10,14 +10,14 @@ use papertape_core::id::{ContentHash, JobId, Symbol};
 use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
 use papertape_core::ports::Queue as _;
-use papertape_core::record::{DayStatus, JobRow};
+use papertape_core::record::{DayStatus, JobKind, JobRow};
 use papertape_core::tape::{OutcomeKind, ScopeKey, StepClass, StepState};
 use papertape_core::time::Date;
 use papertape_runtime::config::SimulationConfig;
+use papertape_runtime::jobs::TOO_LATE;
 use papertape_runtime::profile::documents;
 use papertape_runtime::profile::from_record::{NodeRow, RunFacts, StepRow, trace};
 use papertape_runtime::profile::trace::{Invariants, Status, Trace};
-use papertape_runtime::worker::{PROFILE, TOO_LATE};
 use papertape_store::{PageRequest, SessionFilter, SessionView, StepView};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,7 +173,7 @@ impl<'s> Session<'s> {
         if trace.status == Status::Error {
             if let Some(error) = job.error.as_ref().filter(|_| view.status == DayStatus::Running) {
                 // The job has stopped: its reason is the run's.
-                let is_late = job.kind == PROFILE && error.starts_with(TOO_LATE);
+                let is_late = job.kind == JobKind::Profile && error.starts_with(TOO_LATE);
                 let kind = if is_late { "overall_timeout" } else { job.status.as_str() };
                 trace.exception_type = Some(kind.to_owned());
                 let open: Vec<&str> = trace.open_nodes.iter().map(|open| open.node.as_str()).collect();

@@ -4,7 +4,8 @@ use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::Role;
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{
-    Commit, DerivedRow, Intent, Lease, MessageRow, NewJob, NewSession, SessionId, StepEnd, StoredText, Write,
+    Commit, DerivedRow, Intent, JobKind, Lease, MessageRow, NewJob, NewSession, SessionId, StepEnd,
+    StoredText, Write,
 };
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, text};
 use papertape_core::time::Timestamp;
@@ -96,7 +97,7 @@ impl Desk {
         for number in 0..jobs {
             let job = NewJob {
                 id: format!("bench-{number}").into(),
-                kind: "simulate".to_owned(),
+                kind: JobKind::Simulate,
                 config: json!({}),
                 fingerprint: ContentHash::of(b""),
                 warnings: Vec::new(),

@@ -8,7 +8,7 @@ use papertape_core::chat::ChatId;
 use papertape_core::id::JobId;
 use papertape_core::json;
 use papertape_core::plan::PlanId;
-use papertape_core::record::JobStatus;
+use papertape_core::record::{JobKind, JobStatus};
 use papertape_core::time::Timestamp;
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
@@ -274,7 +274,7 @@ fn put_job(transaction: &Transaction<'_>, record: &str, index: &PlanJob) -> Resu
     transaction.prepare_cached(sql)?.execute(params![
         index.job.as_str(),
         index.plan.map(|plan| plan.0),
-        index.job_type,
+        index.job_type.as_str(),
         index.status.as_str(),
         index.next_sequence,
         index.rows_kept,
@@ -321,7 +321,7 @@ fn read_job(row: &Row<'_>) -> Result<Filed, StoreError> {
     let index = PlanJob {
         job: JobId::from(job),
         plan: row.get::<_, Option<i64>>(1)?.map(PlanId),
-        job_type: row.get(2)?,
+        job_type: JobKind::from(row.get::<_, String>(2)?),
         // Other programs' files may use other statuses: count an unknown one as failed.
         status: status.parse().unwrap_or(JobStatus::Failed),
         next_sequence: row.get(4)?,

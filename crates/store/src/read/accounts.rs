@@ -5,10 +5,10 @@ use crate::db::{Db, Statement};
 use crate::error::StoreError;
 use crate::record::agent_state;
 use crate::store::Store;
-use crate::value::{Row, params};
+use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
-use papertape_core::record::{AgentState, DayStatus, SessionId, SkippedDay};
+use papertape_core::record::{AgentState, DayStatus, JobKind, SessionId, SkippedDay};
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,9 +70,10 @@ impl Store {
         self.read(move |db| {
             let agent = agent.clone();
             async move {
+                let simulate = JobKind::Simulate;
                 let sql = format!(
                     "SELECT d.job_id FROM job_details d JOIN jobs j ON j.job_id = d.job_id
-                     WHERE d.agent_hash = $1 AND d.date = $2 AND d.model = $3 AND j.kind = 'simulate' AND {COUNTS}
+                     WHERE d.agent_hash = $1 AND d.date = $2 AND d.model = $3 AND j.kind = '{simulate}' AND {COUNTS}
                          AND NOT EXISTS (SELECT 1 FROM job_details e
                              WHERE e.job_id = d.job_id AND e.model = d.model AND e.date < $2)
                          AND EXISTS (SELECT 1 FROM job_details c
@@ -108,11 +109,11 @@ impl Store {
                 let (job, agent) = &*wanted;
                 let sql =
                     "SELECT k.job_id, k.date FROM job_continuations k JOIN jobs j ON j.job_id = k.job_id
-                    WHERE k.continued_job = $1 AND k.agent = $2 AND j.kind = 'simulate'
+                    WHERE k.continued_job = $1 AND k.agent = $2 AND j.kind = $3
                         AND NOT EXISTS (SELECT 1 FROM job_supersessions x
                             WHERE x.superseded_job = k.job_id AND x.agent = k.agent)
                     ORDER BY j.created_at DESC, j.job_id DESC";
-                let rows = db.query(sql, params![job, agent]).await?;
+                let rows = db.query(sql, params![job, agent, &JobKind::Simulate]).await?;
                 let mut found = Vec::new();
                 for mut row in rows {
                     found.extend(account_days(db, row.get()?, agent, Some(row.get()?)).await?);
@@ -139,10 +140,11 @@ impl Store {
         self.read(move |db| {
             let agent = agent.clone();
             async move {
+                let simulate = JobKind::Simulate;
                 let sql = format!(
                     "SELECT d.job_id, min(d.date), max(d.date) FROM job_details d JOIN jobs j ON j.job_id = d.job_id
                      WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.model = $4
-                         AND d.status = 'completed' AND j.kind = 'simulate' AND {COUNTS}
+                         AND d.status = 'completed' AND j.kind = '{simulate}' AND {COUNTS}
                      GROUP BY d.job_id, j.created_at ORDER BY j.created_at, d.job_id"
                 );
                 let rows = db.query(&sql, params![agent_hash, from, to, &agent]).await?;
@@ -250,12 +252,12 @@ fn read_day(row: &mut Row) -> Result<AccountDay, StoreError> {
 /// agent's days are done, at least one of them in that job itself.
 pub(super) fn all_done(statement: &mut Statement) {
     statement.add(
-        " AND j.kind = 'simulate' AND j.status NOT IN ('queued', 'running')
+        " AND j.kind = ? AND j.status NOT IN ('queued', 'running')
           AND NOT EXISTS (SELECT 1 FROM job_details u WHERE u.job_id = d.job_id AND u.model = d.model
               AND u.status NOT IN ('completed', 'skipped'))
           AND EXISTS (SELECT 1 FROM trading_sessions t WHERE t.job_id = d.job_id AND t.model = d.model
               AND t.status = 'completed')",
-        [],
+        [Value::from(&JobKind::Simulate)],
     );
     statement.add(&format!(" AND {COUNTS}"), []);
 }

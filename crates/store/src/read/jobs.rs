@@ -11,7 +11,7 @@ use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
-use papertape_core::record::{DayStatus, JobRow, JobStatus, SessionId, SkippedDay};
+use papertape_core::record::{DayStatus, JobKind, JobRow, JobStatus, SessionId, SkippedDay};
 use papertape_core::time::{Date, Timestamp, to_micros};
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -24,7 +24,7 @@ const JOBS: List = List { name: "jobs", default: 50, most: 200 };
 #[derive(Clone, Debug, Default)]
 pub struct JobFilter {
     /// Of this kind.
-    pub kind: Option<String>,
+    pub kind: Option<JobKind>,
     /// In this status.
     pub status: Option<JobStatus>,
 }

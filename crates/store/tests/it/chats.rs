@@ -9,7 +9,7 @@ use papertape_core::id::JobId;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, RecordError, RecordStore as _};
-use papertape_core::record::{JobStatus, NewJob, NewSession, Write};
+use papertape_core::record::{JobKind, JobStatus, NewJob, NewSession, Write};
 use papertape_redact::{Redactor, Sanitized};
 use papertape_store::Deletion;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn turn(chat: &str, opens: bool, job: &str, message: &str) -> Sanitized<NewTurn>
         metadata: json!({}),
         answer_metadata: json!({ "type": "job_log", "job_id": job }),
         plan: None,
-        job: NewJob { kind: "chat_action".to_owned(), ..new_job(job, &[], 0) },
+        job: NewJob { kind: JobKind::ChatAction, ..new_job(job, &[], 0) },
         at: at(1),
     };
     Sanitized::of(&Redactor::new(secrets).expect("long enough"), turn)
@@ -189,8 +189,7 @@ async fn a_plan_is_worked_on_by_one_job(place: Place) {
         NewPlan { id: None, name: "plan".to_owned(), goal: String::new(), chat_session: None, origin: None };
     let write = Sanitized::of(&Redactor::default(), vec![PlanWrite::Create(new)]);
     let plan = store.write_plans(write, at(2)).await.expect("writes")[0].plan;
-    let job =
-        |id: &str, kind: &str| NewJob { kind: kind.to_owned(), plan: Some(plan), ..new_job(id, &[], 0) };
+    let job = |id: &str, kind: &str| NewJob { kind: kind.into(), plan: Some(plan), ..new_job(id, &[], 0) };
     for kind in ["plan_execute", "plan_decompose"] {
         let workers = (0..8).map(|n| {
             let (store, job) = (store.clone(), job(&format!("{kind}-{n}"), kind));
@@ -203,7 +202,8 @@ async fn a_plan_is_worked_on_by_one_job(place: Place) {
     }
     let running = store.plan_jobs(plan, &PageRequest::first(10)).await.expect("reads").items;
     assert_eq!(running.len(), 1, "{running:?}");
-    let first = running.iter().find(|one| one.job_type == "plan_execute").expect("is there").job.clone();
+    let first =
+        running.iter().find(|one| one.job_type == JobKind::PlanExecute).expect("is there").job.clone();
     store.cancel(&first).await.expect("asks");
     store.enqueue(job("next", "plan_execute")).await.expect("the first has stopped");
     let again = store.requeue(&first).await;

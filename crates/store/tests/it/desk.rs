@@ -8,8 +8,8 @@ use papertape_core::ports::{
     BoxFuture, ExternalCall, ExternalReply, Queue as _, RecordError, RecordStore as _,
 };
 use papertape_core::record::{
-    AttemptEnd, CloseSession, Commit, DayStatus, DerivedRow, ExposureRow, HoldingRow, JobStatus, Lease,
-    NewJob, NewModelDay, NewSession, OrderRow, PositionRow, ReusedSession, SessionId, SnapshotRow,
+    AttemptEnd, CloseSession, Commit, DayStatus, DerivedRow, ExposureRow, HoldingRow, JobKind, JobStatus,
+    Lease, NewJob, NewModelDay, NewSession, OrderRow, PositionRow, ReusedSession, SessionId, SnapshotRow,
     StartingPosition, TapeRow, Write,
 };
 use papertape_core::tape::{
@@ -50,7 +50,7 @@ pub(crate) fn new_job(id: &str, agents: &[&str], created: i64) -> NewJob {
     });
     NewJob {
         id: JobId::new(id),
-        kind: "simulate".to_owned(),
+        kind: JobKind::Simulate,
         config: json!({ "seed": 7, "fee": 0.1 }),
         fingerprint: ContentHash::of(b"the same for all"),
         warnings: vec!["no news".to_owned()],

@@ -3,7 +3,7 @@
 use crate::places::{Place, on_both};
 use papertape_core::id::{ContentHash, JobId};
 use papertape_core::ports::Queue as _;
-use papertape_core::record::NewJob;
+use papertape_core::record::{JobKind, NewJob};
 use papertape_core::time::from_micros;
 use papertape_store::{Store, StoreError};
 use std::time::Duration;
@@ -15,7 +15,7 @@ async fn dev(place: &Place, wipe: bool) -> Result<Store, StoreError> {
 async fn add_a_job(store: &Store) {
     let job = NewJob {
         id: JobId::new("j"),
-        kind: "simulate".to_owned(),
+        kind: JobKind::Simulate,
         config: serde_json::json!({}),
         fingerprint: ContentHash::of(b""),
         warnings: Vec::new(),

@@ -8,8 +8,8 @@ use papertape_core::money::Price;
 use papertape_core::ports::{Queue as _, RecordError, RecordStore as _};
 use papertape_core::record::OrderRow;
 use papertape_core::record::{
-    ASSISTANT_JOB_KINDS, AttemptEnd, Commit, DayStatus, DerivedRow, Estimate, Intent, JobStatus, Lease,
-    MessageRow, NewJob, NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
+    AttemptEnd, Commit, DayStatus, DerivedRow, Estimate, Intent, JobKind, JobStatus, Lease, MessageRow,
+    NewJob, NewSession, SessionId, SkippedDay, StepEnd, Supersession, Write,
 };
 use papertape_core::tape::{ContentDoc, OutcomeKind, StepClass, StepPath, StepState, text};
 use papertape_store::{Deletion, JobFilter, PageRequest, ResultFilter, SessionFilter, Store};
@@ -37,18 +37,18 @@ async fn jobs_of_a_kind_are_claimed_past_older_ones(place: Place) {
     for (id, kind, created) in
         [("run", "simulate", 1), ("plan", "plan_execute", 3), ("turn", "chat_action", 2)]
     {
-        let job = NewJob { kind: kind.to_owned(), ..new_job(id, &[], created) };
+        let job = NewJob { kind: kind.into(), ..new_job(id, &[], created) };
         store.enqueue(job).await.expect("queues");
     }
     let claim = async || {
-        let claimed = store.claim_of("w", LONG, &ASSISTANT_JOB_KINDS).await.expect("asks");
+        let claimed = store.claim_of("w", LONG, JobKind::ASSISTANT).await.expect("asks");
         claimed.map(|(_, row)| row.id.to_string())
     };
     assert_eq!(claim().await.as_deref(), Some("turn"));
     assert_eq!(claim().await.as_deref(), Some("plan"));
     assert_eq!(claim().await, None, "a simulation is none of them");
-    assert!(store.claim_of("w", LONG, &["profile"]).await.expect("asks").is_none());
-    assert_eq!(store.claim("w", LONG, None).await.expect("asks").expect("has one").1.kind, "simulate");
+    assert!(store.claim_of("w", LONG, &[JobKind::Profile]).await.expect("asks").is_none());
+    assert_eq!(store.claim("w", LONG, None).await.expect("asks").expect("has one").1.kind, JobKind::Simulate);
 }
 
 async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
@@ -129,7 +129,7 @@ async fn a_job_is_queued_claimed_cancelled_and_resumed(place: Place) {
     let ids: Vec<String> = page.items.iter().map(|item| item.job.id.to_string()).collect();
     assert_eq!(ids, ["three", "two", "one"], "newest first");
     assert_eq!((page.items[0].days.skipped, page.items[0].days.queued), (1, 1));
-    let cancelled = JobFilter { kind: Some("simulate".to_owned()), status: Some(JobStatus::Cancelled) };
+    let cancelled = JobFilter { kind: Some(JobKind::Simulate), status: Some(JobStatus::Cancelled) };
     let page = store.jobs(&cancelled, &PageRequest::first(10)).await.expect("reads");
     assert_eq!(page.items.len(), 1);
 }

@@ -9,16 +9,16 @@ use papertape_agents::config::AgentConfig;
 use papertape_agents::day::POST;
 use papertape_agents::recorded::{SAID, assistants};
 use papertape_agents::summary::{is_read_for_session, message_request, session_request, summary_request};
-use papertape_core::id::JobId;
+use papertape_core::id::{ContentHash, JobId};
 use papertape_core::message::{ModelReply, ModelRequest};
 use papertape_core::ports::RecordStore;
-use papertape_core::record::{SessionId, TapeRow, Write};
-use papertape_core::tape::{Ctx, OutcomeKind, ScopeKey, SessionRun, SessionStop, StepPath, StepState, Tape};
+use papertape_core::record::{SessionId, Write};
+use papertape_core::tape::{Ctx, OutcomeKind, ScopeKey, SessionRun, SessionStop, StepPath, StepState};
 use papertape_core::time::Date;
 use std::sync::Arc;
 
 /// Number of sessions summarized concurrently.
-const SIDE_BY_SIDE: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 
 /// What to do if the provider denies a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +42,12 @@ pub(crate) async fn run(
             match config.agents.iter().find(|agent| agent.name == missing.agent) {
                 Some(agent) => {
                     let session = (missing.session, missing.date);
-                    summarise(run, &writer(config, agent), session, denied).await
+                    summarize(run, &writer(config, agent), session, denied).await
                 }
                 None => Ok(()),
             }
         })
-        .buffer_unordered(SIDE_BY_SIDE);
+        .buffer_unordered(MAX_CONCURRENT);
     let mut result = Ok(());
     while let Some(one) = work.next().await {
         result = result.and(one);
@@ -66,7 +66,7 @@ fn writer(config: &SimulationConfig, agent: &AgentConfig) -> AgentConfig {
 }
 
 /// Summarizes each assistant message of a session, then the session.
-async fn summarise(
+async fn summarize(
     run: &Arc<JobRun>,
     agent: &AgentConfig,
     (id, date): (SessionId, Date),
@@ -74,31 +74,31 @@ async fn summarise(
 ) -> Result<(), SessionStop> {
     let services = &run.services;
     let record = &*services.record;
-    let said = load_messages(record, tape_reader::rows(record, id, false).await.map_err(stop_of)?).await?;
-    let tape = Tape::new(tape_reader::rows(record, id, true).await.map_err(stop_of)?);
-    let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date), true, None);
-    let seed = papertape_core::id::ContentHash::of(b"summary");
+    let messages = load_messages(record, id).await?;
+    let tape = tape_reader::tape(record, id, true).await?;
+    let host = LiveHost::new(Arc::clone(run), id, (agent.name.clone(), date)).detached();
+    let seed = ContentHash::of(b"summary");
     let session = SessionRun::new(Arc::new(host), tape, Arc::clone(&services.redactor), seed);
     let root = session.root();
     let version = services.models.house_version(&agent.model);
     let prompts = &services.prompts;
 
-    let mut asker = Asker { agent, denied, reason: None };
+    let mut writer = SummaryWriter { agent, denied, reason: None };
     let mut writes = Vec::new();
-    for (number, (path, content)) in (1_u32..).zip(&said) {
+    for (number, (path, content)) in (1_u32..).zip(&messages) {
         let mut ctx = root.child(ScopeKey::Node("summary".to_owned(), number))?;
         let request = message_request(prompts, agent, version, content);
-        let summary = asker.request_summary(&mut ctx, request.map_err(|error| error.to_string())).await?;
+        let summary = writer.request_summary(&mut ctx, request.map_err(|error| error.to_string())).await?;
         writes.push(Write::Summary { path: Some(path.clone()), summary });
     }
     let mut ctx = root.child(ScopeKey::node("session_summary"))?;
-    let read = said.into_iter().filter(|(path, _)| is_read_for_session(agent, path));
+    let read = messages.into_iter().filter(|(path, _)| is_read_for_session(agent, path));
     let contents: Vec<String> = read.map(|(_, content)| content).collect();
     let summary = if contents.is_empty() {
         Err("the agent said nothing".to_owned())
     } else {
         let request = session_request(prompts, agent, version, &contents);
-        asker.request_summary(&mut ctx, request.map_err(|error| error.to_string())).await?
+        writer.request_summary(&mut ctx, request.map_err(|error| error.to_string())).await?
     };
     writes.push(Write::Summary { path: None, summary });
     session.finish(writes).await
@@ -107,37 +107,38 @@ async fn summarise(
 /// The assistant messages, with their steps.
 async fn load_messages(
     record: &dyn RecordStore,
-    rows: Vec<TapeRow>,
+    session: SessionId,
 ) -> Result<Vec<(StepPath, String)>, SessionStop> {
+    let rows = tape_reader::rows(record, session, false).await.map_err(stop_of)?;
     // The outcomes of local steps are recomputed on a tape, so reading the tape does not load them.
-    let elsewhere = rows.iter().filter(|row| row.path.kind() == SAID).filter_map(|row| row.outcome_ref);
-    let elsewhere = tape_reader::documents(record, elsewhere.collect()).await.map_err(stop_of)?;
-    let mut said = Vec::new();
+    let outcomes = rows.iter().filter(|row| row.path.kind() == SAID).filter_map(|row| row.outcome_ref);
+    let outcomes = tape_reader::documents(record, outcomes.collect()).await.map_err(stop_of)?;
+    let mut messages = Vec::new();
     for row in rows.into_iter().filter(|row| row.state == StepState::Done(OutcomeKind::Ok)) {
         let text = match row.path.kind() {
-            SAID => row.outcome_ref.and_then(|at| elsewhere.get(&at)).and_then(assistants),
+            SAID => row.outcome_ref.and_then(|at| outcomes.get(&at)).and_then(assistants),
             // Model calls outside the conversation are not messages.
             "model" if !row.path.is_within(POST) => row
                 .outcome
-                .and_then(|said| serde_json::from_value::<ModelReply>(said).ok())
-                .map(|said| said.text),
+                .and_then(|reply| serde_json::from_value::<ModelReply>(reply).ok())
+                .map(|reply| reply.text),
             _ => None,
         };
         if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            said.push((row.path.clone(), summary_request(&row.path, text)));
+            messages.push((row.path.clone(), summary_request(&row.path, text)));
         }
     }
-    Ok(said)
+    Ok(messages)
 }
 
 /// Requests a session's summaries, and stops once the provider denies one.
-struct Asker<'a> {
+struct SummaryWriter<'a> {
     agent: &'a AgentConfig,
     denied: OnDenied,
     reason: Option<String>,
 }
 
-impl Asker<'_> {
+impl SummaryWriter<'_> {
     async fn request_summary(
         &mut self,
         ctx: &mut Ctx,

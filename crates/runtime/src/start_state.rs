@@ -1,0 +1,45 @@
+//! The states that agents start from.
+
+use crate::config::SimulationConfig;
+use crate::tape_reader::{self, stop_of};
+use papertape_agents::config::AgentConfig;
+use papertape_agents::day::StartState;
+use papertape_core::id::JobId;
+use papertape_core::ports::RecordStore;
+use papertape_core::tape::SessionStop;
+use papertape_core::time::Date;
+use serde_json::Value;
+
+/// An agent's state before the first day of its job.
+pub(crate) async fn initial(
+    record: &dyn RecordStore,
+    config: &SimulationConfig,
+    agent: &AgentConfig,
+) -> Result<StartState, SessionStop> {
+    let missing = |why: String| SessionStop::Record(why);
+    let hash = config.starts.get(&agent.name).copied();
+    let hash = hash.ok_or_else(|| missing(format!("{} has no start state", agent.name)))?;
+    let state = tape_reader::document(record, hash).await.map_err(stop_of)?;
+    read(state.ok_or_else(|| missing(format!("the start state {hash} is not in the record")))?)
+}
+
+/// The newest state of an agent in a job, and the day after which it was stored.
+pub(crate) async fn newest(
+    record: &dyn RecordStore,
+    config: &SimulationConfig,
+    job: &JobId,
+    agent: &AgentConfig,
+) -> Result<(StartState, Option<Date>), SessionStop> {
+    match record.agent_state(job, &agent.name, None).await.map_err(stop_of)? {
+        Some(found) => {
+            let state = tape_reader::expand_stored(record, &found.state).await.map_err(stop_of)?;
+            Ok((read(state)?, found.after))
+        }
+        None => Ok((initial(record, config, agent).await?, config.done_until(&agent.name))),
+    }
+}
+
+fn read(state: Value) -> Result<StartState, SessionStop> {
+    serde_json::from_value(state)
+        .map_err(|error| SessionStop::Record(format!("a start state cannot be read: {error}")))
+}
