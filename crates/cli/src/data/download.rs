@@ -145,7 +145,7 @@ pub(super) async fn download(
 }
 
 fn orders(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
-    let bars = DataKind::Bars { span: args.interval, actions: args.actions };
+    let bars = DataKind::Bars { interval: args.interval, actions: args.actions };
     let news = args.news.then_some(DataKind::News);
     let order = |what| DownloadRequest::new(&args.symbols, args.from, args.to, what).map_err(usage);
     std::iter::once(bars).chain(news).map(order).collect()
@@ -153,7 +153,7 @@ fn orders(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
 
 fn of_download(error: DownloadError) -> anyhow::Error {
     match error {
-        DownloadError::Order(what) => usage(what),
+        DownloadError::Request(what) => usage(what),
         other => other.into(),
     }
 }
@@ -198,8 +198,8 @@ fn show_plan(common: &Common, plan: &[Planned]) -> Outcome {
     }
     let mut table = table(["symbol", ">kept", "~asks next"]);
     for one in plan {
-        let ask = one.ask.clone().unwrap_or_else(|| "nothing: all is there".to_owned());
-        table.add_row([one.symbol.to_string(), count(one.kept), ask]);
+        let ask = one.next_url.clone().unwrap_or_else(|| "nothing: all is there".to_owned());
+        table.add_row([one.symbol.to_string(), count(one.cached), ask]);
     }
     say(text_of(&table))?;
     Ok(ExitCode::SUCCESS)
@@ -239,15 +239,15 @@ fn print_report(report: &DownloadReport) {
     note!(
         "{}: {} requests, {} answers were there already, {} new",
         report.kind,
-        count(report.asked),
-        count(report.kept),
+        count(report.requests),
+        count(report.cached),
         bytes(report.bytes)
     );
     if let Some(ended) = &report.ended {
         let missing: Vec<&str> = report.in_state(State::Missing).map(|one| one.symbol.as_str()).collect();
         note!("{} ended the download: {ended}", report.source.as_str());
         note!("still missing: {}", missing.join(", "));
-        if ended.can_go_on() {
+        if ended.is_resumable() {
             note!("the same command goes on where it was");
         }
     }
@@ -257,7 +257,7 @@ fn state(state: State) -> &'static str {
     match state {
         State::Complete => "complete",
         State::Unknown => "unknown",
-        State::Refused => "refused",
+        State::Rejected => "rejected",
         State::Failed => "failed",
         State::Missing => "missing",
     }
@@ -267,7 +267,7 @@ fn state(state: State) -> &'static str {
 fn exit_code(reports: &[DownloadReport], is_lacking: bool) -> ExitCode {
     let mut ended = reports.iter().filter_map(|report| report.ended.as_ref());
     match ended.next() {
-        Some(ended) if ended.can_go_on() => ExitCode::from(STOPPED),
+        Some(ended) if ended.is_resumable() => ExitCode::from(STOPPED),
         None if !is_lacking && reports.iter().all(DownloadReport::is_complete) => ExitCode::SUCCESS,
         _ => ExitCode::from(FAILED),
     }
@@ -291,13 +291,13 @@ impl Bar {
 }
 
 impl ProgressSink for Bar {
-    fn see(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         match event {
-            Event::Begun { symbol, .. } => self.bar.set_message(symbol.to_string()),
+            Event::Started { symbol, .. } => self.bar.set_message(symbol.to_string()),
             Event::Page { symbol, rows, .. } => {
                 self.bar.set_message(format!("{symbol}: a page of {} rows", count(*rows)));
             }
-            Event::Waiting { symbol, pause, why } => {
+            Event::Waiting { symbol, pause, reason: why } => {
                 let pause = seconds(pause.as_secs_f64());
                 if self.is_hidden {
                     note!("{symbol}: waits {pause}: {why}");
@@ -305,7 +305,7 @@ impl ProgressSink for Bar {
                     self.bar.set_message(format!("{symbol}: waits {pause}: {why}"));
                 }
             }
-            Event::Ended { report } => {
+            Event::Finished { report } => {
                 self.bar.inc(1);
                 if self.is_hidden {
                     note!("{}", line(report));

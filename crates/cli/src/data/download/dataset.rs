@@ -10,7 +10,7 @@ use papertape_core::market::{Interval, TradingHours};
 use papertape_core::ports::Clock as _;
 use papertape_core::time::Date;
 use papertape_market::download::{BarInterval, DownloadReport, SourceName, collect_files};
-use papertape_market::import::{Basis, ImportOptions, import_days};
+use papertape_market::import::{ImportOptions, import_days};
 use papertape_market::{Catalogue, check_name};
 use papertape_runtime::clock::SystemClock;
 use serde::Serialize;
@@ -65,8 +65,7 @@ pub(super) fn make(
             BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
             BarInterval::Day => None,
         },
-        // Within the day it is asked for unadjusted prices, which its answers do not say.
-        basis: (args.source == SourceName::AlphaVantage).then_some(Basis::AsTraded),
+        basis: args.source.basis(),
     };
     let mut sources = Vec::new();
     for report in reports {
@@ -101,10 +100,10 @@ pub(super) fn make(
     })
 }
 
-/// The last day that is over. Alpha Vantage alone does not say whether its newest bar is.
+/// The last day that is over, as far as the source says so.
 fn last_day(args: &DownloadArgs, hours: &TradingHours) -> Date {
     let today = SystemClock.now().to_zoned(hours.zone().clone()).date();
-    if args.source != SourceName::AlphaVantage || args.to < today {
+    if args.source.marks_unfinished_bars() || args.to < today {
         return args.to;
     }
     note!("the bars of {today} are left out: nothing says whether they are over");
