@@ -1,20 +1,19 @@
 //! The available datasets: the bundled one, and those in a directory.
 
 use crate::bundled::bundled;
+use crate::dataset_dir::{DatasetDir, Name};
+use crate::entry::Entry;
 use crate::error::MarketError;
-use crate::store::{DatasetDir, Name};
-use papertape_core::id::{ContentHash, Symbol};
-use papertape_core::market::{Dataset, Interval, TradingDay};
-use papertape_core::time::Date;
-use serde::{Deserialize, Serialize};
+use papertape_core::id::ContentHash;
+use papertape_core::market::Dataset;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The minimum number of hex digits that identify a dataset.
-const FEWEST_DIGITS: usize = 6;
+const MIN_HASH_DIGITS: usize = 6;
 /// How many datasets of the directory stay open: the most recently used.
-const KEPT_OPEN: usize = 4;
+const MAX_OPEN: usize = 4;
 
 /// The available datasets, by name and by content hash.
 ///
@@ -26,80 +25,22 @@ pub struct Catalogue {
     datasets: Vec<Arc<Dataset>>,
     /// The market profiles of the datasets in memory, by dataset name.
     markets: BTreeMap<String, String>,
-    shelf: Option<DatasetDir>,
+    dir: Option<DatasetDir>,
     /// The most recently used last.
     open: Mutex<Vec<Arc<Dataset>>>,
-}
-
-/// One dataset of a catalogue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Its name. Content whose name now refers to other content keeps the name that it was imported under.
-    pub name: String,
-    /// Its content hash.
-    pub hash: ContentHash,
-    /// The exchange's time zone.
-    pub zone: String,
-    /// The market profile of runs that name none; not part of the hash.
-    #[serde(default)]
-    pub market: Option<String>,
-    /// Its symbols that can be traded, in byte order.
-    pub symbols: Vec<Symbol>,
-    /// The symbols of its indexes, in byte order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub indexes: Vec<Symbol>,
-    /// Its first trading day.
-    pub first_day: Option<Date>,
-    /// Its last trading day.
-    pub last_day: Option<Date>,
-    /// The number of trading days.
-    pub days: usize,
-    /// The number of daily bars.
-    pub bars: usize,
-    /// The lengths of its intraday bars, shortest first.
-    pub intervals: Vec<Interval>,
-    /// The number of intraday bars.
-    pub bars_within_days: usize,
-    /// The number of splits and dividends.
-    pub actions: usize,
-    /// The number of news items.
-    pub news: usize,
-    /// The number of fundamentals.
-    pub fundamentals: usize,
-    /// The number of values of macroeconomic series.
-    pub macros: usize,
-    /// The indexes whose members over time it holds; a run can use one of them as its universe.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub universes: Vec<UniverseEntry>,
-    /// The size on disk in bytes; 0 for a dataset that is part of the program.
-    pub bytes: u64,
-    /// Whether this is older content whose name now refers to other content. It is found by its hash.
-    #[serde(default)]
-    pub replaced: bool,
-}
-
-/// An index of which a dataset has members over time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UniverseEntry {
-    /// Its name.
-    pub name: String,
-    /// How many symbols ever were members.
-    pub symbols: usize,
-    /// How many periods of membership there are.
-    pub memberships: usize,
 }
 
 impl Catalogue {
     /// A catalogue of the bundled dataset only.
     #[must_use]
     pub fn bundled() -> Self {
-        Self { datasets: vec![bundled()], markets: BTreeMap::new(), shelf: None, open: Mutex::default() }
+        Self { datasets: vec![bundled()], markets: BTreeMap::new(), dir: None, open: Mutex::default() }
     }
 
     /// The bundled dataset and those in a directory, which is created when the first one is added.
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self { shelf: Some(DatasetDir::new(dir)), ..Self::bundled() }
+        Self { dir: Some(DatasetDir::new(dir)), ..Self::bundled() }
     }
 
     /// Adds a dataset in memory.
@@ -133,7 +74,7 @@ impl Catalogue {
             return self.markets.get(dataset.name()).cloned();
         }
         // Unreadable files were already reported when the dataset was opened.
-        let name = self.shelf.as_ref().and_then(|shelf| shelf.name(dataset.name()).ok().flatten());
+        let name = self.dir.as_ref().and_then(|dir| dir.name(dataset.name()).ok().flatten());
         name.and_then(|name| name.market)
     }
 
@@ -149,7 +90,7 @@ impl Catalogue {
         if let Some(own) = self.datasets.iter().find(|other| other.name() == dataset.name()) {
             return if own.hash() == dataset.hash() { Ok(false) } else { Err(taken()) };
         }
-        self.shelf()?.put(dataset, market, replace)
+        self.dir()?.put(dataset, market, replace)
     }
 
     /// Removes a dataset from the directory: by name, with its content unless another name refers to it; or
@@ -157,16 +98,16 @@ impl Catalogue {
     ///
     /// # Errors
     /// As [`find`](Self::find); [`MarketError::Fixed`] for a dataset that is part of the program.
-    pub fn remove(&self, wanted: &str) -> Result<Entry, MarketError> {
-        let entry = self.find(wanted)?;
+    pub fn remove(&self, name_or_hash: &str) -> Result<Entry, MarketError> {
+        let entry = self.find(name_or_hash)?;
         if self.datasets.iter().any(|dataset| dataset.hash() == entry.hash && dataset.name() == entry.name) {
             return Err(MarketError::Fixed { name: entry.name });
         }
-        let shelf = self.shelf()?;
+        let dir = self.dir()?;
         if entry.replaced {
-            shelf.remove_content(entry.hash)?
+            dir.remove_content(entry.hash)?
         } else {
-            shelf.remove_name(&entry.name)?
+            dir.remove_name(&entry.name)?
         }
         self.opened().retain(|dataset| dataset.hash() != entry.hash);
         Ok(entry)
@@ -178,14 +119,14 @@ impl Catalogue {
     /// [`MarketError::Io`]; [`MarketError::Damaged`].
     pub fn list(&self) -> Result<Vec<Entry>, MarketError> {
         let mut entries: Vec<Entry> = self.datasets.iter().map(|one| self.in_memory(one)).collect();
-        if let Some(shelf) = &self.shelf {
-            let names = shelf.names()?;
+        if let Some(dir) = &self.dir {
+            let names = dir.names()?;
             for name in &names {
-                entries.extend(entry_of(shelf, name)?);
+                entries.extend(entry_of(dir, name)?);
             }
             let named: BTreeSet<ContentHash> = names.iter().map(|name| name.hash).collect();
-            for hash in shelf.hashes()?.into_iter().filter(|hash| !named.contains(hash)) {
-                entries.extend(shelf.about(hash)?.map(|about| Entry { replaced: true, ..about.entry }));
+            for hash in dir.hashes()?.into_iter().filter(|hash| !named.contains(hash)) {
+                entries.extend(dir.info(hash)?.map(|info| Entry { replaced: true, ..info.entry }));
             }
         }
         entries.sort_by(|a, b| (&a.name, a.replaced, a.hash).cmp(&(&b.name, b.replaced, b.hash)));
@@ -196,18 +137,18 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`MarketError::NotFound`] and [`MarketError::Ambiguous`]; those of [`list`](Self::list).
-    pub fn find(&self, wanted: &str) -> Result<Entry, MarketError> {
-        let not_found = || MarketError::NotFound { wanted: wanted.to_owned() };
-        if let Some(own) = self.datasets.iter().find(|dataset| dataset.name() == wanted) {
+    pub fn find(&self, name_or_hash: &str) -> Result<Entry, MarketError> {
+        let not_found = || MarketError::NotFound { name_or_hash: name_or_hash.to_owned() };
+        if let Some(own) = self.datasets.iter().find(|dataset| dataset.name() == name_or_hash) {
             return Ok(self.in_memory(own));
         }
-        if let Some(shelf) = &self.shelf
-            && let Some(name) = shelf.name(wanted)?
+        if let Some(dir) = &self.dir
+            && let Some(name) = dir.name(name_or_hash)?
         {
-            return entry_of(shelf, &name)?.ok_or_else(not_found);
+            return entry_of(dir, &name)?.ok_or_else(not_found);
         }
-        let prefix = wanted.to_ascii_lowercase();
-        if prefix.len() < FEWEST_DIGITS || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let prefix = name_or_hash.to_ascii_lowercase();
+        if prefix.len() < MIN_HASH_DIGITS || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(not_found());
         }
         let mut found: Vec<Entry> =
@@ -215,7 +156,7 @@ impl Catalogue {
         // The same content under several names is a single dataset by hash.
         if found.windows(2).any(|pair| pair[0].hash != pair[1].hash) {
             let matches = found.into_iter().map(|entry| entry.name).collect();
-            return Err(MarketError::Ambiguous { wanted: wanted.to_owned(), matches });
+            return Err(MarketError::Ambiguous { name_or_hash: name_or_hash.to_owned(), matches });
         }
         if found.is_empty() { Err(not_found()) } else { Ok(found.swap_remove(0)) }
     }
@@ -224,8 +165,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// As [`find`](Self::find); [`MarketError::Damaged`] if the file differs from what was written.
-    pub fn open(&self, wanted: &str) -> Result<Arc<Dataset>, MarketError> {
-        let entry = self.find(wanted)?;
+    pub fn open(&self, name_or_hash: &str) -> Result<Arc<Dataset>, MarketError> {
+        let entry = self.find(name_or_hash)?;
         let is_it = |dataset: &&Arc<Dataset>| dataset.hash() == entry.hash && dataset.name() == entry.name;
         if let Some(dataset) = self.datasets.iter().find(is_it) {
             return Ok(Arc::clone(dataset));
@@ -237,9 +178,9 @@ impl Catalogue {
             return Ok(dataset);
         }
         // The lock is held while reading, so that two callers of the same dataset read it only once.
-        let dataset = Arc::new(self.shelf()?.open(&entry.name, entry.hash)?);
+        let dataset = Arc::new(self.dir()?.open(&entry.name, entry.hash)?);
         opened.push(Arc::clone(&dataset));
-        let gone = opened.len().saturating_sub(KEPT_OPEN);
+        let gone = opened.len().saturating_sub(MAX_OPEN);
         opened.drain(..gone);
         Ok(dataset)
     }
@@ -248,12 +189,12 @@ impl Catalogue {
     ///
     /// # Errors
     /// As [`open`](Self::open); [`MarketError::Damaged`] if the hash differs.
-    pub fn verify(&self, wanted: &str) -> Result<Entry, MarketError> {
-        let entry = self.find(wanted)?;
+    pub fn verify(&self, name_or_hash: &str) -> Result<Entry, MarketError> {
+        let entry = self.find(name_or_hash)?;
         let own = self.datasets.iter().find(|dataset| dataset.hash() == entry.hash);
         let dataset = match own {
             Some(own) => Arc::clone(own),
-            None => Arc::new(self.shelf()?.open(&entry.name, entry.hash)?),
+            None => Arc::new(self.dir()?.open(&entry.name, entry.hash)?),
         };
         let computed = dataset.computed_hash();
         if computed != entry.hash {
@@ -269,8 +210,8 @@ impl Catalogue {
         Entry { market: self.markets.get(dataset.name()).cloned(), ..Entry::of(dataset) }
     }
 
-    fn shelf(&self) -> Result<&DatasetDir, MarketError> {
-        self.shelf.as_ref().ok_or(MarketError::NoDirectory)
+    fn dir(&self) -> Result<&DatasetDir, MarketError> {
+        self.dir.as_ref().ok_or(MarketError::NoDirectory)
     }
 
     fn opened(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Dataset>>> {
@@ -278,45 +219,7 @@ impl Catalogue {
     }
 }
 
-fn entry_of(shelf: &DatasetDir, name: &Name) -> Result<Option<Entry>, MarketError> {
-    let about = shelf.about(name.hash)?;
-    Ok(about.map(|about| Entry { name: name.name.clone(), market: name.market.clone(), ..about.entry }))
-}
-
-impl Entry {
-    pub(crate) fn of(dataset: &Dataset) -> Self {
-        let date = |day: Option<&TradingDay>| day.map(|day| day.date);
-        let contents = dataset.contents();
-        Self {
-            name: dataset.name().to_owned(),
-            hash: dataset.hash(),
-            zone: dataset.zone().to_owned(),
-            market: None,
-            symbols: dataset.tradable_symbols().cloned().collect(),
-            indexes: dataset.indexes().cloned().collect(),
-            first_day: date(dataset.days().first()),
-            last_day: date(dataset.days().last()),
-            days: dataset.days().len(),
-            bars: dataset.bar_count(),
-            intervals: dataset.intervals(),
-            bars_within_days: dataset.intraday_bars(),
-            actions: contents.actions().count(),
-            news: contents.news().len(),
-            fundamentals: contents.fundamentals().count(),
-            macros: contents.macros().count(),
-            universes: universes(dataset),
-            bytes: 0,
-            replaced: false,
-        }
-    }
-}
-
-fn universes(dataset: &Dataset) -> Vec<UniverseEntry> {
-    let periods = dataset.contents().memberships();
-    let entry = |(name, symbols): (&str, BTreeSet<Symbol>)| UniverseEntry {
-        name: name.to_owned(),
-        symbols: symbols.len(),
-        memberships: periods.iter().filter(|period| period.index == name).count(),
-    };
-    dataset.universes().into_iter().map(entry).collect()
+fn entry_of(dir: &DatasetDir, name: &Name) -> Result<Option<Entry>, MarketError> {
+    let info = dir.info(name.hash)?;
+    Ok(info.map(|info| Entry { name: name.name.clone(), market: name.market.clone(), ..info.entry }))
 }

@@ -7,16 +7,16 @@ use papertape_core::market::BuildError;
 #[non_exhaustive]
 pub enum MarketError {
     /// No dataset has this name, or a hash that starts with it. The caller must change the name.
-    #[error("no dataset is called `{wanted}`, nor has a hash that begins so")]
+    #[error("no dataset is called `{name_or_hash}`, nor has a hash that begins so")]
     NotFound {
         /// The name or hash prefix, as given.
-        wanted: String,
+        name_or_hash: String,
     },
     /// Several datasets' hashes start with this. The caller must give more digits.
-    #[error("`{wanted}` is the beginning of several hashes: {}", matches.join(", "))]
+    #[error("`{name_or_hash}` is the beginning of several hashes: {}", matches.join(", "))]
     Ambiguous {
         /// The prefix as given.
-        wanted: String,
+        name_or_hash: String,
         /// The names of the matches.
         matches: Vec<String>,
     },

@@ -5,13 +5,17 @@
 
 mod bundled;
 mod catalogue;
+mod dataset_dir;
 pub mod download;
+mod entry;
 mod error;
 pub mod export;
 pub mod import;
-mod store;
+mod input;
+mod vendors;
 
 pub use bundled::{BUNDLED_NAME, bundled};
-pub use catalogue::{Catalogue, Entry, UniverseEntry};
+pub use catalogue::Catalogue;
+pub use dataset_dir::check_name;
+pub use entry::{Entry, UniverseEntry};
 pub use error::MarketError;
-pub use store::check_name;

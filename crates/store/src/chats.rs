@@ -2,13 +2,12 @@
 
 use crate::action;
 use crate::db::{Db, Statement};
+use crate::enqueue::enqueue;
 use crate::error::StoreError;
 use crate::exclusivity;
-use crate::queue;
-use crate::read::page::{List, number, word};
-use crate::record::port;
-use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::page::{List, number, word};
+use crate::store::{Store, port};
+use crate::value::{Row, Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::action::summarise;
 use papertape_core::chat::{
@@ -21,48 +20,31 @@ use papertape_core::ports::{BoxFuture, Chats, RecordError};
 use papertape_core::record::{JobStatus, NewJob};
 use papertape_core::time::{Timestamp, to_micros};
 use papertape_redact::Sanitized;
-use std::sync::Arc;
 
-const SESSIONS: List = List { name: "chat_sessions", default: 50, most: 200 };
-const MESSAGES: List = List { name: "chat_messages", default: 50, most: 200 };
+const SESSIONS: List = List { name: "chat_sessions", default: 50, max_limit: 200 };
+const MESSAGES: List = List { name: "chat_messages", default: 50, max_limit: 200 };
 /// Max messages of history in a model's prompt.
 const MAX_HISTORY: u32 = 1_000;
 
 impl Chats for Store {
     fn ask<'a>(&'a self, turn: Sanitized<NewTurn>) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
         let job = turn.get().job.id.clone();
-        let turn = Arc::new(turn);
-        port(self.write_for(&job, move |db| {
-            let turn = Arc::clone(&turn);
-            async move { ask(db, turn.get()).await }.boxed()
-        }))
+        port(self.write_for_with(&job, turn, |db, turn| ask(db, turn.get()).boxed()))
     }
 
     fn turn<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<ChatTurn>, RecordError>> {
-        let job = job.clone();
-        port(self.read(move |db| {
-            let job = job.clone();
-            async move { turn(db, &job).await }.boxed()
-        }))
+        port(self.read_with(job.clone(), |db, job| turn(db, job).boxed()))
     }
 
     fn session<'a>(&'a self, session: &'a ChatId) -> BoxFuture<'a, Result<Option<ChatSession>, RecordError>> {
-        let session = session.clone();
-        port(self.read(move |db| {
-            let session = session.clone();
-            async move { find(db, &session).await }.boxed()
-        }))
+        port(self.read_with(session.clone(), |db, session| find(db, session).boxed()))
     }
 
     fn sessions<'a>(
         &'a self,
         page: &'a PageRequest,
     ) -> BoxFuture<'a, Result<Page<ChatSession>, RecordError>> {
-        let page = Arc::new(page.clone());
-        port(self.read(move |db| {
-            let page = Arc::clone(&page);
-            async move { sessions(db, &page).await }.boxed()
-        }))
+        port(self.read_with(page.clone(), |db, page| sessions(db, page).boxed()))
     }
 
     fn messages<'a>(
@@ -70,10 +52,8 @@ impl Chats for Store {
         session: &'a ChatId,
         page: &'a PageRequest,
     ) -> BoxFuture<'a, Result<Page<ChatMessage>, RecordError>> {
-        let wanted = Arc::new((session.clone(), page.clone()));
-        port(self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { messages(db, &wanted.0, &wanted.1).await }.boxed()
+        port(self.read_with((session.clone(), page.clone()), |db, (session, page)| {
+            messages(db, session, page).boxed()
         }))
     }
 
@@ -83,15 +63,13 @@ impl Chats for Store {
         before: i64,
         limit: u32,
     ) -> BoxFuture<'a, Result<Vec<ChatMessage>, RecordError>> {
-        let session = session.clone();
-        port(self.read(move |db| {
-            let session = session.clone();
+        port(self.read_with(session.clone(), move |db, session| {
             async move {
                 let sql = format!(
                     "SELECT {MESSAGE} FROM chat_messages WHERE session_id = $1 AND n < $2
                      ORDER BY n DESC LIMIT $3"
                 );
-                let rows = db.query(&sql, params![&session, before, limit.min(MAX_HISTORY)]).await?;
+                let rows = db.query(&sql, params![session, before, limit.min(MAX_HISTORY)]).await?;
                 rows.into_iter().rev().map(read_message).collect()
             }
             .boxed()
@@ -117,7 +95,7 @@ async fn ask(db: &mut dyn Db, turn: &NewTurn) -> Result<Option<ChatTurn>, StoreE
     let session = read_session(row)?;
     exclusivity::ensure_chat_free(db, &turn.job.id, &session.id).await?;
     let job = NewJob { plan: turn.job.plan.or(session.plan_id), ..turn.job.clone() };
-    queue::enqueue(db, &job).await?;
+    enqueue(db, &job).await?;
     let sql = "SELECT coalesce(max(n), 0) FROM chat_messages WHERE session_id = $1";
     let last: i64 = match db.row(sql, params![&session.id]).await? {
         Some(mut row) => row.get()?,
@@ -185,7 +163,7 @@ pub(crate) async fn apply(db: &mut dyn Db, write: &ChatWrite, at: Timestamp) -> 
 }
 
 /// If a job ends without a reply, stores a notice in place of the reply, unless it already has text.
-pub(crate) async fn leave_word(
+pub(crate) async fn answer_ended_job(
     db: &mut dyn Db,
     job: &JobId,
     status: JobStatus,
@@ -221,14 +199,9 @@ async fn turn(db: &mut dyn Db, job: &JobId) -> Result<Option<ChatTurn>, StoreErr
 const SESSION: &str = "id, title, language, plan_id, created_at, updated_at";
 
 fn read_session(mut row: Row) -> Result<ChatSession, StoreError> {
-    Ok(ChatSession {
-        id: row.get()?,
-        title: row.get()?,
-        language: row.get()?,
-        plan_id: row.get()?,
-        created_at: row.get()?,
-        updated_at: row.get()?,
-    })
+    Ok(from_row!(row => ChatSession {
+        id, title, language, plan_id, created_at, updated_at,
+    }))
 }
 
 async fn find(db: &mut dyn Db, session: &ChatId) -> Result<Option<ChatSession>, StoreError> {
@@ -252,16 +225,9 @@ async fn sessions(db: &mut dyn Db, page: &PageRequest) -> Result<Page<ChatSessio
 const MESSAGE: &str = "id, session_id, n, role, content, metadata, job_id, created_at";
 
 fn read_message(mut row: Row) -> Result<ChatMessage, StoreError> {
-    Ok(ChatMessage {
-        id: row.get()?,
-        session_id: row.get()?,
-        n: row.get()?,
-        role: row.get()?,
-        content: row.get()?,
-        metadata: row.get()?,
-        job_id: row.get()?,
-        created_at: row.get()?,
-    })
+    Ok(from_row!(row => ChatMessage {
+        id, session_id, n, role, content, metadata, job_id, created_at,
+    }))
 }
 
 async fn messages(

@@ -72,6 +72,17 @@ impl Statement {
         self
     }
 
+    /// Appends SQL with a `?` for this value, if there is one.
+    pub(crate) fn add_some<T>(&mut self, sql: &str, value: Option<T>) -> &mut Self
+    where
+        Value: From<T>,
+    {
+        match value {
+            Some(value) => self.add(sql, [value.into()]),
+            None => self,
+        }
+    }
+
     pub(crate) async fn query(&self, db: &mut dyn Db) -> Result<Vec<Row>, StoreError> {
         db.query(&self.sql, &self.params).await
     }

@@ -10,11 +10,6 @@ use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use std::sync::Arc;
 
-/// `PTdv`: the application ID in the SQLite header of dev data.
-pub(crate) const APPLICATION_ID: i64 = 0x5054_6476;
-/// The schema comment that marks dev data on PostgreSQL.
-pub(crate) const COMMENT: &str = "papertape dev mode: wiped when a server starts";
-
 impl Store {
     /// Opens a dev mode database as [`Store::open`] does, and marks it if it creates it. `wipe` empties it first,
     /// if it carries the mark.

@@ -70,7 +70,7 @@ pub(crate) async fn recheck(db: &mut dyn Db, job: &JobId) -> Result<(), StoreErr
 
 /// Rejects a deletion from a plan while a job works on it. The plan's row stays locked until the transaction
 /// ends.
-pub(crate) async fn nobody_works_on(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
+pub(crate) async fn ensure_no_job_on_plan(db: &mut dyn Db, plan: PlanId) -> Result<(), StoreError> {
     match at_work(db, plan, "").await? {
         Some(job) => Err(PlanError::Busy(job).into()),
         None => Ok(()),

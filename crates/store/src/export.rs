@@ -7,7 +7,7 @@
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::read::read_holding;
-use crate::record::implied;
+use crate::rows::derived;
 use crate::store::Store;
 use crate::texts;
 use crate::value::{Row, params};
@@ -36,13 +36,7 @@ impl Store {
         job: &JobId,
         out: &mut (dyn Write + Send),
     ) -> Result<bool, StoreError> {
-        let wanted = job.clone();
-        let found = self
-            .read(move |db| {
-                let job = wanted.clone();
-                async move { outline(db, &job).await }.boxed()
-            })
-            .await?;
+        let found = self.read_with(job.clone(), |db, job| outline(db, job).boxed()).await?;
         let Some((head, days)) = found else {
             return Ok(false);
         };
@@ -68,11 +62,9 @@ impl Store {
         }
         let steps = Arc::new(session.steps);
         for first in (0..steps.len()).step_by(GROUP) {
-            let all = Arc::clone(&steps);
             let group = self
-                .read(move |db| {
-                    let all = Arc::clone(&all);
-                    async move { step_lines(db, &all[first..all.len().min(first + GROUP)]).await }.boxed()
+                .read_with(Arc::clone(&steps), move |db, all| {
+                    step_lines(db, &all[first..all.len().min(first + GROUP)]).boxed()
                 })
                 .await?;
             for value in group {
@@ -153,7 +145,7 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
         let (cash, value): (Option<rust_decimal::Decimal>, Option<rust_decimal::Decimal>) =
             (row.get()?, row.get()?);
         let (state, messages): (Option<ContentHash>, Option<i64>) = (row.get()?, row.get()?);
-        let daily = implied::daily_figures(db, id).await?;
+        let daily = derived::daily_figures(db, id).await?;
         lines.push(json!({
             "row": "session", "daily_profit": daily.profit, "daily_return_pct": daily.return_pct, "status": status, "error": error, "metadata": metadata,
             "starting_position": starting, "cash": cash, "portfolio_value": value, "state": state,
@@ -174,17 +166,17 @@ async fn session(db: &mut dyn Db, id: SessionId) -> Result<Session, StoreError> 
     // Imported actions have no step.
     let sql = format!(
         "SELECT {} FROM positions WHERE session_id = $1 AND step_id IS NULL ORDER BY action_id",
-        implied::POSITION
+        derived::POSITION
     );
     for mut row in db.query(&sql, params![id]).await? {
-        lines.push(json::to_value(&DerivedRow::Position(implied::read_position(&mut row)?)));
+        lines.push(json::to_value(&DerivedRow::Position(derived::read_position(&mut row)?)));
     }
     let steps = steps(db, id).await?;
     Ok(Session { lines, steps })
 }
 
 async fn steps(db: &mut dyn Db, session: SessionId) -> Result<Vec<ExportedStep>, StoreError> {
-    let mut implied = implied::of_session(db, session).await?;
+    let mut implied = derived::of_session(db, session).await?;
     let sql = "SELECT id, path, class, digest, state, outcome_kind, outcome_ref FROM steps
         WHERE session_id = $1 AND detached = 0";
     let mut steps = Vec::new();

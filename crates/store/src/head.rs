@@ -7,12 +7,12 @@
 //! hashes. An *agent's chain* begins at the anchor; its links are first the days completed in other jobs, then
 //! its closed sessions, by date.
 
+use crate::chain::{self, DayLink};
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::record::chain::{self, DayLink};
 use crate::store::Store;
 use crate::texts;
-use crate::value::params;
+use crate::value::{from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
@@ -73,12 +73,7 @@ impl Store {
     /// Returns an error if the database fails, or if the job's stored chains differ from those computed from its
     /// rows.
     pub async fn job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
-            async move { head_of(db, &job).await }.boxed()
-        })
-        .await
+        self.read_with(job.clone(), |db, job| head_of(db, job).boxed()).await
     }
 
     /// Like [`Self::job_head`], and stores the document among the texts, so that it can be found by its hash.
@@ -86,11 +81,9 @@ impl Store {
     /// # Errors
     /// As for [`Self::job_head`].
     pub async fn publish_job_head(&self, job: &JobId) -> Result<Option<JobHead>, StoreError> {
-        let job = job.clone();
-        self.write(move |db| {
-            let job = job.clone();
+        self.write_with(job.clone(), |db, job| {
             async move {
-                let Some(head) = head_of(db, &job).await? else { return Ok(None) };
+                let Some(head) = head_of(db, job).await? else { return Ok(None) };
                 store(db, &head).await?;
                 Ok(Some(head))
             }
@@ -165,21 +158,10 @@ impl JobRows {
         let sql = "SELECT j.kind, j.status, j.rules_version, j.fingerprint, j.parent, c.config, c.anchor,
             c.parent_head FROM jobs j JOIN job_configs c ON c.job_id = j.job_id WHERE j.job_id = $1";
         let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(None) };
-        let mut rows = Self {
-            job: job.clone(),
-            kind: row.get()?,
-            status: row.get()?,
-            rules_version: row.get()?,
-            fingerprint: row.get()?,
-            parent: row.get()?,
-            config: row.get()?,
-            anchor: row.get()?,
-            parent_head: row.get()?,
-            days: Vec::new(),
-            continues: Vec::new(),
-            sessions: BTreeMap::new(),
-            chains: BTreeMap::new(),
-        };
+        let mut rows = from_row!(row => Self {
+            job: job.clone(), kind, status, rules_version, fingerprint, parent, config, anchor, parent_head,
+            days: Vec::new(), continues: Vec::new(), sessions: BTreeMap::new(), chains: BTreeMap::new(),
+        });
         let sql = "SELECT model, date, agent_hash, status, error, skipped_job, skipped_head FROM job_details
             WHERE job_id = $1 ORDER BY model, date";
         for mut row in db.query(sql, params![job]).await? {
@@ -196,14 +178,9 @@ impl JobRows {
             FROM trading_sessions WHERE job_id = $1";
         for mut row in db.query(sql, params![job]).await? {
             let (agent, date) = (row.get()?, row.get()?);
-            let session = SessionRow {
-                is_closed: row.get::<Option<i64>>()?.is_some(),
-                status: row.get()?,
-                error: row.get()?,
-                state: row.get()?,
-                length: row.get()?,
-                head: row.get()?,
-            };
+            let session = from_row!(row => SessionRow {
+                is_closed: row.get::<Option<i64>>()?.is_some(), status, error, state, length, head,
+            });
             rows.sessions.entry(agent).or_default().insert(date, session);
         }
         if rows.rules_version > 1 {

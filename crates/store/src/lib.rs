@@ -23,10 +23,12 @@
 //! existing ones.
 
 mod action;
+mod chain;
 mod chats;
 mod db;
 mod delete;
 mod dev;
+mod enqueue;
 mod error;
 mod exclusivity;
 mod export;
@@ -36,12 +38,14 @@ mod lineage;
 mod logins;
 mod migrate;
 mod notifications;
+mod page;
 mod plans;
 mod portable;
 mod postgres;
 mod queue;
 mod read;
 mod record;
+mod rows;
 mod search;
 mod sqlite;
 mod store;

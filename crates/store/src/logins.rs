@@ -17,7 +17,7 @@ impl Store {
         cookie: &str,
         token: &str,
         (now, ends_at): (Timestamp, Timestamp),
-        most: u32,
+        limit: u32,
     ) -> Result<(), StoreError> {
         let (cookie, token) = (cookie.to_owned(), token.to_owned());
         self.write(move |db| {
@@ -26,7 +26,7 @@ impl Store {
                 db.execute("DELETE FROM logins WHERE ends_at <= $1", params![now]).await?;
                 let sql = "DELETE FROM logins WHERE cookie_hash NOT IN
                     (SELECT cookie_hash FROM logins ORDER BY ends_at DESC, cookie_hash LIMIT $1)";
-                db.execute(sql, params![most.saturating_sub(1)]).await?;
+                db.execute(sql, params![limit.saturating_sub(1)]).await?;
                 let sql = "INSERT INTO logins (cookie_hash, token_hash, ends_at) VALUES ($1, $2, $3)";
                 db.execute(sql, params![&cookie, &token, ends_at]).await.map(drop)
             }
@@ -41,12 +41,10 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn login(&self, cookie: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
-        let cookie = cookie.to_owned();
-        self.read(move |db| {
-            let cookie = cookie.clone();
+        self.read_with(cookie.to_owned(), move |db, cookie| {
             async move {
                 let sql = "SELECT token_hash FROM logins WHERE cookie_hash = $1 AND ends_at > $2";
-                db.row(sql, params![&cookie, now]).await?.map(|mut row| row.get()).transpose()
+                db.row(sql, params![cookie, now]).await?.map(|mut row| row.get()).transpose()
             }
             .boxed()
         })
@@ -58,12 +56,10 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn end_login(&self, cookie: &str) -> Result<(), StoreError> {
-        let cookie = cookie.to_owned();
-        self.write(move |db| {
-            let cookie = cookie.clone();
+        self.write_with(cookie.to_owned(), |db, cookie| {
             async move {
                 let sql = "DELETE FROM logins WHERE cookie_hash = $1";
-                db.execute(sql, params![&cookie]).await.map(drop)
+                db.execute(sql, params![cookie]).await.map(drop)
             }
             .boxed()
         })

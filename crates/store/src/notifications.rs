@@ -39,7 +39,7 @@ pub(crate) struct PendingChanges {
 pub struct Follower {
     wakes: watch::Receiver<()>,
     job: JobId,
-    hub: JobNotifier,
+    notifier: JobNotifier,
 }
 
 impl Follower {
@@ -54,7 +54,7 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        let mut jobs = lock(&self.hub.0.jobs);
+        let mut jobs = lock(&self.notifier.0.jobs);
         // The receiver being dropped is still counted.
         if jobs.get(&self.job).is_some_and(|sender| sender.receiver_count() <= 1) {
             jobs.remove(&self.job);
@@ -65,14 +65,14 @@ impl Drop for Follower {
 impl JobNotifier {
     /// A hub that also collects changes for other processes; the caller publishes what [`Self::untold`] returns.
     pub(crate) fn shared_with_others() -> Self {
-        let hub = Self::default();
-        *lock(&hub.0.untold) = Some(BTreeSet::new());
-        hub
+        let notifier = Self::default();
+        *lock(&notifier.0.untold) = Some(BTreeSet::new());
+        notifier
     }
 
     pub(crate) fn follow(&self, job: &JobId) -> Follower {
         let wakes = lock(&self.0.jobs).entry(job.clone()).or_default().subscribe();
-        Follower { wakes, job: job.clone(), hub: self.clone() }
+        Follower { wakes, job: job.clone(), notifier: self.clone() }
     }
 
     /// Call after a commit of this process.
@@ -158,48 +158,48 @@ mod tests {
     /// A follower is notified of its own job only, once for many commits, and leaves nothing behind.
     #[test]
     fn followers_hear_of_their_job_and_leave_nothing_behind() {
-        let hub = JobNotifier::default();
+        let notifier = JobNotifier::default();
         let (one, other) = (JobId::new("one"), JobId::new("other"));
-        let mut first = hub.follow(&one);
-        let second = hub.follow(&one);
-        hub.committed(&other);
+        let mut first = notifier.follow(&one);
+        let second = notifier.follow(&one);
+        notifier.committed(&other);
         assert!(first.changed().now_or_never().is_none(), "another job's commit");
-        hub.committed(&one);
-        hub.committed(&one);
+        notifier.committed(&one);
+        notifier.committed(&one);
         assert!(first.changed().now_or_never().is_some(), "a commit before it was asked for");
         assert!(first.changed().now_or_never().is_none(), "two commits are one wake");
         drop(second);
-        assert_eq!(hub.followed(), 1, "one still follows");
+        assert_eq!(notifier.followed(), 1, "one still follows");
         drop(first);
-        assert_eq!(hub.followed(), 0, "nobody follows");
+        assert_eq!(notifier.followed(), 0, "nobody follows");
     }
 
     /// A follower of all jobs is notified of each one, and of changes that may have been missed.
     #[test]
     fn one_can_follow_all_jobs() {
-        let hub = JobNotifier::default();
+        let notifier = JobNotifier::default();
         let job = JobId::new("one");
-        hub.committed(&job);
-        hub.follow_all();
-        assert!(hub.news().now_or_never().is_none(), "nobody followed then");
-        hub.committed(&job);
-        hub.committed(&job);
-        assert!(hub.news().now_or_never().is_some());
-        assert_eq!(hub.take_news(), PendingChanges { jobs: BTreeSet::from([job]), any: false });
-        hub.wake_all();
-        assert!(hub.news().now_or_never().is_some());
-        assert!(hub.take_news().any);
-        assert!(hub.news().now_or_never().is_none());
+        notifier.committed(&job);
+        notifier.follow_all();
+        assert!(notifier.news().now_or_never().is_none(), "nobody followed then");
+        notifier.committed(&job);
+        notifier.committed(&job);
+        assert!(notifier.news().now_or_never().is_some());
+        assert_eq!(notifier.take_news(), PendingChanges { jobs: BTreeSet::from([job]), any: false });
+        notifier.wake_all();
+        assert!(notifier.news().now_or_never().is_some());
+        assert!(notifier.take_news().any);
+        assert!(notifier.news().now_or_never().is_none());
     }
 
     /// Unpublished changes are published once, however many commits there were.
     #[test]
     fn others_are_told_once() {
-        let hub = JobNotifier::shared_with_others();
+        let notifier = JobNotifier::shared_with_others();
         let job = JobId::new("one");
-        hub.committed(&job);
-        hub.committed(&job);
-        assert_eq!(hub.unpublished().now_or_never(), Some(vec![job]));
-        assert!(hub.unpublished().now_or_never().is_none());
+        notifier.committed(&job);
+        notifier.committed(&job);
+        assert_eq!(notifier.unpublished().now_or_never(), Some(vec![job]));
+        assert!(notifier.unpublished().now_or_never().is_none());
     }
 }

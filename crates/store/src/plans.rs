@@ -5,9 +5,8 @@ use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
 use crate::exclusivity;
 use crate::fence::Fence;
-use crate::read::page::{List, number};
-use crate::record::port;
-use crate::store::Store;
+use crate::page::{List, number};
+use crate::store::{Store, port};
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
 use papertape_core::action::{IdKind, Origin};
@@ -21,9 +20,8 @@ use papertape_core::ports::{BoxFuture, Plans, RecordError};
 use papertape_core::record::{JobStatus, Lease};
 use papertape_core::time::{Timestamp, to_micros};
 use papertape_redact::Sanitized;
-use std::sync::Arc;
 
-const PLANS: List = List { name: "plans", default: 50, most: 200 };
+const PLANS: List = List { name: "plans", default: 50, max_limit: 200 };
 
 impl Plans for Store {
     fn reserve<'a>(
@@ -32,15 +30,17 @@ impl Plans for Store {
         origin: &'a Origin,
         kind: IdKind,
     ) -> BoxFuture<'a, Result<i64, RecordError>> {
-        let wanted = Arc::new((lease.clone(), origin.path.clone()));
-        port(self.write_for(&lease.job, move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move {
-                Fence::take(db, &wanted.0, 0).await?;
-                reserve(db, &wanted.0.job, &wanted.1, kind).await
-            }
-            .boxed()
-        }))
+        port(self.write_for_with(
+            &lease.job,
+            (lease.clone(), origin.path.clone()),
+            move |db, (lease, path)| {
+                async move {
+                    Fence::take(db, lease, 0).await?;
+                    reserve(db, &lease.job, path, kind).await
+                }
+                .boxed()
+            },
+        ))
     }
 
     fn write_plans<'a>(
@@ -48,9 +48,7 @@ impl Plans for Store {
         writes: Sanitized<Vec<PlanWrite>>,
         at: Timestamp,
     ) -> BoxFuture<'a, Result<Vec<WriteResult>, RecordError>> {
-        let writes = Arc::new(writes);
-        port(self.write(move |db| {
-            let writes = Arc::clone(&writes);
+        port(self.write_with(writes, move |db, writes| {
             async move {
                 let mut written = Vec::new();
                 for write in writes.get() {
@@ -73,11 +71,7 @@ impl Plans for Store {
     }
 
     fn plans<'a>(&'a self, page: &'a PageRequest) -> BoxFuture<'a, Result<Page<Plan>, RecordError>> {
-        let page = Arc::new(page.clone());
-        port(self.read(move |db| {
-            let page = Arc::clone(&page);
-            async move { plans(db, &page).await }.boxed()
-        }))
+        port(self.read_with(page.clone(), |db, page| plans(db, page).boxed()))
     }
 
     fn count_plans(&self) -> BoxFuture<'_, Result<u64, RecordError>> {
@@ -158,7 +152,7 @@ pub(crate) async fn apply(
             found(db.execute(sql, values).await?, *plan)
         }
         PlanWrite::Delete { plan } => {
-            exclusivity::nobody_works_on(db, *plan).await?;
+            exclusivity::ensure_no_job_on_plan(db, *plan).await?;
             found(db.execute("DELETE FROM plans WHERE id = $1", params![*plan]).await?, *plan)
         }
         PlanWrite::Task { plan, write } => {
@@ -166,7 +160,7 @@ pub(crate) async fn apply(
             let sql = "UPDATE plans SET updated_at = $1 WHERE id = $2";
             found(db.execute(sql, params![at, *plan]).await?, *plan)?;
             if matches!(write, TaskWrite::Delete { .. }) {
-                exclusivity::nobody_works_on(db, *plan).await?;
+                exclusivity::ensure_no_job_on_plan(db, *plan).await?;
             }
             let mut tree = tree(db, *plan).await?;
             let fresh = match write {

@@ -1,12 +1,12 @@
 //! PostgreSQL: a pool of connections, any number of processes.
 
+mod migrate;
 mod notify;
 mod tls;
 
 use crate::db::{Backend, Db};
-use crate::dev;
 use crate::error::StoreError;
-use crate::migrate::{self, Migration};
+use crate::migrate::Migration;
 use crate::notifications::JobNotifier;
 use crate::value::{Row, Value};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Transaction};
@@ -27,13 +27,13 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 /// Max connections per process.
-const CONNECTIONS: usize = 16;
+const MAX_CONNECTIONS: usize = 16;
 /// Max attempts of a transaction that hit a deadlock or a serialization failure, or whose connection broke.
 const MAX_ATTEMPTS: u32 = 12;
 /// Delay before the first retry while the server is unavailable; doubles each time, up to a maximum. About 15 s
 /// in total, enough for a server restart.
 const RECONNECT_BACKOFF: Duration = Duration::from_millis(50);
-const AWAY_MOST: Duration = Duration::from_secs(2);
+const MAX_RECONNECT_BACKOFF: Duration = Duration::from_secs(2);
 /// The first statement on every connection, after its schema. A process suspended inside a transaction would keep
 /// its locks, so other processes could neither take over its jobs nor notify it: after this timeout the server
 /// ends its connection and releases the locks. A limit already set by the URL's `options`, the role or the server
@@ -42,6 +42,9 @@ const IDLE_IN_TRANSACTION_TIMEOUT_SQL: &str =
     "SELECT set_config('idle_in_transaction_session_timeout', '15s', false)
     WHERE current_setting('idle_in_transaction_session_timeout') = '0'";
 
+/// The schema comment that marks dev mode data.
+const DEV_COMMENT: &str = "papertape dev mode: wiped when a server starts";
+
 /// One schema of a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
@@ -49,8 +52,8 @@ pub(crate) struct Engine {
     schema: String,
     writable: bool,
     runtime: Handle,
-    order: Arc<JobWriteQueue>,
-    others: Arc<CrossProcessNotifier>,
+    write_queue: Arc<JobWriteQueue>,
+    cross_process: Arc<CrossProcessNotifier>,
 }
 
 impl Engine {
@@ -69,21 +72,21 @@ impl Engine {
         let driving = tokio::spawn(connection);
         client.batch_execute(&first).await?;
         if writable {
-            migrate::postgres(&mut client, schema, migrations).await?;
+            migrate::migrate(&mut client, schema, migrations).await?;
         } else {
-            migrate::check_postgres(&client).await?;
+            migrate::check_version(&client).await?;
         }
         drop(client);
         let _ = driving.await;
 
-        let others = Arc::new(CrossProcessNotifier::new(
+        let cross_process = Arc::new(CrossProcessNotifier::new(
             ConnectOptions { config: config.clone(), tls: tls.clone() },
             schema,
         ));
         let manager =
             Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
-            .max_size(CONNECTIONS)
+            .max_size(MAX_CONNECTIONS)
             .post_create(Hook::async_fn(move |client, _| {
                 let first = first.clone();
                 Box::pin(async move { client.batch_execute(&first).await.map_err(HookError::Backend) })
@@ -95,24 +98,24 @@ impl Engine {
             schema: schema.to_owned(),
             writable,
             runtime: Handle::current(),
-            order: Arc::default(),
-            others,
+            write_queue: Arc::default(),
+            cross_process,
         })
     }
 
     /// The hub of a store: if the store is writable, its commits are published to other processes.
-    pub(crate) fn hub(&self) -> JobNotifier {
+    pub(crate) fn notifier(&self) -> JobNotifier {
         if !self.writable {
             return JobNotifier::default();
         }
-        let hub = JobNotifier::shared_with_others();
-        self.others.notify_from(&self.runtime, self.pool.clone(), hub.clone());
-        hub
+        let notifier = JobNotifier::shared_with_others();
+        self.cross_process.notify_from(&self.runtime, self.pool.clone(), notifier.clone());
+        notifier
     }
 
     /// Listens for other processes' commits from now on.
-    pub(crate) fn listen(&self, hub: &JobNotifier) {
-        self.others.listen(&self.runtime, hub);
+    pub(crate) fn listen(&self, notifier: &JobNotifier) {
+        self.cross_process.listen(&self.runtime, notifier);
     }
 
     /// Creates and marks the dev mode schema if it does not exist, and empties it first if `wipe`: see `dev.rs`.
@@ -121,18 +124,18 @@ impl Engine {
         let (mut client, connection) = config.connect(tls).await?;
         let driving = tokio::spawn(connection);
         let transaction = client.transaction().await?;
-        migrate::lock_postgres(&transaction, schema).await?;
+        migrate::lock(&transaction, schema).await?;
         let sql = "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1";
         let found = transaction.query_opt(sql, &[&schema]).await?;
         let comment = found.map(|row| row.get::<_, Option<String>>(0));
-        if comment.as_ref().is_some_and(|comment| comment.as_deref() != Some(dev::COMMENT)) {
+        if comment.as_ref().is_some_and(|comment| comment.as_deref() != Some(DEV_COMMENT)) {
             return Err(StoreError::NotDev { place: format!("the schema {schema}") });
         }
         if comment.is_some() && wipe {
             transaction.batch_execute(&format!("DROP SCHEMA {schema} CASCADE")).await?;
         }
         if comment.is_none() || wipe {
-            let sql = format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{}'", dev::COMMENT);
+            let sql = format!("CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{}'", DEV_COMMENT);
             transaction.batch_execute(&sql).await?;
         }
         transaction.commit().await?;
@@ -162,7 +165,7 @@ impl Engine {
             return async { Err(StoreError::ReadOnly) }.boxed();
         }
         let engine = self.clone();
-        let turn = job.map(|job| self.order.turn(job));
+        let turn = job.map(|job| self.write_queue.turn(job));
         self.spawned(async move {
             let ended = match turn {
                 Some(turn) => Some(turn.wait().await),
@@ -222,9 +225,9 @@ impl Engine {
                 Err(error) if is_passing(&error) && attempt < MAX_ATTEMPTS => continue,
                 Err(error) => return Err(error.into()),
             };
-            let mut db = PostgresDb { transaction: &transaction, again: false };
+            let mut db = PostgresDb { transaction: &transaction, should_retry: false };
             let result = work(&mut db).await;
-            let again = db.again;
+            let should_retry = db.should_retry;
             match result {
                 Ok(value) => match transaction.commit().await {
                     Ok(()) => return Ok(value),
@@ -234,7 +237,7 @@ impl Engine {
                 Err(error) => {
                     // The work's error is more useful than a rollback error.
                     let _ = transaction.rollback().await;
-                    if !again || attempt >= MAX_ATTEMPTS {
+                    if !should_retry || attempt >= MAX_ATTEMPTS {
                         return Err(error);
                     }
                 }
@@ -276,12 +279,12 @@ struct Ticket {
 
 impl JobWriteQueue {
     /// Finished entries are removed once the map holds this many jobs.
-    const KEPT: usize = 256;
+    const MAX_ENTRIES: usize = 256;
 
     fn turn(&self, job: &JobId) -> Ticket {
         let (ended, after) = oneshot::channel();
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        if newest.len() >= Self::KEPT {
+        if newest.len() >= Self::MAX_ENTRIES {
             newest.retain(|_, last| matches!(last.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
         }
         Ticket { before: newest.insert(job.clone(), after), ended }
@@ -303,12 +306,12 @@ impl Ticket {
 struct PostgresDb<'t, 'c> {
     transaction: &'t Transaction<'c>,
     /// The statement failed because of another transaction: a retry of the whole may succeed.
-    again: bool,
+    should_retry: bool,
 }
 
 impl PostgresDb<'_, '_> {
-    fn noted(&mut self, error: tokio_postgres::Error) -> StoreError {
-        self.again |= is_passing(&error);
+    fn note_error(&mut self, error: tokio_postgres::Error) -> StoreError {
+        self.should_retry |= is_passing(&error);
         error.into()
     }
 }
@@ -329,7 +332,7 @@ impl Db for PostgresDb<'_, '_> {
                 Ok(statement) => self.transaction.query(&statement, &params).await,
                 Err(error) => Err(error),
             };
-            rows.map_err(|error| self.noted(error))?.iter().map(from_postgres).collect()
+            rows.map_err(|error| self.note_error(error))?.iter().map(from_postgres).collect()
         }
         .boxed()
     }
@@ -345,7 +348,7 @@ impl Db for PostgresDb<'_, '_> {
                 Ok(statement) => self.transaction.execute(&statement, &params).await,
                 Err(error) => Err(error),
             };
-            changed.map_err(|error| self.noted(error))
+            changed.map_err(|error| self.note_error(error))
         }
         .boxed()
     }
@@ -438,7 +441,7 @@ fn is_away(error: &deadpool_postgres::PoolError) -> bool {
 
 /// Delay before the next attempt.
 fn pause(attempt: u32) -> Duration {
-    RECONNECT_BACKOFF.saturating_mul(1 << attempt.min(16)).min(AWAY_MOST)
+    RECONNECT_BACKOFF.saturating_mul(1 << attempt.min(16)).min(MAX_RECONNECT_BACKOFF)
 }
 
 /// For any statement, including the commit, after which the outcome would otherwise be unknown: the transaction

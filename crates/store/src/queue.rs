@@ -4,21 +4,18 @@
 use crate::action;
 use crate::chats;
 use crate::db::{Backend, Db};
+use crate::enqueue::{enqueue, status_event};
 use crate::error::StoreError;
 use crate::exclusivity;
 use crate::fence::Fence;
-use crate::head;
-use crate::lineage;
-use crate::record::port;
-use crate::store::Store;
-use crate::texts;
-use crate::value::{Row, Value, params};
+use crate::rows::{JOB, read_job};
+use crate::store::{Store, port};
+use crate::value::{Value, params};
 use futures::FutureExt as _;
 use papertape_core::RULES_VERSION;
 use papertape_core::id::{ContentHash, JobId};
-use papertape_core::json;
 use papertape_core::ports::{BoxFuture, Queue, RecordError};
-use papertape_core::record::{DayStatus, JobKind, JobRow, JobStatus, Lease, NewJob};
+use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob};
 use papertape_core::time::Timestamp;
 use serde_json::json;
 use std::sync::Arc;
@@ -27,10 +24,7 @@ use std::time::Duration;
 impl Queue for Store {
     fn enqueue<'a>(&'a self, job: NewJob) -> BoxFuture<'a, Result<(), RecordError>> {
         let (id, job) = (job.id.clone(), Arc::new(job));
-        port(self.write_for(&id, move |db| {
-            let job = Arc::clone(&job);
-            async move { enqueue(db, &job).await }.boxed()
-        }))
+        port(self.write_for_with(&id, job, |db, job| enqueue(db, job).boxed()))
     }
 
     fn claim<'a>(
@@ -39,7 +33,7 @@ impl Queue for Store {
         lease_for: Duration,
         only: Option<&'a JobId>,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        self.claiming(owner, lease_for, only.map_or(Wanted::Any, |job| Wanted::Job(job.clone())))
+        self.claiming(owner, lease_for, only.map_or(ClaimFilter::Any, |job| ClaimFilter::Job(job.clone())))
     }
 
     fn claim_of<'a>(
@@ -48,7 +42,7 @@ impl Queue for Store {
         lease_for: Duration,
         kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        self.claiming(owner, lease_for, Wanted::Kinds(kinds.to_vec()))
+        self.claiming(owner, lease_for, ClaimFilter::Kinds(kinds.to_vec()))
     }
 
     fn renew<'a>(
@@ -56,19 +50,11 @@ impl Queue for Store {
         lease: &'a Lease,
         lease_for: Duration,
     ) -> BoxFuture<'a, Result<bool, RecordError>> {
-        let lease = lease.clone();
-        port(self.write(move |db| {
-            let lease = lease.clone();
-            async move { renew(db, &lease, lease_for).await }.boxed()
-        }))
+        port(self.write_with(lease.clone(), move |db, lease| renew(db, lease, lease_for).boxed()))
     }
 
     fn survived<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), RecordError>> {
-        let lost = lease.clone();
-        port(self.write_for(&lease.job, move |db| {
-            let lost = lost.clone();
-            async move { survived(db, &lost).await }.boxed()
-        }))
+        port(self.write_for_with(&lease.job, lease.clone(), |db, lost| survived(db, lost).boxed()))
     }
 
     fn finish<'a>(
@@ -77,44 +63,28 @@ impl Queue for Store {
         status: JobStatus,
         error: Option<String>,
     ) -> BoxFuture<'a, Result<(), RecordError>> {
-        let ending = Arc::new((lease.clone(), error));
-        port(self.write_for(&lease.job, move |db| {
-            let ending = Arc::clone(&ending);
-            async move { finish(db, &ending.0, status, ending.1.as_deref()).await }.boxed()
+        port(self.write_for_with(&lease.job, (lease.clone(), error), move |db, (lease, error)| {
+            finish(db, lease, status, error.as_deref()).boxed()
         }))
     }
 
     fn requeue<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<bool, RecordError>> {
-        let id = job.clone();
-        port(self.write_for(job, move |db| {
-            let job = id.clone();
-            async move { requeue(db, &job).await }.boxed()
-        }))
+        port(self.write_for_with(job, job.clone(), |db, job| requeue(db, job).boxed()))
     }
 
     fn cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
-        let id = job.clone();
-        port(self.write_for(job, move |db| {
-            let job = id.clone();
-            async move { cancel(db, &job).await }.boxed()
-        }))
+        port(self.write_for_with(job, job.clone(), |db, job| cancel(db, job).boxed()))
     }
 
     fn request_cancel<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobStatus>, RecordError>> {
-        let id = job.clone();
-        port(self.write_for(job, move |db| {
-            let job = id.clone();
-            async move { ask_to_stop(db, &job).await }.boxed()
-        }))
+        port(self.write_for_with(job, job.clone(), |db, job| request_cancel_of(db, job).boxed()))
     }
 
     fn get_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<JobRow>, RecordError>> {
-        let job = job.clone();
-        port(self.read(move |db| {
-            let job = job.clone();
+        port(self.read_with(job.clone(), |db, job| {
             async move {
                 let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
-                let row = db.row(&sql, params![&job]).await?;
+                let row = db.row(&sql, params![job]).await?;
                 row.map(|mut row| read_job(&mut row)).transpose()
             }
             .boxed()
@@ -123,7 +93,7 @@ impl Queue for Store {
 }
 
 /// Which jobs a worker would claim.
-enum Wanted {
+enum ClaimFilter {
     Any,
     Job(JobId),
     /// Of one of these kinds.
@@ -135,19 +105,17 @@ impl Store {
         &'a self,
         owner: &str,
         lease_for: Duration,
-        wanted: Wanted,
+        filter: ClaimFilter,
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        let wanted = Arc::new((owner.to_owned(), wanted));
-        let claiming = self.write(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { claim(db, &wanted.0, lease_for, &wanted.1).await }.boxed()
+        let claiming = self.write_with((owner.to_owned(), filter), move |db, (owner, filter)| {
+            claim(db, owner, lease_for, filter).boxed()
         });
-        let hub = self.hub().clone();
+        let notifier = self.notifier().clone();
         let claimed = async move {
             let claimed = claiming.await?;
             // Only now is it known which job this is.
             if let Some((lease, _)) = &claimed {
-                hub.committed(&lease.job);
+                notifier.committed(&lease.job);
             }
             Ok(claimed)
         };
@@ -165,94 +133,16 @@ impl Store {
         config: serde_json::Value,
         fingerprint: ContentHash,
     ) -> Result<bool, StoreError> {
-        let wanted = Arc::new((job.clone(), config));
-        self.write(move |db| {
-            let wanted = Arc::clone(&wanted);
+        self.write_with((job.clone(), config), move |db, (job, config)| {
             async move {
                 let sql = "UPDATE job_configs SET config = $1 WHERE job_id = $2 AND EXISTS (
                     SELECT 1 FROM jobs WHERE job_id = $2 AND fingerprint = $3 AND status <> 'running')";
-                Ok(db.execute(sql, params![&wanted.1, &wanted.0, fingerprint]).await? > 0)
+                Ok(db.execute(sql, params![config, job, fingerprint]).await? > 0)
             }
             .boxed()
         })
         .await
     }
-}
-
-/// The columns that [`read_job`] reads.
-pub(crate) const JOB: &str = "job_id, kind,
-    (SELECT c.config FROM job_configs c WHERE c.job_id = jobs.job_id), fingerprint, rules_version, status,
-    error, warnings, parent, superseded_by, created_at, started_at, completed_at, crashes";
-
-pub(crate) fn read_job(row: &mut Row) -> Result<JobRow, StoreError> {
-    Ok(JobRow {
-        id: row.get()?,
-        kind: row.get()?,
-        config: row.get()?,
-        fingerprint: row.get()?,
-        rules_version: row.get()?,
-        status: row.get()?,
-        error: row.get()?,
-        warnings: {
-            let warnings: serde_json::Value = row.get()?;
-            serde_json::from_value(warnings).map_err(|error| {
-                StoreError::inconsistent(format!("a job's warnings cannot be read: {error}"))
-            })?
-        },
-        parent: row.get()?,
-        superseded_by: row.get()?,
-        created_at: row.get()?,
-        started_at: row.get()?,
-        completed_at: row.get()?,
-        crashes: row.get()?,
-    })
-}
-
-pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
-    exclusivity::ensure_plan_free(db, (&job.id, &job.kind), job.plan).await?;
-    let added = db
-        .execute(
-            "INSERT INTO jobs (job_id, kind, status, fingerprint, rules_version, warnings, parent, created_at,
-             next_seq) VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, 2) ON CONFLICT (job_id) DO NOTHING",
-            params![
-                &job.id,
-                &job.kind,
-                job.fingerprint,
-                RULES_VERSION,
-                &json::to_value(&job.warnings),
-                job.parent.as_ref(),
-                job.created_at
-            ],
-        )
-        .await?;
-    if added == 0 {
-        return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
-    }
-    action::index(db, job).await?;
-    texts::insert(db, job.texts.iter()).await?;
-    for day in &job.days {
-        let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
-        db.execute(
-            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error, skipped_job, skipped_session,
-             skipped_head)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT s.chain_head FROM trading_sessions s WHERE s.id = $8))",
-            params![
-                &job.id,
-                day.date,
-                &day.agent,
-                day.agent_hash,
-                status,
-                day.skipped.as_ref().map(|done| format!("completed in job {}", done.job)),
-                day.skipped.as_ref().map(|done| &done.job),
-                day.skipped.as_ref().map(|done| done.session)
-            ],
-        )
-        .await?;
-    }
-    lineage::record(db, job).await?;
-    head::anchor_job(db, job).await?;
-    let mut fence = Fence::of(job.id.clone(), 2, 1);
-    status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
 }
 
 /// `jobs.cancel_requested` of a job whose worker must stop it…
@@ -272,20 +162,20 @@ async fn claim(
     db: &mut dyn Db,
     owner: &str,
     lease_for: Duration,
-    wanted: &Wanted,
+    filter: &ClaimFilter,
 ) -> Result<Option<(Lease, JobRow)>, StoreError> {
     let now = db.backend().now();
-    let lock = match (db.backend(), wanted) {
+    let lock = match (db.backend(), filter) {
         (Backend::Sqlite, _) => "",
         // When this very job is requested, wait for a transaction that is still open.
-        (Backend::Postgres, Wanted::Job(_)) => "FOR UPDATE",
-        (Backend::Postgres, Wanted::Any | Wanted::Kinds(_)) => "FOR UPDATE SKIP LOCKED",
+        (Backend::Postgres, ClaimFilter::Job(_)) => "FOR UPDATE",
+        (Backend::Postgres, ClaimFilter::Any | ClaimFilter::Kinds(_)) => "FOR UPDATE SKIP LOCKED",
     };
     let mut values = vec![Value::from(owner), Value::from(micros(lease_for))];
-    let (only_these, names): (String, Vec<Value>) = match wanted {
-        Wanted::Any => (String::new(), Vec::new()),
-        Wanted::Job(job) => ("AND job_id = $3".to_owned(), vec![job.into()]),
-        Wanted::Kinds(kinds) => {
+    let (only_these, names): (String, Vec<Value>) = match filter {
+        ClaimFilter::Any => (String::new(), Vec::new()),
+        ClaimFilter::Job(job) => ("AND job_id = $3".to_owned(), vec![job.into()]),
+        ClaimFilter::Kinds(kinds) => {
             let places: Vec<String> = (3..3 + kinds.len()).map(|place| format!("${place}")).collect();
             let kinds = kinds.iter().map(Value::from).collect();
             (format!("AND kind IN ({})", places.join(", ")), kinds)
@@ -417,12 +307,12 @@ async fn cancel(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, Store
         fence.settle(db).await?;
         return Ok(Some(JobStatus::Cancelled));
     }
-    ask_to_stop(db, job).await
+    request_cancel_of(db, job).await
 }
 
 /// Requests cancellation of a job that has not stopped, from its current or next worker. Returns its current
 /// status; a job with an expired lease counts as queued.
-async fn ask_to_stop(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
+async fn request_cancel_of(db: &mut dyn Db, job: &JobId) -> Result<Option<JobStatus>, StoreError> {
     let sql = "UPDATE jobs SET cancel_requested = $1 WHERE job_id = $2 AND status IN ('queued', 'running')";
     db.execute(sql, params![CANCEL, job]).await?;
     let now = db.backend().now();
@@ -452,20 +342,9 @@ async fn stop(
         exclusivity::release_plan(db, &job, status, at).await?;
     }
     if matches!(status, JobStatus::Failed | JobStatus::Cancelled) {
-        chats::leave_word(db, &job, status, error, at).await?;
+        chats::answer_ended_job(db, &job, status, error, at).await?;
     }
     Ok(())
-}
-
-pub(crate) async fn status_event(
-    db: &mut dyn Db,
-    fence: &mut Fence,
-    status: JobStatus,
-    error: Option<&str>,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    fence.event(db, "job", &json!({ "status": status, "error": error }), at).await?;
-    action::index_status(db, fence.job(), status, at).await
 }
 
 fn micros(duration: Duration) -> i64 {

@@ -7,7 +7,7 @@ use crate::notifications::{Follower, JobNotifier};
 use crate::{postgres, sqlite};
 use futures::FutureExt as _;
 use papertape_core::id::JobId;
-use papertape_core::ports::BoxFuture;
+use papertape_core::ports::{BoxFuture, RecordError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl std::fmt::Debug for DatabaseTarget {
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
-    hub: JobNotifier,
+    notifier: JobNotifier,
 }
 
 #[derive(Clone, Debug)]
@@ -82,9 +82,9 @@ impl Store {
     #[must_use]
     pub fn follow(&self, job: &JobId) -> Follower {
         if let Engine::Postgres(engine) = &self.engine {
-            engine.listen(&self.hub);
+            engine.listen(&self.notifier);
         }
-        self.hub.follow(job)
+        self.notifier.follow(job)
     }
 
     /// The ID of the process that owns the SQLite database at `path`, if known; `None` if there is no owner.
@@ -116,24 +116,24 @@ impl Store {
     }
 
     pub(crate) fn of(engine: Engine) -> Self {
-        let hub = match &engine {
+        let notifier = match &engine {
             Engine::Sqlite(_) => JobNotifier::default(),
-            Engine::Postgres(engine) => engine.hub(),
+            Engine::Postgres(engine) => engine.notifier(),
         };
-        Self { engine, hub }
+        Self { engine, notifier }
     }
 
     /// Follows every job's commits from now on, including those of other processes.
     pub(crate) fn follow_all(&self) -> &JobNotifier {
         if let Engine::Postgres(engine) = &self.engine {
-            engine.listen(&self.hub);
+            engine.listen(&self.notifier);
         }
-        self.hub.follow_all();
-        &self.hub
+        self.notifier.follow_all();
+        &self.notifier
     }
 
-    pub(crate) fn hub(&self) -> &JobNotifier {
-        &self.hub
+    pub(crate) fn notifier(&self) -> &JobNotifier {
+        &self.notifier
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -160,13 +160,48 @@ impl Store {
         T: Send + 'static,
         F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
     {
-        let work = waking(self.hub.clone(), job.clone(), work);
+        let work = waking(self.notifier.clone(), job.clone(), work);
         let writing = match &self.engine {
             // A single thread writes in order of arrival.
             Engine::Sqlite(engine) => engine.write(work),
             Engine::Postgres(engine) => engine.write(Some(job), work),
         };
         async move { writing.await.map(|(value, _wake)| value) }.boxed()
+    }
+
+    /// Like `write`, for work with arguments.
+    pub(crate) fn write_with<A, T, F>(&self, args: A, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        self.write(sharing(args, work))
+    }
+
+    /// Like `write_for`, for work with arguments.
+    pub(crate) fn write_for_with<A, T, F>(
+        &self,
+        job: &JobId,
+        args: A,
+        work: F,
+    ) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        self.write_for(job, sharing(args, work))
+    }
+
+    /// Like `read`, for work with arguments.
+    pub(crate) fn read_with<A, T, F>(&self, args: A, work: F) -> BoxFuture<'static, Result<T, StoreError>>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+    {
+        self.read(sharing(args, work))
     }
 
     /// Runs the work on one snapshot of the record.
@@ -190,6 +225,27 @@ impl Store {
     }
 }
 
+/// Work that shares its arguments: a transaction may have to be repeated, and outlives the call.
+fn sharing<A, T, F>(
+    args: A,
+    work: F,
+) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static
+where
+    A: Send + Sync + 'static,
+    T: Send + 'static,
+    F: for<'a> Fn(&'a mut dyn Db, &'a A) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
+{
+    let shared = Arc::new((args, work));
+    move |db| {
+        let shared = Arc::clone(&shared);
+        async move {
+            let (args, work) = &*shared;
+            work(db, args).await
+        }
+        .boxed()
+    }
+}
+
 /// Notifies a job's followers when it is dropped. It travels with a transaction's result, which exists only after
 /// the transaction has ended.
 struct Wake(JobNotifier, JobId);
@@ -202,7 +258,7 @@ impl Drop for Wake {
 
 /// Wraps the work so that its result carries a `Wake`.
 fn waking<T, F>(
-    hub: JobNotifier,
+    notifier: JobNotifier,
     job: JobId,
     work: F,
 ) -> impl for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<(T, Wake), StoreError>> + Send + Sync + 'static
@@ -211,8 +267,15 @@ where
     F: for<'a> Fn(&'a mut dyn Db) -> BoxFuture<'a, Result<T, StoreError>> + Send + Sync + 'static,
 {
     move |db| {
-        let (hub, job) = (hub.clone(), job.clone());
+        let (notifier, job) = (notifier.clone(), job.clone());
         let working = work(db);
-        async move { Ok((working.await?, Wake(hub, job))) }.boxed()
+        async move { Ok((working.await?, Wake(notifier, job))) }.boxed()
     }
+}
+
+/// Converts a future of the store to one of the port.
+pub(crate) fn port<T: Send + 'static>(
+    work: BoxFuture<'static, Result<T, StoreError>>,
+) -> BoxFuture<'static, Result<T, RecordError>> {
+    async move { work.await.map_err(RecordError::from) }.boxed()
 }

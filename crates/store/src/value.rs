@@ -29,6 +29,16 @@ macro_rules! params {
 }
 pub(crate) use params;
 
+/// A struct whose fields are the row's next columns, in this order; `name: expression` reads one in another way.
+macro_rules! from_row {
+    ($row:ident => $type:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {
+        $type { $($field: $crate::value::from_row!(@ $row $($value)?)),* }
+    };
+    (@ $row:ident) => { $row.get()? };
+    (@ $row:ident $value:expr) => { $value };
+}
+pub(crate) use from_row;
+
 /// A row whose columns are read left to right.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -107,12 +117,6 @@ impl FromValue for Vec<u8> {
     }
 }
 
-impl From<&Vec<u8>> for Value {
-    fn from(value: &Vec<u8>) -> Self {
-        Self::Blob(value.clone())
-    }
-}
-
 impl FromValue for Decimal {
     fn from_value(value: Value) -> Result<Self, String> {
         match value {
@@ -146,24 +150,6 @@ macro_rules! integers {
 }
 integers!(u32, u64, usize);
 
-impl FromValue for bool {
-    fn from_value(value: Value) -> Result<Self, String> {
-        i64::from_value(value).map(|number| number != 0)
-    }
-}
-
-impl FromValue for Timestamp {
-    fn from_value(value: Value) -> Result<Self, String> {
-        from_micros(i64::from_value(value)?).ok_or_else(|| "an instant out of range".to_owned())
-    }
-}
-
-impl FromValue for Date {
-    fn from_value(value: Value) -> Result<Self, String> {
-        parse_date(&String::from_value(value)?)
-    }
-}
-
 macro_rules! numbers {
     ($($type:ty),*) => { $(
         impl FromValue for $type {
@@ -180,12 +166,6 @@ macro_rules! numbers {
     )* };
 }
 numbers!(SessionId, PlanId, TaskId);
-
-impl FromValue for serde_json::Value {
-    fn from_value(value: Value) -> Result<Self, String> {
-        serde_json::from_str(&String::from_value(value)?).map_err(|error| error.to_string())
-    }
-}
 
 macro_rules! texts {
     ($($type:ty),*) => { $(
@@ -249,98 +229,48 @@ macro_rules! amounts {
 }
 amounts!(Money, Price, Quantity);
 
-impl FromValue for StepPath {
-    fn from_value(value: Value) -> Result<Self, String> {
-        String::from_value(value).map(Self::new)
-    }
+macro_rules! read_as {
+    ($($value:ident: $stored:ty => $type:ty: $read:expr;)*) => { $(
+        impl FromValue for $type {
+            fn from_value(value: Value) -> Result<Self, String> {
+                let $value = <$stored>::from_value(value)?;
+                $read
+            }
+        }
+    )* };
+}
+read_as! {
+    number: i64 => bool: Ok(number != 0);
+    micros: i64 => Timestamp: from_micros(micros).ok_or_else(|| "an instant out of range".to_owned());
+    text: String => Date: parse_date(&text);
+    text: String => StepPath: Ok(Self::new(text));
+    text: String => serde_json::Value: serde_json::from_str(&text).map_err(|error| error.to_string());
 }
 
-impl From<&StepPath> for Value {
-    fn from(value: &StepPath) -> Self {
-        Self::Text(value.as_str().to_owned())
-    }
+macro_rules! into_value {
+    ($($value:ident: $type:ty => $variant:expr;)*) => { $(
+        impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $variant
+            }
+        }
+    )* };
 }
-
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::I64(value)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(value: u32) -> Self {
-        Self::I64(value.into())
-    }
-}
-
-impl From<u64> for Value {
-    fn from(value: u64) -> Self {
-        Self::I64(i64::try_from(value).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<usize> for Value {
-    fn from(value: usize) -> Self {
-        Self::I64(i64::try_from(value).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::I64(value.into())
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(value: String) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<&String> for Value {
-    fn from(value: &String) -> Self {
-        Self::Text(value.clone())
-    }
-}
-
-impl From<Decimal> for Value {
-    fn from(value: Decimal) -> Self {
-        Self::Decimal(value)
-    }
-}
-
-impl From<ContentHash> for Value {
-    fn from(value: ContentHash) -> Self {
-        Self::Blob(value.as_bytes().to_vec())
-    }
-}
-
-impl From<&SessionId> for Value {
-    fn from(value: &SessionId) -> Self {
-        Self::I64(value.0)
-    }
-}
-
-impl From<Timestamp> for Value {
-    fn from(value: Timestamp) -> Self {
-        Self::I64(to_micros(value))
-    }
-}
-
-impl From<Date> for Value {
-    fn from(value: Date) -> Self {
-        Self::Text(value.to_string())
-    }
-}
-
-impl From<&serde_json::Value> for Value {
-    fn from(value: &serde_json::Value) -> Self {
-        Self::Text(json::canonical(value))
-    }
+into_value! {
+    number: i64 => Self::I64(number);
+    number: u32 => Self::I64(number.into());
+    number: u64 => Self::I64(i64::try_from(number).unwrap_or(i64::MAX));
+    number: usize => Self::I64(i64::try_from(number).unwrap_or(i64::MAX));
+    flag: bool => Self::I64(flag.into());
+    text: &str => Self::Text(text.to_owned());
+    text: String => Self::Text(text);
+    text: &String => Self::Text(text.clone());
+    path: &StepPath => Self::Text(path.as_str().to_owned());
+    bytes: &Vec<u8> => Self::Blob(bytes.clone());
+    number: Decimal => Self::Decimal(number);
+    hash: ContentHash => Self::Blob(hash.as_bytes().to_vec());
+    id: &SessionId => Self::I64(id.0);
+    at: Timestamp => Self::I64(to_micros(at));
+    date: Date => Self::Text(date.to_string());
+    document: &serde_json::Value => Self::Text(json::canonical(document));
 }

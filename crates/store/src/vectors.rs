@@ -5,9 +5,9 @@
 
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::read::memory::{narrow, of, remembered};
+use crate::read::memory::{add_filter, add_owner, read_stored};
 use crate::read::{MemoryFilter, StoredRound, TradeFilter};
-use crate::record::memory::{REFLECTION, read_reflection};
+use crate::rows::memory::{REFLECTION, read_reflection};
 use crate::search;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
@@ -15,7 +15,6 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::{EmbeddingRow, ReflectionRow};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Number of rows per statement.
 const GROUP: usize = 32;
@@ -48,12 +47,10 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn count_vectors(&self, model: &str) -> Result<usize, StoreError> {
-        let model = Arc::new(model.to_owned());
-        self.read(move |db| {
-            let model = Arc::clone(&model);
+        self.read_with(model.to_owned(), |db, model| {
             async move {
                 let sql = "SELECT count(*) FROM reflection_vectors WHERE model = $1";
-                let row = db.row(sql, params![&*model]).await?;
+                let row = db.row(sql, params![model]).await?;
                 row.map_or(Ok(0), |mut row| row.get())
             }
             .boxed()
@@ -69,18 +66,16 @@ impl Store {
         &self,
         model: &str,
         after: i64,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<StoredVector>, StoreError> {
-        let model = Arc::new(model.to_owned());
-        self.read(move |db| {
-            let model = Arc::clone(&model);
+        self.read_with(model.to_owned(), move |db, model| {
             async move {
                 let sql = "SELECT id, reflection_id, vector FROM reflection_vectors
                     WHERE model = $1 AND id > $2 ORDER BY id LIMIT $3";
                 let read = |mut row: Row| {
                     Ok(StoredVector { id: row.get()?, reflection: row.get()?, vector: row.get()? })
                 };
-                let rows = db.query(sql, params![&*model, after, most]).await?;
+                let rows = db.query(sql, params![model, after, limit]).await?;
                 rows.into_iter().map(read).collect()
             }
             .boxed()
@@ -93,12 +88,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn trade_ids(&self, filter: &TradeFilter) -> Result<Vec<i64>, StoreError> {
-        let filter = Arc::new(filter.clone());
-        self.read(move |db| {
-            let filter = Arc::clone(&filter);
-            async move { ids(db, &filter, None).await }.boxed()
-        })
-        .await
+        self.read_with(filter.clone(), |db, filter| ids(db, filter, None).boxed()).await
     }
 
     /// For each word of the query, the IDs of the matching reflections that contain it. Words without matches are
@@ -111,13 +101,11 @@ impl Store {
         filter: &TradeFilter,
         question: &str,
     ) -> Result<Vec<Vec<i64>>, StoreError> {
-        let wanted = Arc::new((filter.clone(), question.to_owned()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
+        self.read_with((filter.clone(), question.to_owned()), |db, (filter, question)| {
             async move {
                 let mut found = Vec::new();
-                for word in search::conditions(db.backend(), "text_id", &wanted.1) {
-                    found.push(ids(db, &wanted.0, Some(word)).await?);
+                for word in search::conditions(db.backend(), "text_id", question) {
+                    found.push(ids(db, filter, Some(word)).await?);
                 }
                 Ok(found)
             }
@@ -131,9 +119,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn trades_by_id(&self, ids: &[i64]) -> Result<Vec<StoredRound<ReflectionRow>>, StoreError> {
-        let ids = Arc::new(ids.to_vec());
-        self.read(move |db| {
-            let ids = Arc::clone(&ids);
+        self.read_with(ids.to_vec(), |db, ids| {
             async move {
                 let mut found = BTreeMap::new();
                 for group in ids.chunks(GROUP) {
@@ -145,7 +131,7 @@ impl Store {
                     let filled = (0..GROUP).map(|at| Value::from(group[at.min(group.len() - 1)]));
                     statement.add(&vec!["?"; GROUP].join(", "), filled).add(")", []);
                     for row in statement.query(db).await? {
-                        let item = remembered(row, read_reflection)?;
+                        let item = read_stored(row, read_reflection)?;
                         found.insert(item.id, item);
                     }
                 }
@@ -165,11 +151,9 @@ impl Store {
         filter: &MemoryFilter,
         model: &str,
         after: i64,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<StoredRound<ReflectionRow>>, StoreError> {
-        let wanted = Arc::new((filter.clone(), model.to_owned()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
+        self.read_with((filter.clone(), model.to_owned()), move |db, (filter, model)| {
             async move {
                 let mut statement = Statement::new(format!(
                     "SELECT id, job_id, model, session_id, created_at, {REFLECTION} FROM trade_reflections
@@ -177,11 +161,11 @@ impl Store {
                 ));
                 let without = " AND id > ? AND NOT EXISTS (SELECT 1 FROM reflection_vectors v
                     WHERE v.reflection_id = trade_reflections.id AND v.model = ?)";
-                statement.add(without, [after.into(), Value::from(&wanted.1)]);
-                of(&mut statement, &wanted.0);
-                statement.add(" ORDER BY id LIMIT ?", [most.into()]);
+                statement.add(without, [after.into(), Value::from(model)]);
+                add_owner(&mut statement, filter);
+                statement.add(" ORDER BY id LIMIT ?", [limit.into()]);
                 let rows = statement.query(db).await?;
-                rows.into_iter().map(|row| remembered(row, read_reflection)).collect()
+                rows.into_iter().map(|row| read_stored(row, read_reflection)).collect()
             }
             .boxed()
         })
@@ -193,11 +177,9 @@ impl Store {
     /// # Errors
     /// Returns an error if a vector is invalid or the database fails; none of them is then stored.
     pub async fn store_vectors(&self, rows: Vec<VectorFor>) -> Result<(), StoreError> {
-        let rows = Arc::new(rows);
-        self.write(move |db| {
-            let rows = Arc::clone(&rows);
+        self.write_with(rows, |db, rows| {
             async move {
-                for row in &*rows {
+                for row in rows {
                     store_vector(db, row.reflection, &row.model, &row.vector).await?;
                 }
                 Ok(())
@@ -245,7 +227,7 @@ async fn ids(
     word: Option<(String, Value)>,
 ) -> Result<Vec<i64>, StoreError> {
     let mut statement = Statement::new("SELECT id FROM trade_reflections WHERE 1 = 1");
-    narrow(&mut statement, db.backend(), filter);
+    add_filter(&mut statement, db.backend(), filter);
     if let Some((condition, word)) = word {
         statement.add(&format!(" AND {condition}"), [word]);
     }

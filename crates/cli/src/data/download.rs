@@ -142,7 +142,7 @@ pub(super) async fn download(
 }
 
 fn requests(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
-    let bars = DataKind::Bars { span: args.interval, actions: args.actions };
+    let bars = DataKind::Bars { interval: args.interval, actions: args.actions };
     let news = args.news.then_some(DataKind::News);
     let request = |kind| DownloadRequest::new(&args.symbols, args.from, args.to, kind).map_err(usage);
     std::iter::once(bars).chain(news).map(request).collect()
@@ -150,7 +150,7 @@ fn requests(args: &DownloadArgs) -> Result<Vec<DownloadRequest>> {
 
 fn of_download(error: DownloadError) -> anyhow::Error {
     match error {
-        DownloadError::Order(what) => usage(what),
+        DownloadError::Request(what) => usage(what),
         other => other.into(),
     }
 }
@@ -198,8 +198,8 @@ fn show_plan(common: &Common, plan: &[Planned]) -> Outcome {
     }
     let mut table = table(["symbol", ">stored", "~next request"]);
     for one in plan {
-        let next = one.ask.clone().unwrap_or_else(|| "none: complete".to_owned());
-        table.add_row([one.symbol.to_string(), count(one.kept), next]);
+        let next = one.next_url.clone().unwrap_or_else(|| "none: complete".to_owned());
+        table.add_row([one.symbol.to_string(), count(one.cached), next]);
     }
     say(text_of(&table))?;
     Ok(ExitCode::SUCCESS)
@@ -239,15 +239,15 @@ fn print_report(report: &DownloadReport) {
     note!(
         "{}: {} requests, {} stored responses reused, {} downloaded",
         report.kind,
-        count(report.asked),
-        count(report.kept),
+        count(report.requests),
+        count(report.cached),
         bytes(report.bytes)
     );
     if let Some(ended) = &report.ended {
         let missing: Vec<&str> = report.in_state(State::Missing).map(|one| one.symbol.as_str()).collect();
         note!("{} ended the download: {ended}", report.source.as_str());
         note!("still missing: {}", missing.join(", "));
-        if ended.can_go_on() {
+        if ended.is_resumable() {
             note!("run the same command again to continue");
         }
     }
@@ -257,7 +257,7 @@ fn state(state: State) -> &'static str {
     match state {
         State::Complete => "complete",
         State::Unknown => "unknown",
-        State::Refused => "rejected",
+        State::Rejected => "rejected",
         State::Failed => "failed",
         State::Missing => "missing",
     }
@@ -267,7 +267,7 @@ fn state(state: State) -> &'static str {
 fn exit_code(reports: &[DownloadReport], is_lacking: bool) -> ExitCode {
     let mut ended = reports.iter().filter_map(|report| report.ended.as_ref());
     match ended.next() {
-        Some(ended) if ended.can_go_on() => ExitCode::from(STOPPED),
+        Some(ended) if ended.is_resumable() => ExitCode::from(STOPPED),
         None if !is_lacking && reports.iter().all(DownloadReport::is_complete) => ExitCode::SUCCESS,
         _ => ExitCode::from(FAILED),
     }
@@ -291,13 +291,13 @@ impl Bar {
 }
 
 impl ProgressSink for Bar {
-    fn see(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         match event {
-            Event::Begun { symbol, .. } => self.bar.set_message(symbol.to_string()),
+            Event::Started { symbol, .. } => self.bar.set_message(symbol.to_string()),
             Event::Page { symbol, rows, .. } => {
                 self.bar.set_message(format!("{symbol}: {} rows", count(*rows)));
             }
-            Event::Waiting { symbol, pause, why } => {
+            Event::Waiting { symbol, pause, reason: why } => {
                 let pause = seconds(pause.as_secs_f64());
                 if self.is_hidden {
                     note!("{symbol}: waiting {pause}: {why}");
@@ -305,7 +305,7 @@ impl ProgressSink for Bar {
                     self.bar.set_message(format!("{symbol}: waiting {pause}: {why}"));
                 }
             }
-            Event::Ended { report } => {
+            Event::Finished { report } => {
                 self.bar.inc(1);
                 if self.is_hidden {
                     note!("{}", line(report));

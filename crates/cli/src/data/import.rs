@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use papertape_core::id::Symbol;
 use papertape_core::market::{Interval, TradingHours};
 use papertape_market::import::{
-    Basis, FORMATS, ImportError, ImportOptions, ImportReport, Imported, Progress, SkippedFile, Source,
+    Basis, ImportError, ImportOptions, ImportReport, Imported, Progress, SkippedFile, Source, all_formats,
     import as read,
 };
 use papertape_market::{Catalogue, check_name};
@@ -99,7 +99,7 @@ impl Exchange {
 }
 
 fn format_names() -> clap::builder::PossibleValuesParser {
-    FORMATS.iter().map(|format| clap::builder::PossibleValue::new(format.name()).help(format.about())).into()
+    all_formats().map(|format| clap::builder::PossibleValue::new(format.name).help(format.description)).into()
 }
 
 pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, args: &ImportArgs) -> Outcome {

@@ -3,6 +3,7 @@
 //! A key is sent as a query parameter, so no request URL is ever reported, logged or stored with its key, no
 //! library error is passed on, and no redirect gets a referrer.
 
+use crate::vendors::{DataQuery, DataResponse, base_url};
 use flate2::read::GzDecoder;
 use futures::future::{Either, select};
 use papertape_core::ports::Clock;
@@ -22,31 +23,7 @@ const MAX_REDIRECTS: usize = 3;
 /// The query parameter for a key; both sources that take a key use this name.
 const KEY_PARAMETER: &str = "apikey";
 /// A shorter text is not a secret (for example `demo`) and may well be part of a response.
-const SHORTEST_SECRET: usize = 8;
-
-/// A request, without the source's base URL and without the key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DataQuery {
-    /// The name of the response's file after the symbol.
-    pub(super) stem: String,
-    /// The segments of the path; an empty last one is a trailing slash.
-    pub(super) path: Vec<String>,
-    /// The query's parameters.
-    pub(super) query: Vec<(&'static str, String)>,
-}
-
-/// A response.
-#[derive(Clone, Debug)]
-pub(super) struct DataResponse {
-    /// The status.
-    pub(super) status: u16,
-    /// The pause that it requests.
-    pub(super) retry_after: Option<Duration>,
-    /// The request weight that this IP address has used in the current minute, as reported by Binance.
-    pub(super) used_weight: Option<u64>,
-    /// The body, uncompressed.
-    pub(super) body: Vec<u8>,
-}
+const MIN_SECRET_CHARS: usize = 8;
 
 /// Why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,44 +68,44 @@ impl HttpFetcher {
     }
 
     /// The URL of a request, without the key.
-    pub(super) fn address(&self, question: &DataQuery) -> String {
-        self.url(question).to_string()
+    pub(super) fn address(&self, query: &DataQuery) -> String {
+        self.url(query).to_string()
     }
 
     /// Its path and query only, without the key.
-    pub(super) fn relative(&self, question: &DataQuery) -> String {
-        let url = self.url(question);
+    pub(super) fn relative(&self, query: &DataQuery) -> String {
+        let url = self.url(query);
         match url.query() {
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
         }
     }
 
-    fn url(&self, question: &DataQuery) -> Url {
+    fn url(&self, query: &DataQuery) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(&question.path);
+            path.pop_if_empty().extend(&query.path);
         }
-        url.query_pairs_mut().extend_pairs(&question.query);
+        url.query_pairs_mut().extend_pairs(&query.parameters);
         url
     }
 
     /// Sends the request once.
-    pub(super) async fn fetch(&self, question: &DataQuery) -> Result<DataResponse, FetchError> {
-        let mut url = self.url(question);
+    pub(super) async fn fetch(&self, query: &DataQuery) -> Result<DataResponse, FetchError> {
+        let mut url = self.url(query);
         if let Some(key) = &self.key {
             url.query_pairs_mut().append_pair(KEY_PARAMETER, key.expose_secret());
         }
         let exchange = pin!(self.exchange(url));
         match select(exchange, self.clock.sleep(self.timeout)).await {
-            Either::Left((answer, _)) => answer,
+            Either::Left((response, _)) => response,
             Either::Right(((), _)) => Err(FetchError::Broken("it did not answer in time")),
         }
     }
 
     async fn exchange(&self, url: Url) -> Result<DataResponse, FetchError> {
-        let sent = self.client.get(url).header(ACCEPT_ENCODING, "gzip").send().await;
-        let mut response = sent.map_err(|error| no_answer(&error))?;
+        let response = self.client.get(url).header(ACCEPT_ENCODING, "gzip").send().await;
+        let mut response = response.map_err(|error| no_answer(&error))?;
         let (status, pause, used_weight, is_packed) = {
             let headers = response.headers();
             let packed = text(headers, CONTENT_ENCODING.as_str());
@@ -155,16 +132,16 @@ impl HttpFetcher {
         Ok(DataResponse { status, retry_after: pause, used_weight, body: self.without_key(body) })
     }
 
-    /// Removes the key from a source's text, so that it is not passed on.
-    pub(super) fn scrubbed(&self, said: &str) -> String {
-        let Some(key) = self.key.as_ref().map(|key| key.expose_secret()) else { return said.to_owned() };
-        said.replace(key, "***").replace(&encoded(key), "***")
+    /// Removes the key from a source's message, so that it is not passed on.
+    pub(super) fn scrub(&self, message: &str) -> String {
+        let Some(key) = self.key.as_ref().map(|key| key.expose_secret()) else { return message.to_owned() };
+        message.replace(key, "***").replace(&encoded(key), "***")
     }
 
     fn without_key(&self, body: Vec<u8>) -> Vec<u8> {
         let Some(key) = self.key.as_ref().map(|key| key.expose_secret()) else { return body };
         match str::from_utf8(&body) {
-            Ok(text) if key.len() >= SHORTEST_SECRET && text.contains(key) => {
+            Ok(text) if key.len() >= MIN_SECRET_CHARS && text.contains(key) => {
                 text.replace(key, "***").into_bytes()
             }
             _ => body,
@@ -192,30 +169,13 @@ fn builder() -> ClientBuilder {
         .user_agent(concat!("papertape/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Parses a base URL.
-///
-/// # Errors
-/// Why it is invalid; the address is not repeated if it may contain a secret.
-pub(super) fn base_url(text: &str) -> Result<Url, String> {
-    let url: Url = text.trim().parse().map_err(|_| "it is no address".to_owned())?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err("it must begin with http:// or https:// and name a host".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err("it may hold neither a user, nor a password, nor a query".to_owned());
-    }
-    Ok(url)
-}
-
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
 /// The text in its encoded form in a query.
 fn encoded(text: &str) -> String {
-    let mut url = Url::parse("http://x/").expect("is an address");
-    url.query_pairs_mut().append_pair("k", text);
-    url.query().and_then(|query| query.strip_prefix("k=")).unwrap_or_default().to_owned()
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>, FetchError> {

@@ -1,8 +1,8 @@
 //! Downloads market data from network sources: at a polite rate, with responses stored as received, and resumable.
 //!
-//! A source ([`SourceName`]) defines the requests and interprets the responses, one file each; it sends
-//! nothing itself. The [`Downloader`] sends requests at the source's rate, waits when told to, and writes
-//! every response to its folder before using it:
+//! A [vendor](SourceName) defines the requests and interprets the responses; it sends nothing itself. The
+//! [`Downloader`] sends requests at the vendor's rate, waits when told to, and writes every response to its
+//! folder before using it:
 //!
 //! ```text
 //! ROOT/SOURCE/KIND/SYMBOL/SYMBOL-PAGE.json          the response
@@ -13,41 +13,34 @@
 //! that were incomplete when they were fetched. So you can stop it at any time by dropping it.
 //! [`crate::import`] reads the files into a dataset.
 
-mod alpha_vantage;
-mod binance;
+mod cache;
 mod client;
-mod collect;
-mod config;
 mod pacer;
 mod report;
-mod request;
-mod shelf;
-mod source;
-mod stooq;
-mod yahoo;
 
-pub use collect::collect_files;
-pub use config::{AlphaVantageConfig, BinanceConfig, DownloadConfig, SourceName, StooqConfig, YahooConfig};
+pub use crate::vendors::{
+    AlphaVantageConfig, BarInterval, BinanceConfig, DataKind, DownloadConfig, DownloadRequest, SourceName,
+    StooqConfig, YahooConfig,
+};
 pub use report::{DownloadReport, Ended, Event, Planned, ProgressSink, State, SymbolReport};
-pub use request::{BarInterval, DataKind, DownloadRequest};
-pub(crate) use shelf::CacheMeta;
 
-use client::{DataQuery, DataResponse, FetchError, HttpFetcher};
+use crate::input::Source;
+use crate::vendors::{DataQuery, DataResponse, FetchContext, Page, ResponseError, Vendor};
+use cache::{CachedResponse, ResponseCache};
+use client::{FetchError, HttpFetcher};
 use pacer::{Pacer, backoff};
 use papertape_core::id::Symbol;
 use papertape_core::ports::Clock;
 use secrecy::SecretString;
-use shelf::{CachedResponse, ResponseCache};
-use source::{FetchRequest, Page, ResponseClass, Source, source};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum number of attempts per request.
-const ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// A shorter pause is not reported.
-const TOLD_PAUSE: Duration = Duration::from_secs(2);
+const MIN_REPORTED_PAUSE: Duration = Duration::from_secs(2);
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +48,7 @@ const TOLD_PAUSE: Duration = Duration::from_secs(2);
 pub enum DownloadError {
     /// The source does not offer this kind of data. The caller must change the request.
     #[error("{0}")]
-    Order(String),
+    Request(String),
     /// The source cannot be used with this configuration.
     #[error("{0}")]
     Setup(String),
@@ -76,11 +69,20 @@ impl DownloadError {
     }
 }
 
+/// What the import reads of a download: its files, without duplicate news items.
+///
+/// # Errors
+/// [`DownloadError::Disk`].
+pub fn collect_files(report: &DownloadReport) -> Result<Vec<Source>, DownloadError> {
+    let files: Vec<PathBuf> = report.symbols.iter().flat_map(|symbol| symbol.files.clone()).collect();
+    let sources = report.source.vendor().sources(report.format, &files);
+    sources.map_err(|(path, error)| DownloadError::Disk { path, error })
+}
+
 /// Downloads from one source.
 pub struct Downloader {
-    name: SourceName,
-    source: Box<dyn Source>,
-    asker: HttpFetcher,
+    vendor: &'static dyn Vendor,
+    fetcher: HttpFetcher,
     pacer: Pacer,
     clock: Arc<dyn Clock>,
     root: PathBuf,
@@ -88,7 +90,7 @@ pub struct Downloader {
 }
 
 /// The result of a request.
-enum Asking {
+enum FetchOutcome {
     /// A page, and its file if it is worth storing.
     Page(Page, Option<CachedResponse>),
     /// The symbol is done.
@@ -114,12 +116,11 @@ impl Downloader {
             return Err(DownloadError::Setup(format!("{} answers nothing without a key", name.as_str())));
         }
         let timeout = Duration::from_secs(config.timeout_secs);
-        let asker = HttpFetcher::new(url, key, timeout, Arc::clone(&clock))
+        let fetcher = HttpFetcher::new(url, key, timeout, Arc::clone(&clock))
             .map_err(|reason| DownloadError::Setup(format!("{}: {reason}", name.as_str())))?;
         Ok(Self {
-            name,
-            source: source(name),
-            asker,
+            vendor: name.vendor(),
+            fetcher,
             pacer: Pacer::new(per_minute, Arc::clone(&clock)),
             clock,
             root: root.into(),
@@ -132,20 +133,20 @@ impl Downloader {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn plan(&self, order: &DownloadRequest) -> Result<Vec<Planned>, DownloadError> {
-        self.source.check(order).map_err(DownloadError::Order)?;
+    pub fn plan(&self, request: &DownloadRequest) -> Result<Vec<Planned>, DownloadError> {
+        self.vendor.check(request).map_err(DownloadError::Request)?;
         let mut plan = Vec::new();
-        for symbol in order.symbols() {
-            let shelf = self.shelf(order, symbol);
-            let mut question = Some(self.source.first(order, symbol, self.clock.now()));
-            let mut kept = 0;
-            while let Some(open) = &question {
-                let Some((page, _)) = self.cached(&shelf, order, symbol, open)? else { break };
-                kept += 1;
-                question = page.next;
+        for symbol in request.symbols() {
+            let cache = self.cache(request, symbol);
+            let mut next = Some(self.vendor.first_query(request, symbol, self.clock.now()));
+            let mut cached = 0;
+            while let Some(query) = &next {
+                let Some((page, _)) = self.cached(&cache, request, symbol, query)? else { break };
+                cached += 1;
+                next = page.next;
             }
-            let ask = question.map(|question| self.asker.address(&question));
-            plan.push(Planned { symbol: symbol.clone(), kept, ask });
+            let next_url = next.map(|query| self.fetcher.address(&query));
+            plan.push(Planned { symbol: symbol.clone(), cached, next_url });
         }
         Ok(plan)
     }
@@ -153,22 +154,22 @@ impl Downloader {
     /// Runs a download. It may be dropped at any time: what is stored is reused next time.
     ///
     /// # Errors
-    /// [`DownloadError::Order`] if the source does not offer this kind of data, and [`DownloadError::Disk`].
+    /// [`DownloadError::Request`] if the source does not offer this kind of data, and [`DownloadError::Disk`].
     /// Requests that the source rejects are in the report.
     pub async fn run(
         &mut self,
-        order: &DownloadRequest,
-        watch: &dyn ProgressSink,
+        request: &DownloadRequest,
+        progress: &dyn ProgressSink,
     ) -> Result<DownloadReport, DownloadError> {
-        self.source.check(order).map_err(DownloadError::Order)?;
-        let (format, _) = self.source.format(order.what);
-        let mut report = DownloadReport::new(self.name, self.source.kind(order), format);
-        for (at, symbol) in order.symbols().iter().enumerate() {
+        self.vendor.check(request).map_err(DownloadError::Request)?;
+        let (format, _) = self.vendor.format(request.data);
+        let mut report = DownloadReport::new(self.vendor.name(), self.vendor.folder(request), format.name);
+        for (at, symbol) in request.symbols().iter().enumerate() {
             let mut of_symbol = SymbolReport::new(symbol.clone());
             if report.ended.is_none() {
-                watch.see(&Event::Begun { symbol, at, of: order.symbols().len() });
-                report.ended = self.symbol(order, &mut of_symbol, &mut report, watch).await?;
-                watch.see(&Event::Ended { report: &of_symbol });
+                progress.on_event(&Event::Started { symbol, at, of: request.symbols().len() });
+                report.ended = self.symbol(request, &mut of_symbol, &mut report, progress).await?;
+                progress.on_event(&Event::Finished { report: &of_symbol });
             }
             report.symbols.push(of_symbol);
         }
@@ -178,39 +179,36 @@ impl Downloader {
     /// Follows a symbol's pages to the end. The result says whether the whole download ends here.
     async fn symbol(
         &mut self,
-        order: &DownloadRequest,
+        request: &DownloadRequest,
         of_symbol: &mut SymbolReport,
         report: &mut DownloadReport,
-        watch: &dyn ProgressSink,
+        progress: &dyn ProgressSink,
     ) -> Result<Option<Ended>, DownloadError> {
         let symbol = of_symbol.symbol.clone();
-        let shelf = self.shelf(order, &symbol);
-        let mut question = self.source.first(order, &symbol, self.clock.now());
-        loop {
-            let (page, kept, is_new) = match self.cached(&shelf, order, &symbol, &question)? {
-                Some((page, kept)) => (page, Some(kept), false),
-                None => match self.fetch(&shelf, order, &symbol, &question, report, watch).await? {
-                    Asking::Page(page, kept) => (page, kept, true),
-                    Asking::Symbol(state, reason) => {
+        let cache = self.cache(request, &symbol);
+        let mut next = Some(self.vendor.first_query(request, &symbol, self.clock.now()));
+        while let Some(query) = next {
+            let (page, file, is_new) = match self.cached(&cache, request, &symbol, &query)? {
+                Some((page, file)) => (page, Some(file), false),
+                None => match self.fetch(&cache, request, &symbol, &query, report, progress).await? {
+                    FetchOutcome::Page(page, file) => (page, file, true),
+                    FetchOutcome::Symbol(state, reason) => {
                         of_symbol.state = state;
                         of_symbol.reason = Some(reason);
                         return Ok(None);
                     }
-                    Asking::End(ended) => return Ok(Some(ended)),
+                    FetchOutcome::End(ended) => return Ok(Some(ended)),
                 },
             };
-            let bytes = kept.as_ref().map_or(0, |kept| kept.body.len() as u64);
-            report.kept += u64::from(!is_new);
+            let bytes = file.as_ref().map_or(0, |file| file.body.len() as u64);
+            report.cached += u64::from(!is_new);
             if is_new {
                 report.bytes += bytes;
                 self.pacer.hold(page.pause.unwrap_or_default());
             }
-            of_symbol.add(&page, kept.map(|kept| kept.path));
-            watch.see(&Event::Page { symbol: &symbol, rows: page.rows, bytes, is_new });
-            match page.next {
-                Some(next) => question = next,
-                None => break,
-            }
+            of_symbol.add(&page, file.map(|file| file.path));
+            progress.on_event(&Event::Page { symbol: &symbol, rows: page.rows, bytes, is_new });
+            next = page.next;
         }
         of_symbol.state = State::Complete;
         Ok(None)
@@ -219,95 +217,99 @@ impl Downloader {
     /// The stored page if it is final; `None` if it must be requested.
     fn cached(
         &self,
-        shelf: &ResponseCache,
-        order: &DownloadRequest,
+        cache: &ResponseCache,
+        request: &DownloadRequest,
         symbol: &Symbol,
-        question: &DataQuery,
+        query: &DataQuery,
     ) -> Result<Option<(Page, CachedResponse)>, DownloadError> {
-        let Some(mut kept) = shelf.find(&question.stem)? else { return Ok(None) };
-        let body = std::mem::take(&mut kept.body);
-        let answer = DataResponse { status: 200, retry_after: None, used_weight: None, body };
-        let asked = FetchRequest { order, symbol, question, fetched_at: kept.fetched_at };
-        let verdict = self.source.read(&asked, &answer);
-        kept.body = answer.body;
-        Ok(match verdict {
-            ResponseClass::Page(page) if page.settled => Some((page, kept)),
-            _ => None,
-        })
+        let Some(mut file) = cache.find(&query.stem)? else { return Ok(None) };
+        let body = std::mem::take(&mut file.body);
+        let response = DataResponse { status: 200, retry_after: None, used_weight: None, body };
+        let context = FetchContext { request, symbol, query, fetched_at: file.fetched_at };
+        let page = self.vendor.classify(&context, &response);
+        file.body = response.body;
+        Ok(page.ok().filter(|page| page.settled).map(|page| (page, file)))
     }
 
     /// Sends a request until there is a response, or until retrying is pointless.
     async fn fetch(
         &mut self,
-        shelf: &ResponseCache,
-        order: &DownloadRequest,
+        cache: &ResponseCache,
+        request: &DownloadRequest,
         symbol: &Symbol,
-        question: &DataQuery,
+        query: &DataQuery,
         report: &mut DownloadReport,
-        watch: &dyn ProgressSink,
-    ) -> Result<Asking, DownloadError> {
+        progress: &dyn ProgressSink,
+    ) -> Result<FetchOutcome, DownloadError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            self.wait().await;
+            let is_last = attempt >= MAX_ATTEMPTS;
+            let wait = self.pacer.wait();
+            if !wait.is_zero() {
+                self.clock.sleep(wait).await;
+            }
             self.pacer.sent();
-            report.asked += 1;
+            report.requests += 1;
             // The time before the request: data that was incomplete then may be incomplete in the response.
             let fetched_at = self.clock.now();
-            let asked = FetchRequest { order, symbol, question, fetched_at };
-            let (verdict, answer) = match self.asker.fetch(question).await {
-                Ok(answer) => (self.source.read(&asked, &answer), Some(answer)),
-                Err(FetchError::Unreachable(why)) if attempt >= ATTEMPTS => {
-                    return Ok(Asking::End(Ended::Unreachable(why.to_owned())));
-                }
-                Err(FetchError::Unreachable(why) | FetchError::Broken(why)) => {
-                    (ResponseClass::Broken(why.to_owned()), None)
-                }
-                Err(FetchError::Useless(why)) => (ResponseClass::Refused(why.to_owned()), None),
-            };
-            let told = |said: &str| self.asker.scrubbed(said);
-            let (pause, why) = match verdict {
-                ResponseClass::Page(page) => {
-                    let answer = answer.filter(|answer| answer.status == 200);
-                    let relative = self.asker.relative(question);
-                    let keep =
-                        |answer: DataResponse| shelf.store(&question.stem, answer.body, fetched_at, relative);
-                    return Ok(Asking::Page(page, answer.map(keep).transpose()?));
-                }
-                ResponseClass::Unknown(said) => return Ok(Asking::Symbol(State::Unknown, told(&said))),
-                ResponseClass::Refused(said) => return Ok(Asking::Symbol(State::Refused, told(&said))),
-                ResponseClass::Denied(said) => return Ok(Asking::End(Ended::Denied(told(&said)))),
-                ResponseClass::Quota(said) => return Ok(Asking::End(Ended::Quota(told(&said)))),
-                ResponseClass::Busy { pause, said } => {
-                    let said = told(&said);
-                    let pause = pause.unwrap_or_default().max(backoff(attempt));
-                    if attempt >= ATTEMPTS || pause > self.max_wait {
-                        return Ok(Asking::End(Ended::Busy { pause_secs: pause.as_secs(), said }));
+            let context = FetchContext { request, symbol, query, fetched_at };
+            let error = match self.fetcher.fetch(query).await {
+                Ok(response) => match self.vendor.classify(&context, &response) {
+                    Ok(page) if response.status == 200 => {
+                        let relative = self.fetcher.relative(query);
+                        let file = cache.store(&query.stem, response.body, fetched_at, relative)?;
+                        return Ok(FetchOutcome::Page(page, Some(file)));
                     }
-                    (pause, said)
+                    Ok(page) => return Ok(FetchOutcome::Page(page, None)),
+                    Err(error) => error,
+                },
+                Err(FetchError::Unreachable(reason)) if is_last => {
+                    return Ok(FetchOutcome::End(Ended::Unreachable(reason.to_owned())));
                 }
-                ResponseClass::Broken(said) if attempt >= ATTEMPTS => {
-                    return Ok(Asking::Symbol(State::Failed, told(&said)));
+                Err(FetchError::Unreachable(reason) | FetchError::Broken(reason)) => {
+                    ResponseError::Broken(reason.to_owned())
                 }
-                ResponseClass::Broken(said) => (backoff(attempt), told(&said)),
+                Err(FetchError::Useless(reason)) => ResponseError::Rejected(reason.to_owned()),
+            };
+            let scrub = |message: &str| self.fetcher.scrub(message);
+            let (pause, reason) = match error {
+                ResponseError::Unknown(message) => {
+                    return Ok(FetchOutcome::Symbol(State::Unknown, scrub(&message)));
+                }
+                ResponseError::Rejected(message) => {
+                    return Ok(FetchOutcome::Symbol(State::Rejected, scrub(&message)));
+                }
+                ResponseError::Denied(message) => {
+                    return Ok(FetchOutcome::End(Ended::Denied(scrub(&message))));
+                }
+                ResponseError::Quota(message) => {
+                    return Ok(FetchOutcome::End(Ended::Quota(scrub(&message))));
+                }
+                ResponseError::Busy { pause, message } => {
+                    let message = scrub(&message);
+                    let pause = pause.unwrap_or_default().max(backoff(attempt));
+                    if is_last || pause > self.max_wait {
+                        return Ok(FetchOutcome::End(Ended::Busy { pause_secs: pause.as_secs(), message }));
+                    }
+                    (pause, message)
+                }
+                ResponseError::Broken(message) if is_last => {
+                    return Ok(FetchOutcome::Symbol(State::Failed, scrub(&message)));
+                }
+                ResponseError::Broken(message) => (backoff(attempt), scrub(&message)),
             };
             self.pacer.hold(pause);
-            if pause >= TOLD_PAUSE {
-                watch.see(&Event::Waiting { symbol, pause, why: &why });
+            if pause >= MIN_REPORTED_PAUSE {
+                progress.on_event(&Event::Waiting { symbol, pause, reason: &reason });
             }
-            tracing::debug!(%symbol, attempt, pause_secs = pause.as_secs(), why, "asks again");
+            tracing::debug!(%symbol, attempt, pause_secs = pause.as_secs(), reason, "retries");
         }
     }
 
-    async fn wait(&self) {
-        let wait = self.pacer.wait();
-        if !wait.is_zero() {
-            self.clock.sleep(wait).await;
-        }
-    }
-
-    fn shelf(&self, order: &DownloadRequest, symbol: &Symbol) -> ResponseCache {
-        let (_, extension) = self.source.format(order.what);
-        ResponseCache::new(&self.root, self.name.as_str(), &self.source.kind(order), symbol, extension)
+    fn cache(&self, request: &DownloadRequest, symbol: &Symbol) -> ResponseCache {
+        let (_, extension) = self.vendor.format(request.data);
+        let (name, folder) = (self.vendor.name().as_str(), self.vendor.folder(request));
+        ResponseCache::new(&self.root, name, &folder, symbol, extension)
     }
 }

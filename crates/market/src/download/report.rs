@@ -1,7 +1,6 @@
 //! The result of a download, and its progress events.
 
-use super::config::SourceName;
-use super::source::Page;
+use crate::vendors::{Page, SourceName};
 use papertape_core::id::Symbol;
 use serde::Serialize;
 use std::fmt;
@@ -20,9 +19,9 @@ pub struct DownloadReport {
     /// Every requested symbol, in the order of the request.
     pub symbols: Vec<SymbolReport>,
     /// The number of requests sent.
-    pub asked: u64,
+    pub requests: u64,
     /// The number of responses reused from the cache.
-    pub kept: u64,
+    pub cached: u64,
     /// The size of the newly stored responses in bytes.
     pub bytes: u64,
     /// Why it ended early; `None` if it did not.
@@ -55,7 +54,7 @@ pub enum State {
     /// The source does not know the symbol.
     Unknown,
     /// The source rejects the request.
-    Refused,
+    Rejected,
     /// No complete response arrived in any attempt.
     Failed,
     /// The download ended before this symbol was done.
@@ -64,7 +63,7 @@ pub enum State {
 
 /// Why a download ended early.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "reason", content = "said", rename_all = "snake_case")]
+#[serde(tag = "reason", content = "message", rename_all = "snake_case")]
 pub enum Ended {
     /// The source's daily quota is used up.
     Quota(String),
@@ -73,7 +72,7 @@ pub enum Ended {
         /// The last requested pause.
         pause_secs: u64,
         /// The source's message.
-        said: String,
+        message: String,
     },
     /// The source rejects the key, or all requests.
     Denied(String),
@@ -84,7 +83,7 @@ pub enum Ended {
 impl Ended {
     /// Whether a later run can continue without any change.
     #[must_use]
-    pub fn can_go_on(&self) -> bool {
+    pub fn is_resumable(&self) -> bool {
         !matches!(self, Self::Denied(_))
     }
 }
@@ -92,19 +91,19 @@ impl Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Quota(said) => write!(f, "its quota is used up: {said}"),
-            Self::Busy { pause_secs, said } => {
-                write!(f, "it has too many requests, and asks to wait {pause_secs} s: {said}")
+            Self::Quota(message) => write!(f, "its quota is used up: {message}"),
+            Self::Busy { pause_secs, message } => {
+                write!(f, "it has too many requests, and asks to wait {pause_secs} s: {message}")
             }
-            Self::Denied(said) => write!(f, "it refuses to answer: {said}"),
-            Self::Unreachable(said) => f.write_str(said),
+            Self::Denied(message) => write!(f, "it refuses to answer: {message}"),
+            Self::Unreachable(message) => f.write_str(message),
         }
     }
 }
 
 impl DownloadReport {
     pub(super) fn new(source: SourceName, kind: String, format: &'static str) -> Self {
-        Self { source, kind, format, symbols: Vec::new(), asked: 0, kept: 0, bytes: 0, ended: None }
+        Self { source, kind, format, symbols: Vec::new(), requests: 0, cached: 0, bytes: 0, ended: None }
     }
 
     /// The symbols in this state.
@@ -141,23 +140,23 @@ pub struct Planned {
     /// The symbol.
     pub symbol: Symbol,
     /// The number of final stored responses.
-    pub kept: u64,
+    pub cached: u64,
     /// The URL of the next request, without the key; `None` if nothing is left to request. What follows
     /// depends on its response.
-    pub ask: Option<String>,
+    pub next_url: Option<String>,
 }
 
 /// Observes the progress of a download.
 pub trait ProgressSink: Send + Sync {
     /// Called for every event.
-    fn see(&self, event: &Event<'_>);
+    fn on_event(&self, event: &Event<'_>);
 }
 
 /// A progress event.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A symbol starts.
-    Begun {
+    Started {
         /// The symbol.
         symbol: &'a Symbol,
         /// Its index in the request, from 0.
@@ -183,10 +182,10 @@ pub enum Event<'a> {
         /// The length of the pause.
         pause: Duration,
         /// The reason.
-        why: &'a str,
+        reason: &'a str,
     },
     /// A symbol is done.
-    Ended {
+    Finished {
         /// Its result.
         report: &'a SymbolReport,
     },

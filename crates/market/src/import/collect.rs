@@ -1,9 +1,9 @@
 //! Takes rows from files, refuses those that are impossible by themselves, and keeps the others with their
 //! places until they can be checked beside one another.
 
-use super::format::{Location, ReadAbort, Sink};
 use super::problem::Problems;
-use super::row::{BarRow, BarTime, Basis, DayRow, ImportedRow, InstrumentRow, Refusal};
+use super::refusal::Refusal;
+use crate::input::{BarRow, BarTime, Basis, DayRow, ImportedRow, InstrumentRow, Location, ReadAbort, Sink};
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{CorporateAction, CorporateActionKind};
@@ -17,7 +17,7 @@ use std::fmt::Display;
 use std::io::Write;
 
 /// How many refusals are told one by one.
-pub(super) const TOLD: usize = 20;
+pub(super) const MAX_LISTED: usize = 20;
 
 /// Which row of which file: the file in the upper 24 bits, the row, counted from 1 as they come, below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +79,7 @@ pub(super) struct Collected {
 
 /// Refusals: the first of them, how many there are, and where all of them are written.
 pub(super) struct Refused<'q> {
-    pub(super) told: Vec<Refusal>,
+    pub(super) listed: Vec<Refusal>,
     pub(super) count: u64,
     pub(super) problems: Problems,
     pub(super) quarantine: Option<&'q mut dyn Write>,
@@ -94,8 +94,8 @@ impl Refused<'_> {
             line.push(b'\n');
             file.write_all(&line)?;
         }
-        if self.told.len() < TOLD {
-            self.told.push(refusal);
+        if self.listed.len() < MAX_LISTED {
+            self.listed.push(refusal);
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ pub(super) struct Collector<'a, 'q> {
 }
 
 impl Collector<'_, '_> {
-    fn wants(&self, row: &ImportedRow) -> bool {
+    fn is_requested(&self, row: &ImportedRow) -> bool {
         let (Some(((first, last), zone)), ImportedRow::Bar(bar)) = (self.days, row) else { return true };
         let date = match bar.at {
             BarTime::Day(date) => date,
@@ -125,7 +125,7 @@ impl Collector<'_, '_> {
 }
 
 /// How often a long file says how far it is.
-const ROWS_A_SIGN: u64 = 50_000;
+const ROWS_PER_PROGRESS: u64 = 50_000;
 
 impl Sink for Collector<'_, '_> {
     fn row(
@@ -135,10 +135,10 @@ impl Sink for Collector<'_, '_> {
         raw: &dyn Display,
     ) -> Result<(), ReadAbort> {
         self.rows += 1;
-        if self.rows.is_multiple_of(ROWS_A_SIGN) {
+        if self.rows.is_multiple_of(ROWS_PER_PROGRESS) {
             (self.progress)(self.rows);
         }
-        if row.as_ref().is_ok_and(|row| !self.wants(row)) {
+        if row.as_ref().is_ok_and(|row| !self.is_requested(row)) {
             return Ok(());
         }
         let place = RowLocation::new(self.file, self.rows);

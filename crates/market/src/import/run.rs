@@ -1,38 +1,17 @@
 //! An import, from the first file to the dataset.
 
 use super::collect::{Collected, Collector, Refused, RowLocation};
-use super::format::{Format, Hints, Location, ReadAbort, Sink, detect, format_named};
+use super::formats::{detect, format_named};
+use super::options::ImportOptions;
 use super::problem::{Problem, Problems};
-use super::reconcile::settle;
-use super::row::{Basis, ImportedRow, Refusal};
-use super::source::Source;
-use papertape_core::id::Symbol;
-use papertape_core::market::{BuildError, Dataset, Interval, TradingHours};
+use super::reconcile::reconcile;
+use super::refusal::Refusal;
+use crate::input::{Format, Hints, ImportedRow, Location, ReadAbort, Sink, Source};
+use papertape_core::market::{BuildError, Dataset};
 use papertape_core::time::Date;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
-
-/// The options of an import.
-#[derive(Clone, Debug)]
-pub struct ImportOptions {
-    /// The dataset's name.
-    pub name: String,
-    /// The exchange's time zone, by its name in the IANA database.
-    pub zone: String,
-    /// The exchange's usual hours.
-    pub hours: TradingHours,
-    /// The currency of instruments for which no file gives one.
-    pub currency: String,
-    /// The format of every file; `None`: detect each.
-    pub format: Option<String>,
-    /// The symbol of rows that name none. `None`: the file's name.
-    pub symbol: Option<Symbol>,
-    /// The length of intraday bars, if nothing else defines it.
-    pub interval: Option<Interval>,
-    /// The share units of prices, overriding what the formats assume.
-    pub basis: Option<Basis>,
-}
 
 /// A dataset and its import report.
 #[derive(Debug)]
@@ -154,7 +133,7 @@ pub fn import_days(
             basis: options.basis,
         },
         collected: Collected::default(),
-        refused: Refused { told: Vec::new(), count: 0, problems: Problems::default(), quarantine },
+        refused: Refused { listed: Vec::new(), count: 0, problems: Problems::default(), quarantine },
         skipped: Vec::new(),
         rows: 0,
         days,
@@ -162,29 +141,32 @@ pub fn import_days(
     for at in 0..sources.len() {
         import.read(at, progress)?;
     }
-    let settled = settle(std::mem::take(&mut import.collected), options, is_strict);
-    import.refuse(&settled.refused)?;
+    let reconciled = reconcile(std::mem::take(&mut import.collected), options, is_strict);
+    import.refuse(&reconciled.refused)?;
     let report = ImportReport {
         files: sources.len() - import.skipped.len(),
         rows: import.rows,
         refused: import.refused.count,
-        refusals: import.refused.told,
+        refusals: import.refused.listed,
         problems: import.refused.problems.into_list(),
         skipped: import.skipped,
-        notes: settled.notes,
+        notes: reconciled.notes,
     };
     if is_strict && report.refused > 0 {
         return Err(ImportError::Refused(Box::new(report)));
     }
-    if settled.is_empty {
+    if reconciled.symbols.is_empty() {
         return Err(ImportError::Nothing(Box::new(report)));
     }
-    Ok(Imported { dataset: settled.builder?.build()?, report })
+    if let Some(error) = reconciled.error {
+        return Err(error.into());
+    }
+    Ok(Imported { dataset: reconciled.builder.build()?, report })
 }
 
 struct Import<'a, 'q> {
     sources: &'a [Source],
-    named: Option<&'static dyn Format>,
+    named: Option<&'static Format>,
     hints: Hints,
     collected: Collected,
     refused: Refused<'q>,
@@ -194,7 +176,7 @@ struct Import<'a, 'q> {
 }
 
 impl Import<'_, '_> {
-    fn format(&self, source: &Source) -> Result<&'static dyn Format, ReadAbort> {
+    fn format(&self, source: &Source) -> Result<&'static Format, ReadAbort> {
         if let Some(format) = self.named {
             return Ok(format);
         }
@@ -212,11 +194,11 @@ impl Import<'_, '_> {
     fn read(&mut self, at: usize, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), ImportError> {
         let source = &self.sources[at];
         let before = self.rows;
-        let mut sign = |rows| {
+        let mut report_progress = |rows| {
             let file = source.name();
             progress(Progress { file, done: at, files: self.sources.len(), rows: before + rows });
         };
-        sign(0);
+        report_progress(0);
         let format = self.format(source);
         let mut collector = Collector {
             collected: &mut self.collected,
@@ -225,9 +207,9 @@ impl Import<'_, '_> {
             name: source.name(),
             rows: 0,
             days: self.days.as_ref().map(|days| (*days, &self.hints.zone)),
-            progress: &mut sign,
+            progress: &mut report_progress,
         };
-        let mut ended = format.and_then(|format| format.read(source, &self.hints, &mut collector));
+        let mut ended = format.and_then(|format| (format.read)(source, &self.hints, &mut collector));
         let rows = collector.rows;
         if ended.is_ok() && rows == 0 {
             ended = Err(ReadAbort::file(1, "it holds no row"));
@@ -250,7 +232,7 @@ impl Import<'_, '_> {
         };
         let refusal =
             Refusal { file: source.name().to_owned(), line, path: None, reason, raw: String::new() };
-        self.refused.add(refusal).map_err(|halt| self.halted(at, halt))
+        self.refused.add(refusal).map_err(|abort| self.abort_error(at, abort))
     }
 
     /// Reads the files again to find these rows, for their lines and texts.
@@ -261,9 +243,9 @@ impl Import<'_, '_> {
         }
         for (at, reasons) in by_file {
             let source = &self.sources[at];
-            let format = self.format(source).map_err(|halt| self.halted(at, halt))?;
+            let format = self.format(source).map_err(|abort| self.abort_error(at, abort))?;
             let mut finder = Finder { refused: &mut self.refused, reasons, name: source.name(), rows: 0 };
-            match format.read(source, &self.hints, &mut finder) {
+            match (format.read)(source, &self.hints, &mut finder) {
                 // The file's own problem was reported when it was first read.
                 Ok(()) | Err(ReadAbort::Enough | ReadAbort::File { .. }) => {}
                 Err(ReadAbort::Io(error)) if is_content(&error) => {}
@@ -273,8 +255,8 @@ impl Import<'_, '_> {
         Ok(())
     }
 
-    fn halted(&self, at: usize, halt: ReadAbort) -> ImportError {
-        match halt {
+    fn abort_error(&self, at: usize, abort: ReadAbort) -> ImportError {
+        match abort {
             ReadAbort::Io(error) => self.io(at, error),
             other => self.io(at, io::Error::other(other.to_string())),
         }

@@ -56,7 +56,7 @@ async fn questions_have_their_forms() {
     let stage = stage(answers).await;
     stage.run(&bars(&["IBM"], "2024-06-01", "2024-06-13", "1d")).await;
     stage.run(&bars(&["IBM"], "2012-06-01", "2012-06-13", "1d")).await;
-    let adjusted = DataKind::Bars { span: BarInterval::Day, actions: true };
+    let adjusted = DataKind::Bars { interval: BarInterval::Day, actions: true };
     stage.run(&order(&["IBM"], "2012-06-01", "2012-06-13", adjusted)).await;
     let report = stage.run(&bars(&["IBM"], "2024-04-10", "2024-05-20", "1h")).await;
     assert!(report.is_complete(), "{report:?}");
@@ -72,7 +72,7 @@ async fn questions_have_their_forms() {
     ];
     assert_eq!(stage.asked(), expected.map(|query| format!("/query?{query}{key}")));
     // Whatever days are requested next, the full response contains them.
-    assert_eq!(stage.run(&bars(&["IBM"], "2010-06-01", "2011-06-13", "1d")).await.asked, 0);
+    assert_eq!(stage.run(&bars(&["IBM"], "2010-06-01", "2011-06-13", "1d")).await.requests, 0);
 }
 
 // Goal: a message about minutes or seconds causes a wait; one about the day ends the download, which can be
@@ -113,14 +113,14 @@ async fn its_sentences_are_understood() {
         stage.server.push(json(daily(&["2024-06-13"])));
     }
     let report = stage.run(&order).await;
-    assert_eq!((report.asked, report.kept, report.is_complete()), (3, 1, true));
+    assert_eq!((report.requests, report.cached, report.is_complete()), (3, 1, true));
 
     let premium =
         says("Information", "Thank you! This is a premium endpoint. You may subscribe to any plan.");
     let stage = self::stage([premium]).await;
     let report = stage.run(&order).await;
     let Some(ended @ Ended::Denied(_)) = &report.ended else { panic!("{report:?}") };
-    assert!(!ended.can_go_on());
+    assert!(!ended.is_resumable());
 }
 
 // Goal: the key is sent to the source and nowhere else: no report, plan, file or file name contains it, even
@@ -167,7 +167,7 @@ async fn news_come_page_by_page() {
     );
     assert!(asked[1].starts_with(&format!("{ask}20240601T1639&time_to=")), "{asked:?}");
     assert_eq!((asked.len(), report.symbols[1].files.len()), (3, 0));
-    assert_eq!(stage.run(&order).await.asked, 0);
+    assert_eq!(stage.run(&order).await.requests, 0);
     let rows = rows("alpha-vantage-news", &report.symbols[0].files[1]);
     let Ok(ImportedRow::News { published_at: Some(at), item }) = &rows[1] else { panic!("{rows:?}") };
     assert_eq!(at.to_string(), "2024-06-02T09:00:00Z");
@@ -209,7 +209,7 @@ async fn what_cannot_be_had_is_said_at_once() {
     let refused =
         |order: &DownloadRequest| stage.downloader().plan(order).expect_err("is refused").to_string();
     assert!(refused(&bars(&["A"], "2024-06-01", "2024-06-02", "4h")).contains("1m, 5m, 15m, 30m, 1h"));
-    let minutes = DataKind::Bars { span: BarInterval::Minutes(60), actions: true };
+    let minutes = DataKind::Bars { interval: BarInterval::Minutes(60), actions: true };
     assert!(refused(&order(&["A"], "2024-06-01", "2024-06-02", minutes)).contains("daily bars alone"));
     let clock = std::sync::Arc::new(stage.clock.clone());
     let without = papertape_market::download::Downloader::new(

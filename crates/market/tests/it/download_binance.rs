@@ -51,16 +51,18 @@ async fn pages_follow_one_another_and_are_asked_for_once() {
     let order = bars(&["btcusdt"], "2024-06-01", "2024-06-02", "1m");
     let report = stage.run(&order).await;
     assert!(report.is_complete(), "{report:?}");
-    assert_eq!((report.asked, report.kept, report.symbols[0].rows), (3, 0, 3000));
+    assert_eq!((report.requests, report.cached, report.symbols[0].rows), (3, 0, 3000));
     let ask = |start: i64| format!("/api/v3/klines?symbol=BTCUSDT&interval=1m&startTime={start}&limit=1000");
     assert_eq!(stage.asked(), [ask(JUNE), ask(JUNE + 1000 * MINUTE), ask(JUNE + 2000 * MINUTE)]);
     let again = stage.run(&order).await;
-    assert_eq!((again.asked, again.kept, &again.symbols), (0, 3, &report.symbols));
+    assert_eq!((again.requests, again.cached, &again.symbols), (0, 3, &report.symbols));
     let plan = stage.downloader().plan(&order).expect("can be planned");
-    assert_eq!((plan[0].kept, &plan[0].ask), (3, &None));
+    assert_eq!((plan[0].cached, &plan[0].next_url), (3, &None));
     // With a later end, the download continues after the last full page.
     let more = stage.downloader().plan(&bars(&["BTCUSDT"], "2024-06-01", "2024-06-03", "1m")).expect("plan");
-    assert!(more[0].ask.as_ref().expect("asks").contains(&format!("startTime={}", JUNE + 3000 * MINUTE)));
+    assert!(
+        more[0].next_url.as_ref().expect("asks").contains(&format!("startTime={}", JUNE + 3000 * MINUTE))
+    );
 }
 
 // Goal: a download that is killed while it waits keeps its responses, leaves no partial file, and resumes after them.
@@ -81,7 +83,7 @@ async fn a_killed_download_goes_on_where_it_was() {
     assert_eq!(stage.files().len(), 2, "an answer, and what is known of it");
     stage.server.push(json(klines(JUNE + 1000 * MINUTE, 1000, MINUTE)));
     let report = stage.run(&order).await;
-    assert_eq!((report.asked, report.kept, report.is_complete()), (1, 1, true));
+    assert_eq!((report.requests, report.cached, report.is_complete()), (1, 1, true));
     assert!(stage.asked()[2].contains(&format!("startTime={}", JUNE + 1000 * MINUTE)));
 }
 
@@ -96,10 +98,10 @@ async fn a_damaged_file_is_asked_for_again() {
     // Still a list of klines, but with other prices.
     let changed = String::from_utf8_lossy(&whole).replace("67890", "77890");
     std::fs::write(&path, changed).expect("can be written");
-    assert_eq!(stage.run(&order).await.asked, 1);
+    assert_eq!(stage.run(&order).await.requests, 1);
     assert_eq!(std::fs::read(&path).expect("is there"), whole);
     std::fs::remove_file(path.with_file_name(".BTCUSDT-20240601T000000Z.json.about")).expect("was there");
-    assert_eq!(stage.run(&order).await.asked, 1);
+    assert_eq!(stage.run(&order).await.requests, 1);
 }
 
 // Goal: requests are spaced as configured.
@@ -133,7 +135,7 @@ async fn limits_are_kept() {
     let states: Vec<State> = report.symbols.iter().map(|one| one.state).collect();
     assert_eq!(states, [State::Complete, State::Missing, State::Missing]);
     let Some(ended @ Ended::Busy { pause_secs: 7200, .. }) = &report.ended else { panic!("{report:?}") };
-    assert!(ended.can_go_on() && ended.to_string().contains("IP banned"), "{ended}");
+    assert!(ended.is_resumable() && ended.to_string().contains("IP banned"), "{ended}");
 }
 
 // Goal: one unknown symbol does not affect the others.
@@ -165,12 +167,12 @@ async fn broken_answers_are_asked_for_again() {
     let stage = Stage::new(SourceName::Binance, NOW, broken().into_iter().chain(good)).await;
     let order = bars(&["BTCUSDT"], "2024-06-01", "2024-06-02", "1d");
     let report = stage.run(&order).await;
-    assert!(report.is_complete() && report.asked == 5, "{report:?}");
+    assert!(report.is_complete() && report.requests == 5, "{report:?}");
     assert_eq!(stage.clock.pauses(), [1.0, 2.0, 4.0, 8.0]);
 
     let stage = Stage::new(SourceName::Binance, NOW, broken().into_iter().chain([json("")])).await;
     let report = stage.run(&order).await;
-    assert_eq!((report.symbols[0].state, report.asked), (State::Failed, 5), "{report:?}");
+    assert_eq!((report.symbols[0].state, report.requests), (State::Failed, 5), "{report:?}");
     assert!(stage.files().is_empty());
 }
 
@@ -195,8 +197,8 @@ async fn a_bar_that_is_not_over_gives_its_open_alone() {
     stage.clock.pass(std::time::Duration::from_secs(86_400));
     assert!(open_alone(path)[14], "the file does not change with time");
     let again = stage.run(&order).await;
-    assert_eq!((again.asked, open_alone(path)[14]), (1, false));
-    assert_eq!(stage.run(&order).await.asked, 0);
+    assert_eq!((again.requests, open_alone(path)[14]), (1, false));
+    assert_eq!(stage.run(&order).await.requests, 0);
 }
 
 // Goal: an empty response is neither a failure nor a file to import.

@@ -31,7 +31,7 @@ async fn tables_are_asked_for_and_read() {
         assert_eq!(bar.rest.expect("is over").close.to_string(), "214.24");
     }
     assert!(report.symbols[0].notes[0].contains("neither splits nor dividends"));
-    assert_eq!(stage.run(&order).await.asked, 0);
+    assert_eq!(stage.run(&order).await.requests, 0);
 }
 
 // Goal: the row of the day of the request has only its open.

@@ -140,7 +140,7 @@ impl Stage {
 pub(crate) struct Nobody;
 
 impl ProgressSink for Nobody {
-    fn see(&self, _event: &Event<'_>) {}
+    fn on_event(&self, _event: &Event<'_>) {}
 }
 
 pub(crate) fn json(text: impl Display) -> ScriptedAnswer {
@@ -153,7 +153,7 @@ pub(crate) fn plain(text: &str) -> ScriptedAnswer {
 
 pub(crate) fn bars(symbols: &[&str], from: &str, to: &str, span: &str) -> DownloadRequest {
     let span: BarInterval = span.parse().expect("is an interval");
-    order(symbols, from, to, DataKind::Bars { span, actions: false })
+    order(symbols, from, to, DataKind::Bars { interval: span, actions: false })
 }
 
 pub(crate) fn order(symbols: &[&str], from: &str, to: &str, what: DataKind) -> DownloadRequest {
@@ -183,6 +183,6 @@ pub(crate) fn read(format: &str, source: &Source) -> Result<Vec<Result<ImportedR
     let zone = jiff::tz::TimeZoneDatabase::bundled().get("America/New_York").expect("is known");
     let hints = Hints { symbol: None, zone, interval: None, basis: None };
     let mut rows = Rows(Vec::new());
-    format_named(format).expect("is a format").read(source, &hints, &mut rows)?;
+    (format_named(format).expect("is a format").read)(source, &hints, &mut rows)?;
     Ok(rows.0)
 }

@@ -25,7 +25,7 @@ async fn a_slow_source_is_given_up_in_time() {
     stage.server.request(1).await;
     stage.clock.pass(TIMEOUT);
     let report = task.await.expect("does not panic").expect("files can be written");
-    assert!(report.is_complete() && report.asked == 3, "{report:?}");
+    assert!(report.is_complete() && report.requests == 3, "{report:?}");
     stage.server.closed(1).await;
 }
 
@@ -39,7 +39,7 @@ async fn without_a_way_to_the_source_the_download_ends() {
     stage.config.stooq.base_url = format!("http://{}/", silent.local_addr().expect("has one"));
     let report = stage.run(&order()).await;
     let Some(ended @ Ended::Unreachable(_)) = &report.ended else { panic!("{report:?}") };
-    assert!(ended.can_go_on() && report.in_state(State::Missing).count() == 2);
+    assert!(ended.is_resumable() && report.in_state(State::Missing).count() == 2);
 }
 
 // Goal: a redirect within the host is followed without a referrer, which would contain the key; a redirect to
@@ -57,7 +57,7 @@ async fn redirects_are_bounded() {
     let endless = std::iter::repeat_with(|| to("/v1/again")).take(4);
     let stage = Stage::new(SourceName::Stooq, NOW, std::iter::once(to(&elsewhere)).chain(endless)).await;
     let report = stage.run(&order()).await;
-    assert_eq!(report.in_state(State::Refused).count(), 2, "{report:?}");
+    assert_eq!(report.in_state(State::Rejected).count(), 2, "{report:?}");
     assert_eq!((other.server.count(), stage.server.count()), (0, 5));
 }
 
@@ -68,7 +68,7 @@ async fn a_huge_answer_is_refused() {
     let stage = Stage::new(SourceName::Stooq, NOW, [plain(&huge), plain(TABLE)]).await;
     let report = stage.run(&order()).await;
     let states: Vec<State> = report.symbols.iter().map(|one| one.state).collect();
-    assert_eq!(states, [State::Refused, State::Complete]);
+    assert_eq!(states, [State::Rejected, State::Complete]);
     assert!(report.symbols[0].reason.as_ref().expect("says why").contains("64 MiB"));
 
     let mut zeros = GzEncoder::new(Vec::new(), Compression::best());
@@ -76,7 +76,7 @@ async fn a_huge_answer_is_refused() {
         zeros.write_all(&vec![0; 1024 * 1024]).expect("memory can be written");
     }
     let report = packed(zeros.finish().expect("is packed")).await;
-    assert_eq!(report, [State::Refused, State::Refused]);
+    assert_eq!(report, [State::Rejected, State::Rejected]);
 }
 
 // Goal: compressed responses are decompressed.

@@ -145,9 +145,9 @@ async fn a_day_that_is_not_over_gives_its_open_alone() {
     };
     assert_eq!(is_open_alone(), [false, true]);
     stage.clock.pass(std::time::Duration::from_secs(6 * 3600));
-    assert_eq!(stage.run(&order).await.asked, 1);
+    assert_eq!(stage.run(&order).await.requests, 1);
     assert_eq!(is_open_alone(), [false, false]);
-    assert_eq!(stage.run(&order).await.asked, 0);
+    assert_eq!(stage.run(&order).await.requests, 0);
 }
 
 // Goal: its errors are told apart: an unknown symbol, too many requests in plain text, days before a symbol's
@@ -168,7 +168,7 @@ async fn refusals_are_told_apart() {
     let stage = Stage::new(SourceName::Yahoo, NOW, answers).await;
     let report = stage.run(&bars(&["A", "B", "C", "E"], "2024-06-01", "2024-06-13", "1d")).await;
     let states: Vec<(State, u64)> = report.symbols.iter().map(|one| (one.state, one.rows)).collect();
-    let expected = [(State::Unknown, 0), (State::Complete, 0), (State::Refused, 0), (State::Complete, 0)];
+    let expected = [(State::Unknown, 0), (State::Complete, 0), (State::Rejected, 0), (State::Complete, 0)];
     assert_eq!(states, expected, "{report:?}");
     assert_eq!(stage.clock.pauses(), [30.0]);
     assert!(report.symbols[0].reason.as_ref().expect("says why").contains("symbol may be delisted"));

@@ -49,7 +49,7 @@ pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesRespons
     let node = plain("node", query.node.as_ref())?;
     let page = page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?;
     let session = SessionId(query.session_id);
-    let found = app.store.talk(session, node, query.from.unwrap_or_default(), &page).await?;
+    let found = app.store.conversation(session, node, query.from.unwrap_or_default(), &page).await?;
     let talk = found.ok_or_else(|| missing(session))?;
     let messages: Vec<MessageResponse> = talk.messages.items.into_iter().map(message).collect();
     Ok(MessagesResponse {

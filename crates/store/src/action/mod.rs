@@ -8,8 +8,7 @@ pub(crate) use read::{ROW, all, index_of, read_row, rows_from};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
-use crate::record::port;
-use crate::store::Store;
+use crate::store::{Store, port};
 use crate::value::params;
 use futures::FutureExt as _;
 use papertape_core::action::{self, ActionEntry, ActionRow, CleanupReport, LogPage, LogPosition, PlanJob};
@@ -20,7 +19,6 @@ use papertape_core::ports::{ActionLog, BoxFuture, RecordError};
 use papertape_core::record::{JobStatus, Lease, NewJob};
 use papertape_core::time::Timestamp;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 impl ActionLog for Store {
     fn append_action_log<'a>(
@@ -29,12 +27,10 @@ impl ActionLog for Store {
         entry: ActionEntry,
         at: Timestamp,
     ) -> BoxFuture<'a, Result<i64, RecordError>> {
-        let wanted = Arc::new((lease.clone(), entry));
-        port(self.write_for(&lease.job, move |db| {
-            let wanted = Arc::clone(&wanted);
+        port(self.write_for_with(&lease.job, (lease.clone(), entry), move |db, (lease, entry)| {
             async move {
-                let mut fence = Fence::take(db, &wanted.0, 1).await?;
-                append(db, &mut fence, &wanted.0.job, &wanted.1, at).await
+                let mut fence = Fence::take(db, lease, 1).await?;
+                append(db, &mut fence, &lease.job, entry, at).await
             }
             .boxed()
         }))
@@ -46,27 +42,19 @@ impl ActionLog for Store {
         from: LogPosition,
         limit: u32,
     ) -> BoxFuture<'a, Result<LogPage, RecordError>> {
-        let wanted = Arc::new((job.clone(), from));
-        port(self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { read::list(db, &wanted.0, &wanted.1, limit).await }.boxed()
-        }))
+        port(
+            self.read_with((job.clone(), from), move |db, (job, from)| {
+                read::list(db, job, from, limit).boxed()
+            }),
+        )
     }
 
     fn action_log<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<ActionRow>, RecordError>> {
-        let job = job.clone();
-        port(self.read(move |db| {
-            let job = job.clone();
-            async move { read::all(db, &job).await }.boxed()
-        }))
+        port(self.read_with(job.clone(), |db, job| read::all(db, job).boxed()))
     }
 
     fn plan_job<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Option<PlanJob>, RecordError>> {
-        let job = job.clone();
-        port(self.read(move |db| {
-            let job = job.clone();
-            async move { read::index_of(db, &job).await }.boxed()
-        }))
+        port(self.read_with(job.clone(), |db, job| read::index_of(db, job).boxed()))
     }
 
     fn plan_jobs<'a>(
@@ -74,25 +62,21 @@ impl ActionLog for Store {
         plan: PlanId,
         page: &'a PageRequest,
     ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>> {
-        let page = Arc::new(page.clone());
-        port(self.read(move |db| {
-            let page = Arc::clone(&page);
-            async move { read::plan_jobs(db, plan, &page).await }.boxed()
-        }))
+        port(self.read_with(page.clone(), move |db, page| read::plan_jobs(db, plan, page).boxed()))
     }
 
     fn cleanup_action_logs<'a>(
         &'a self,
         older_than: Timestamp,
-        most_rows: u32,
+        max_rows: u32,
         dry_run: bool,
     ) -> BoxFuture<'a, Result<CleanupReport, RecordError>> {
         async move {
             let removed = if dry_run {
-                self.read(move |db| async move { retention::count(db, older_than, most_rows).await }.boxed())
+                self.read(move |db| async move { retention::count(db, older_than, max_rows).await }.boxed())
                     .await
             } else {
-                self.remove_old_rows(older_than, most_rows).await
+                self.remove_old_rows(older_than, max_rows).await
             };
             removed.map_err(RecordError::from)
         }

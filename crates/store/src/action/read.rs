@@ -2,8 +2,8 @@
 
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::read::page::{List, number, word};
-use crate::value::{Row, Value, params};
+use crate::page::{List, number, word};
+use crate::value::{Row, Value, from_row, params};
 use papertape_core::action::{ActionDraft, ActionRow, LogPage, LogPosition, MAX_ROWS, PlanJob, USUAL_ROWS};
 use papertape_core::id::JobId;
 use papertape_core::page::{Page, PageRequest};
@@ -13,7 +13,7 @@ use papertape_core::time::to_micros;
 /// Max rows of a job read at once for its summary.
 const WHOLE: u32 = 10_000;
 
-const PLAN_JOBS: List = List { name: "plan_jobs", default: 50, most: 200 };
+const PLAN_JOBS: List = List { name: "plan_jobs", default: 50, max_limit: 200 };
 
 /// The columns that [`read_row`] reads.
 pub(crate) const ROW: &str = "id, job_id, sequence, plan_id, session_id, user_message, action_kind,
@@ -21,16 +21,9 @@ pub(crate) const ROW: &str = "id, job_id, sequence, plan_id, session_id, user_me
 
 pub(crate) fn read_row(mut row: Row) -> Result<ActionRow, StoreError> {
     let (id, job, sequence) = (row.get()?, row.get()?, row.get()?);
-    let draft = ActionDraft {
-        plan: row.get()?,
-        chat_session: row.get()?,
-        user_message: row.get()?,
-        kind: row.get()?,
-        name: row.get()?,
-        status: row.get()?,
-        message: row.get()?,
-        details: row.get()?,
-    };
+    let draft = from_row!(row => ActionDraft {
+        plan, chat_session, user_message, kind, name, status, message, details,
+    });
     let (redactions, created_at, updated_at) = (row.get()?, row.get()?, row.get()?);
     Ok(ActionRow { id, job, sequence, row: draft, redactions, created_at, updated_at })
 }
@@ -38,16 +31,9 @@ pub(crate) fn read_row(mut row: Row) -> Result<ActionRow, StoreError> {
 const PLAN_JOB: &str = "job_id, plan_id, job_type, status, next_sequence, rows_kept, created_at, updated_at";
 
 fn read_plan_job(mut row: Row) -> Result<PlanJob, StoreError> {
-    Ok(PlanJob {
-        job: row.get()?,
-        plan: row.get()?,
-        job_type: row.get()?,
-        status: row.get()?,
-        next_sequence: row.get()?,
-        rows_kept: row.get()?,
-        created_at: row.get()?,
-        updated_at: row.get()?,
-    })
+    Ok(from_row!(row => PlanJob {
+        job, plan, job_type, status, next_sequence, rows_kept, created_at, updated_at,
+    }))
 }
 
 /// A job's index row.

@@ -18,26 +18,20 @@ impl Store {
     pub(super) async fn remove_old_rows(
         &self,
         older_than: Timestamp,
-        most_rows: u32,
+        max_rows: u32,
     ) -> Result<CleanupReport, StoreError> {
         let mut removed = CleanupReport::default();
         let mut last = JobId::new("");
         loop {
-            let after = last.clone();
             let jobs = self
-                .read(move |db| {
-                    let after = after.clone();
-                    async move { jobs(db, older_than, most_rows, &after).await }.boxed()
-                })
+                .read_with(last.clone(), move |db, after| jobs(db, older_than, max_rows, after).boxed())
                 .await?;
             let Some(newest) = jobs.last() else { return Ok(removed) };
             last = newest.clone();
             for job in jobs {
-                let wanted = job.clone();
                 let (by_age, by_count) = self
-                    .write_for(&job, move |db| {
-                        let job = wanted.clone();
-                        async move { remove(db, &job, older_than, most_rows).await }.boxed()
+                    .write_for_with(&job, job.clone(), move |db, job| {
+                        remove(db, job, older_than, max_rows).boxed()
                     })
                     .await?;
                 removed.by_age += by_age;
@@ -56,11 +50,11 @@ const JOBS: &str = "SELECT i.job_id FROM plan_job_index i JOIN jobs j ON j.job_i
 async fn jobs(
     db: &mut dyn Db,
     older_than: Timestamp,
-    most_rows: u32,
+    max_rows: u32,
     after: &JobId,
 ) -> Result<Vec<JobId>, StoreError> {
     let sql = format!("{JOBS} ORDER BY i.job_id LIMIT {GROUP}");
-    let rows = db.query(&sql, params![older_than, most_rows, after]).await?;
+    let rows = db.query(&sql, params![older_than, max_rows, after]).await?;
     rows.into_iter().map(|mut row| row.get()).collect()
 }
 
@@ -68,7 +62,7 @@ async fn jobs(
 pub(super) async fn count(
     db: &mut dyn Db,
     older_than: Timestamp,
-    most_rows: u32,
+    max_rows: u32,
 ) -> Result<CleanupReport, StoreError> {
     let sql = format!(
         "SELECT coalesce(sum(CASE WHEN l.created_at < $1 THEN 1 ELSE 0 END), 0),
@@ -79,7 +73,7 @@ pub(super) async fn count(
          FROM plan_action_logs l JOIN plan_job_index i ON i.job_id = l.job_id
          WHERE l.job_id IN ({JOBS})"
     );
-    let Some(mut row) = db.row(&sql, params![older_than, most_rows, ""]).await? else {
+    let Some(mut row) = db.row(&sql, params![older_than, max_rows, ""]).await? else {
         return Ok(CleanupReport::default());
     };
     Ok(CleanupReport { by_age: row.get()?, by_count: row.get()?, jobs: row.get()? })
@@ -91,7 +85,7 @@ async fn remove(
     db: &mut dyn Db,
     job: &JobId,
     older_than: Timestamp,
-    most_rows: u32,
+    max_rows: u32,
 ) -> Result<(u64, u64), StoreError> {
     // Locks the job: nobody can resume it and then write while its rows are removed.
     let sql = "UPDATE jobs SET status = status WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
@@ -100,7 +94,7 @@ async fn remove(
     }
     let by_age = delete(db, job, "created_at < $2", older_than.into()).await?;
     let beyond = "sequence < (SELECT next_sequence FROM plan_job_index WHERE job_id = $1) - $2";
-    let by_count = delete(db, job, beyond, most_rows.into()).await?;
+    let by_count = delete(db, job, beyond, max_rows.into()).await?;
     if by_age + by_count > 0 {
         let sql = "UPDATE plan_job_index SET rows_kept =
             (SELECT count(*) FROM plan_action_logs WHERE job_id = $1) WHERE job_id = $1";

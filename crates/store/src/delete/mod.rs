@@ -15,7 +15,6 @@ use futures::FutureExt as _;
 use papertape_core::id::JobId;
 use papertape_core::record::JobStatus;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use texts::Candidates;
 
 /// Outcome of a request to delete a job.
@@ -46,11 +45,9 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn deletion_of(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
-        let id = job.clone();
-        self.read(move |db| {
-            let job = id.clone();
+        self.read_with(job.clone(), move |db, job| {
             async move {
-                let jobs = match jobs_to_delete(db, &job, with_dependents, "").await? {
+                let jobs = match jobs_to_delete(db, job, with_dependents, "").await? {
                     Ok(jobs) => jobs,
                     Err(refused) => return Ok(refused),
                 };
@@ -68,16 +65,12 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn delete_job(&self, job: &JobId, with_dependents: bool) -> Result<Deletion, StoreError> {
-        let id = Arc::new(job.clone());
         let done = self
-            .write_for(job, move |db| {
-                let job = Arc::clone(&id);
-                async move { delete(db, &job, with_dependents).await }.boxed()
-            })
+            .write_for_with(job, job.clone(), move |db, job| delete(db, job, with_dependents).boxed())
             .await?;
         if let Deletion::Deleted(deleted) = &done {
             for job in &deleted.jobs {
-                self.hub().committed(job);
+                self.notifier().committed(job);
             }
         }
         Ok(done)

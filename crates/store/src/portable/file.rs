@@ -23,7 +23,7 @@ pub(super) struct Mark {
     /// Number of the next row.
     pub(super) next: i64,
     /// Number of rows.
-    pub(super) kept: i64,
+    pub(super) rows_kept: i64,
     /// The job's status.
     pub(super) status: JobStatus,
     /// When the index row was last changed.
@@ -34,7 +34,7 @@ impl Mark {
     pub(super) fn of(index: &PlanJob) -> Self {
         Self {
             next: index.next_sequence,
-            kept: index.rows_kept,
+            rows_kept: index.rows_kept,
             status: index.status,
             updated_at: index.updated_at,
         }
@@ -71,13 +71,13 @@ impl PortableFile {
     /// Opens an existing file of any format.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let told = |error: rusqlite::Error| StoreError::file(path, &error);
-        let connection = Connection::open_with_flags(path, flags).map_err(told)?;
-        connection.busy_timeout(BUSY).map_err(told)?;
+        let failed = |error: rusqlite::Error| StoreError::file(path, &error);
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
         // A single file that can be copied: no WAL next to it.
-        connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(told)?;
+        connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(())).map_err(failed)?;
         // Deleted data must not be readable from free pages.
-        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").map_err(told)?;
+        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").map_err(failed)?;
         Ok(Self { connection, path: path.to_owned() })
     }
 
@@ -126,13 +126,13 @@ impl PortableFile {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let told = |error: StoreError| StoreError::file(&self.path, &error);
+        let failed = |error: StoreError| StoreError::file(&self.path, &error);
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| told(error.into()))?;
-        let value = work(&transaction).map_err(told)?;
-        transaction.commit().map_err(|error| told(error.into()))?;
+            .map_err(|error| failed(error.into()))?;
+        let value = work(&transaction).map_err(failed)?;
+        transaction.commit().map_err(|error| failed(error.into()))?;
         Ok(value)
     }
 
@@ -153,11 +153,11 @@ impl PortableFile {
 
     /// Returns an error if the file is corrupt.
     pub(super) fn sound(&self) -> Result<(), StoreError> {
-        let told: Result<String, _> =
+        let report: Result<String, _> =
             self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
-        match told {
-            Ok(told) if told == "ok" => Ok(()),
-            Ok(told) => Err(StoreError::file(&self.path, &format!("it is damaged: {told}"))),
+        match report {
+            Ok(report) if report == "ok" => Ok(()),
+            Ok(report) => Err(StoreError::file(&self.path, &format!("it is damaged: {report}"))),
             Err(error) => Err(StoreError::file(&self.path, &format!("it is damaged: {error}"))),
         }
     }

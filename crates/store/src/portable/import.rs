@@ -2,10 +2,10 @@
 
 use crate::action;
 use crate::db::Db;
+use crate::enqueue;
 use crate::error::StoreError;
 use crate::fence::Fence;
 use crate::plans;
-use crate::queue;
 use crate::store::Store;
 use crate::value::params;
 use futures::FutureExt as _;
@@ -53,11 +53,7 @@ impl Store {
     /// Imports a job with its log; returns `false` if it already exists.
     pub(super) async fn import_job(&self, job: Imported) -> Result<bool, StoreError> {
         let (id, job) = (job.job().clone(), Arc::new(job));
-        self.write_for(&id, move |db| {
-            let job = Arc::clone(&job);
-            async move { import(db, &job).await }.boxed()
-        })
-        .await
+        self.write_for_with(&id, job, |db, job| import(db, job).boxed()).await
     }
 
     /// The database's own ID, by which its portable files recognize it.
@@ -118,7 +114,7 @@ async fn import(db: &mut dyn Db, job: &Imported) -> Result<bool, StoreError> {
         action::insert(db, &index.job, index.plan, *sequence, entry, times, None).await?;
     }
     let mut fence = Fence::of(index.job.clone(), 3, 2);
-    queue::status_event(db, &mut fence, job.status(), None, index.updated_at).await?;
+    enqueue::status_event(db, &mut fence, job.status(), None, index.updated_at).await?;
     let end = json!({ "status": job.status(), "error": null });
     fence.event(db, "end", &end, index.updated_at).await?;
     Ok(true)

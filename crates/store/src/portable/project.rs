@@ -43,10 +43,10 @@ impl Projector {
 
     /// Resolves when the files contain everything committed before the call, or cannot be written now.
     pub async fn flush(&self) {
-        let (done, told) = oneshot::channel();
+        let (done, finished) = oneshot::channel();
         if self.asks.send(done).is_ok() {
             // The sender was dropped: the projector has ended.
-            let _ = told.await;
+            let _ = finished.await;
         }
     }
 
@@ -59,7 +59,7 @@ impl Projector {
 }
 
 async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
-    let hub = files.store.hub().clone();
+    let notifier = files.store.notifier().clone();
     let mut known = Known::default();
     let mut left = BTreeSet::new();
     let mut is_behind = true;
@@ -74,13 +74,13 @@ async fn follow(files: PortableFiles, mut asked: mpsc::UnboundedReceiver<oneshot
             };
         }
         let answer = tokio::select! {
-            () = hub.news() => None,
+            () = notifier.news() => None,
             ask = asked.recv() => match ask {
                 Some(answer) => Some(answer),
                 None => return,
             },
         };
-        let news = hub.take_news();
+        let news = notifier.take_news();
         is_behind |= news.any;
         left.extend(news.jobs);
         let jobs: Vec<JobId> = std::mem::take(&mut left).into_iter().collect();
@@ -118,7 +118,7 @@ struct Known {
     record: Arc<str>,
     jobs: HashMap<JobId, (Option<PlanId>, Mark)>,
     /// Each file's last error, so that it is logged once.
-    told: HashMap<Option<PlanId>, String>,
+    logged: HashMap<Option<PlanId>, String>,
     /// Corrupt files. The next write recreates them: the database has everything.
     damaged: BTreeSet<Option<PlanId>>,
     /// A file turned out to be corrupt while it was written: compare all files again.
@@ -210,8 +210,8 @@ impl Known {
         jobs: &[JobId],
         left: &mut BTreeSet<JobId>,
     ) -> Result<(), StoreError> {
-        let wanted: Vec<_> = jobs.iter().map(|job| (job.clone(), self.jobs.get(job).cloned())).collect();
-        let parts = parts(files, wanted).await?;
+        let known_jobs: Vec<_> = jobs.iter().map(|job| (job.clone(), self.jobs.get(job).cloned())).collect();
+        let parts = parts(files, known_jobs).await?;
         let mut writes: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
         let mut moves: BTreeMap<Option<PlanId>, ProjectorState> = BTreeMap::new();
         for (job, part) in jobs.iter().zip(parts) {
@@ -268,7 +268,7 @@ impl Known {
             let parts = work.parts.iter().map(|part| part.index.job.clone());
             return parts.chain(work.gone.iter().cloned()).collect();
         }
-        self.told.remove(&plan);
+        self.logged.remove(&plan);
         for job in &work.gone {
             // Unless the job has moved to another file.
             if self.jobs.get(job).is_some_and(|(of, _)| *of == plan) {
@@ -283,9 +283,9 @@ impl Known {
 
     fn tell(&mut self, plan: Option<PlanId>, error: &StoreError) {
         let text = error.to_string();
-        if self.told.get(&plan) != Some(&text) {
+        if self.logged.get(&plan) != Some(&text) {
             tracing::error!(error = %text, "cannot write a portable file");
-            self.told.insert(plan, text);
+            self.logged.insert(plan, text);
         }
     }
 }
@@ -313,15 +313,13 @@ enum FileState {
 
 /// Jobs that have or had a log, by ID.
 async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>, StoreError> {
-    let after = after.clone();
     let sql = "SELECT job_id FROM plan_job_index WHERE job_id > $1 AND next_sequence > 1
         ORDER BY job_id LIMIT 256";
     files
         .store
-        .read(move |db| {
-            let after = after.clone();
+        .read_with(after.clone(), move |db, after| {
             async move {
-                let rows = db.query(sql, params![&after]).await?;
+                let rows = db.query(sql, params![after]).await?;
                 rows.into_iter().map(|mut row| row.get()).collect()
             }
             .boxed()
@@ -330,11 +328,9 @@ async fn jobs_after(files: &PortableFiles, after: &JobId) -> Result<Vec<JobId>, 
 }
 
 async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<JobId, PlanJob>, StoreError> {
-    let jobs = Arc::new(jobs);
     files
         .store
-        .read(move |db| {
-            let jobs = Arc::clone(&jobs);
+        .read_with(jobs, |db, jobs| {
             async move {
                 let mut found = BTreeMap::new();
                 for job in jobs.iter() {
@@ -349,18 +345,16 @@ async fn indexes(files: &PortableFiles, jobs: Vec<JobId>) -> Result<BTreeMap<Job
         .await
 }
 
-type Wanted = (JobId, Option<(Option<PlanId>, Mark)>);
+type KnownState = (JobId, Option<(Option<PlanId>, Mark)>);
 
 /// The part of each of these jobs that the files lack, on one snapshot.
-async fn parts(files: &PortableFiles, wanted: Vec<Wanted>) -> Result<Vec<FileState>, StoreError> {
-    let wanted = Arc::new(wanted);
+async fn parts(files: &PortableFiles, known_jobs: Vec<KnownState>) -> Result<Vec<FileState>, StoreError> {
     files
         .store
-        .read(move |db| {
-            let wanted = Arc::clone(&wanted);
+        .read_with(known_jobs, |db, known_jobs| {
             async move {
                 let mut found = Vec::new();
-                for (job, known) in wanted.iter() {
+                for (job, known) in known_jobs.iter() {
                     found.push(part(db, job, known.as_ref()).await?);
                 }
                 Ok(found)
@@ -394,5 +388,5 @@ async fn part(
 
 /// Whether rows were only appended since.
 fn adds(before: &Mark, now: &Mark) -> bool {
-    now.next >= before.next && now.kept - before.kept == now.next - before.next
+    now.next >= before.next && now.rows_kept - before.rows_kept == now.next - before.next
 }

@@ -54,18 +54,18 @@ impl Source {
 
 /// Whether the file can be read without a WAL or journal. SQLite then locks it while it is copied.
 fn is_at_rest(path: &Path) -> Result<bool, StoreError> {
-    let told = |error: std::io::Error| StoreError::file(path, &error);
+    let failed = |error: std::io::Error| StoreError::file(path, &error);
     let mut header = Vec::new();
-    let file = std::fs::File::open(path).map_err(told)?;
-    file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(told)?;
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(failed)?;
     let has_log = header.last().is_some_and(|mode| header.len() == HEADER_BYTES && *mode == WAL);
     Ok(!has_log && !beside(path, "-journal").exists())
 }
 
 fn back_up(path: &Path, to: &Path) -> Result<(), StoreError> {
-    let told = |error: rusqlite::Error| StoreError::file(path, &error);
+    let failed = |error: rusqlite::Error| StoreError::file(path, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let from = Connection::open_with_flags(path, flags).map_err(told)?;
-    from.busy_timeout(BUSY).map_err(told)?;
+    let from = Connection::open_with_flags(path, flags).map_err(failed)?;
+    from.busy_timeout(BUSY).map_err(failed)?;
     copy(&from, to).map_err(|error| StoreError::file(path, &error))
 }

@@ -7,7 +7,7 @@ use super::schema_versions;
 use super::source::Source;
 use super::{files_in, path_of};
 use crate::error::StoreError;
-use crate::migrate::back_up;
+use crate::sqlite::back_up;
 use crate::store::Store;
 use papertape_core::action::PlanJob;
 use papertape_core::id::JobId;

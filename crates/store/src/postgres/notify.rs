@@ -38,11 +38,11 @@ impl CrossProcessNotifier {
     }
 
     /// Publishes the hub's commits to other processes from now on.
-    pub(super) fn notify_from(&self, runtime: &Handle, pool: Pool, hub: JobNotifier) {
+    pub(super) fn notify_from(&self, runtime: &Handle, pool: Pool, notifier: JobNotifier) {
         let channel = self.channel.clone();
         let telling = runtime.spawn(async move {
             loop {
-                let jobs = hub.unpublished().await;
+                let jobs = notifier.unpublished().await;
                 if let Err(error) = notify(&pool, &channel, &jobs).await {
                     // Followers in other processes also poll, so a lost notification is only a delay.
                     tracing::debug!(error = %error, "cannot notify other processes of a commit");
@@ -56,15 +56,15 @@ impl CrossProcessNotifier {
     }
 
     /// Wakes the hub's followers when another process commits, from now on. Calling it again has no effect.
-    pub(super) fn listen(&self, runtime: &Handle, hub: &JobNotifier) {
+    pub(super) fn listen(&self, runtime: &Handle, notifier: &JobNotifier) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if tasks.hearing.is_some() {
             return;
         }
-        let (way, channel, hub) = (self.way.clone(), self.channel.clone(), hub.clone());
+        let (way, channel, notifier) = (self.way.clone(), self.channel.clone(), notifier.clone());
         let hearing = runtime.spawn(async move {
             loop {
-                if let Err(error) = listen(&way, &channel, &hub).await {
+                if let Err(error) = listen(&way, &channel, &notifier).await {
                     tracing::warn!(error = %error, "not receiving other processes' commits for now");
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -92,13 +92,17 @@ async fn notify(pool: &Pool, channel: &str, jobs: &[JobId]) -> Result<(), String
 }
 
 /// Listens until the connection ends.
-async fn listen(way: &ConnectOptions, channel: &str, hub: &JobNotifier) -> Result<(), tokio_postgres::Error> {
+async fn listen(
+    way: &ConnectOptions,
+    channel: &str,
+    notifier: &JobNotifier,
+) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = way.config.connect(way.tls.clone()).await?;
     let hearing = pin!(async move {
         let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
         while let Some(message) = messages.next().await {
             if let AsyncMessage::Notification(notification) = message? {
-                hub.wake(&JobId::new(notification.payload()));
+                notifier.wake(&JobId::new(notification.payload()));
             }
         }
         Ok(())
@@ -106,7 +110,7 @@ async fn listen(way: &ConnectOptions, channel: &str, hub: &JobNotifier) -> Resul
     let asking = pin!(async {
         client.batch_execute(&format!("LISTEN {channel}")).await?;
         // Commits made before `LISTEN` were not announced.
-        hub.wake_all();
+        notifier.wake_all();
         std::future::pending::<Result<(), tokio_postgres::Error>>().await
     });
     match select(hearing, asking).await {

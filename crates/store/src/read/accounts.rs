@@ -3,7 +3,7 @@
 use super::by_key;
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::record::agent_state;
+use crate::rows::agent_state;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
@@ -66,9 +66,7 @@ impl Store {
         agent_hash: ContentHash,
         first: Date,
     ) -> Result<Vec<AccountDays>, StoreError> {
-        let agent = agent.clone();
-        self.read(move |db| {
-            let agent = agent.clone();
+        self.read_with(agent.clone(), move |db, agent| {
             async move {
                 let simulate = JobKind::Simulate;
                 let sql = format!(
@@ -80,10 +78,10 @@ impl Store {
                              WHERE c.job_id = d.job_id AND c.model = d.model AND c.status = 'completed')
                      ORDER BY j.created_at DESC, j.job_id DESC"
                 );
-                let rows = db.query(&sql, params![agent_hash, first, &agent]).await?;
+                let rows = db.query(&sql, params![agent_hash, first, agent]).await?;
                 let mut found = Vec::new();
                 for mut row in rows {
-                    found.extend(account_days(db, row.get()?, &agent, None).await?);
+                    found.extend(account_days(db, row.get()?, agent, None).await?);
                 }
                 Ok(found)
             }
@@ -102,11 +100,8 @@ impl Store {
         job: &JobId,
         agent: &AgentName,
     ) -> Result<Vec<AccountDays>, StoreError> {
-        let wanted = Arc::new((job.clone(), agent.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
+        self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
             async move {
-                let (job, agent) = &*wanted;
                 let sql =
                     "SELECT k.job_id, k.date FROM job_continuations k JOIN jobs j ON j.job_id = k.job_id
                     WHERE k.continued_job = $1 AND k.agent = $2 AND j.kind = $3
@@ -136,18 +131,17 @@ impl Store {
         agent_hash: ContentHash,
         (from, to): (Date, Date),
     ) -> Result<Vec<(JobId, Date, Date)>, StoreError> {
-        let agent = agent.clone();
-        self.read(move |db| {
-            let agent = agent.clone();
+        self.read_with(agent.clone(), move |db, agent| {
             async move {
                 let simulate = JobKind::Simulate;
                 let sql = format!(
-                    "SELECT d.job_id, min(d.date), max(d.date) FROM job_details d JOIN jobs j ON j.job_id = d.job_id
+                    "SELECT d.job_id, min(d.date), max(d.date) FROM job_details d
+                    JOIN jobs j ON j.job_id = d.job_id
                      WHERE d.agent_hash = $1 AND d.date >= $2 AND d.date <= $3 AND d.model = $4
                          AND d.status = 'completed' AND j.kind = '{simulate}' AND {COUNTS}
                      GROUP BY d.job_id, j.created_at ORDER BY j.created_at, d.job_id"
                 );
-                let rows = db.query(&sql, params![agent_hash, from, to, &agent]).await?;
+                let rows = db.query(&sql, params![agent_hash, from, to, agent]).await?;
                 let read = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?));
                 rows.into_iter().map(read).collect()
             }
@@ -163,12 +157,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn newest_completed_job(&self, agent: &AgentName) -> Result<Option<NewestJob>, StoreError> {
-        let agent = agent.clone();
-        self.read(move |db| {
-            let agent = agent.clone();
-            async move { newest(db, &agent).await }.boxed()
-        })
-        .await
+        self.read_with(agent.clone(), |db, agent| newest(db, agent).boxed()).await
     }
 
     /// Session metadata as stored JSON; sessions without metadata are left out.
@@ -180,12 +169,11 @@ impl Store {
         sessions: &[SessionId],
     ) -> Result<BTreeMap<SessionId, String>, StoreError> {
         let sessions: Arc<[SessionId]> = sessions.into();
-        self.read(move |db| {
-            let sessions = Arc::clone(&sessions);
+        self.read_with(sessions, |db, sessions| {
             async move {
                 let sql =
                     "SELECT id, metadata FROM trading_sessions WHERE metadata IS NOT NULL AND id IN (?)";
-                let found = by_key(db, sql, &sessions, |row| row.get()).await?;
+                let found = by_key(db, sql, sessions, |row| row.get()).await?;
                 Ok(found.into_iter().filter_map(|(id, mut rows)| Some((id, rows.pop()?))).collect())
             }
             .boxed()
@@ -198,10 +186,8 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn superseded(&self, job: &JobId) -> Result<BTreeMap<AgentName, JobId>, StoreError> {
-        let jobs = [job.clone()];
-        self.read(move |db| {
-            let jobs = jobs.clone();
-            async move { Ok(superseded(db, &jobs).await?.remove(&jobs[0]).unwrap_or_default()) }.boxed()
+        self.read_with([job.clone()], |db, jobs| {
+            async move { Ok(superseded(db, jobs).await?.remove(&jobs[0]).unwrap_or_default()) }.boxed()
         })
         .await
     }

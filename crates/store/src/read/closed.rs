@@ -4,9 +4,9 @@
 use super::results::{ResultFilter, read_holding};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::record::implied::{ORDER, POSITION, read_order, read_position};
+use crate::rows::derived::{ORDER, POSITION, read_order, read_position};
 use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::value::{Row, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::money::{Money, Quantity};
@@ -14,7 +14,6 @@ use papertape_core::record::{DayStatus, OrderRow, PositionRow, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// A closed model-day.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,12 +73,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn closed_days(&self, filter: &ResultFilter) -> Result<Vec<ClosedDay>, StoreError> {
-        let wanted = Arc::new(filter.clone());
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { closed_days(db, &wanted).await }.boxed()
-        })
-        .await
+        self.read_with(filter.clone(), |db, filter| closed_days(db, filter).boxed()).await
     }
 
     /// The job, if it has stopped; `None` if it does not exist or may still be written.
@@ -87,15 +81,15 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn stopped(&self, job: &JobId) -> Result<Option<StoppedJob>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
+        self.read_with(job.clone(), |db, job| {
             async move {
                 let sql = "SELECT lease_epoch, created_at FROM jobs
                     WHERE job_id = $1 AND status NOT IN ('queued', 'running')";
-                let row = db.row(sql, params![&job]).await?;
-                row.map(|mut row| Ok(StoppedJob { job, epoch: row.get()?, created_at: row.get()? }))
-                    .transpose()
+                let row = db.row(sql, params![job]).await?;
+                row.map(|mut row| {
+                    Ok(StoppedJob { job: job.clone(), epoch: row.get()?, created_at: row.get()? })
+                })
+                .transpose()
             }
             .boxed()
         })
@@ -158,16 +152,10 @@ fn these(statement: &mut Statement, filter: &ResultFilter) {
             AND s.cash IS NOT NULL AND s.portfolio_value IS NOT NULL",
         [],
     );
-    for (sql, value) in [
-        (" AND s.job_id = ?", filter.job.as_ref().map(Value::from)),
-        (" AND s.model = ?", filter.agent.as_ref().map(Value::from)),
-        (" AND s.date >= ?", filter.from.map(Value::from)),
-        (" AND s.date <= ?", filter.to.map(Value::from)),
-    ] {
-        if let Some(value) = value {
-            statement.add(sql, [value]);
-        }
-    }
+    statement.add_some(" AND s.job_id = ?", filter.job.as_ref());
+    statement.add_some(" AND s.model = ?", filter.agent.as_ref());
+    statement.add_some(" AND s.date >= ?", filter.from);
+    statement.add_some(" AND s.date <= ?", filter.to);
 }
 
 fn day(mut row: Row) -> Result<ClosedDay, StoreError> {
@@ -175,20 +163,9 @@ fn day(mut row: Row) -> Result<ClosedDay, StoreError> {
     let (error, starting): (Option<String>, String) = (row.get()?, row.get()?);
     let before: Before = serde_json::from_str(&starting)
         .map_err(|error| StoreError::inconsistent(format!("a starting position cannot be read: {error}")))?;
-    Ok(ClosedDay {
-        id,
-        job,
-        date,
-        agent,
-        status,
-        error,
-        starting_value: before.portfolio_value,
-        cash: row.get()?,
-        portfolio_value: row.get()?,
-        gross_exposure: Money::ZERO,
-        metadata: row.get()?,
-        session_summary: row.get()?,
-        fills: Vec::new(),
-        filled: Vec::new(),
-    })
+    Ok(from_row!(row => ClosedDay {
+        id: id, job: job, date: date, agent: agent, status: status, error: error,
+        starting_value: before.portfolio_value, cash, portfolio_value, gross_exposure: Money::ZERO, metadata,
+        session_summary, fills: Vec::new(), filled: Vec::new(),
+    }))
 }

@@ -50,33 +50,36 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn counts(&self) -> Result<Counts, StoreError> {
-        let schema = match self.engine() {
-            Engine::Sqlite(_) => None,
-            Engine::Postgres(engine) => Some(engine.schema().to_owned()),
-        };
         let mut counts = self
-            .read(move |db| {
-                let schema = schema.clone();
-                async move {
-                    let mut rows = BTreeMap::new();
-                    for table in TABLES {
-                        let sql = format!("SELECT count(*) FROM {table}");
-                        rows.insert(table, db.row(&sql, &[]).await?.map_or(Ok(0), |mut row| row.get())?);
+            .read_with(
+                match self.engine() {
+                    Engine::Sqlite(_) => None,
+                    Engine::Postgres(engine) => Some(engine.schema().to_owned()),
+                },
+                |db, schema| {
+                    async move {
+                        let mut rows = BTreeMap::new();
+                        for table in TABLES {
+                            let sql = format!("SELECT count(*) FROM {table}");
+                            rows.insert(table, db.row(&sql, &[]).await?.map_or(Ok(0), |mut row| row.get())?);
+                        }
+                        let sql = "SELECT coalesce(sum(octet_length(body)), 0) FROM texts";
+                        let text_bytes = db.row(sql, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
+                        let mut jobs = BTreeMap::new();
+                        for mut row in
+                            db.query("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await?
+                        {
+                            jobs.insert(row.get()?, row.get()?);
+                        }
+                        let bytes = match schema {
+                            Some(schema) => schema_bytes(db, schema).await?,
+                            None => 0,
+                        };
+                        Ok(Counts { bytes, text_bytes, rows, jobs })
                     }
-                    let sql = "SELECT coalesce(sum(octet_length(body)), 0) FROM texts";
-                    let text_bytes = db.row(sql, &[]).await?.map_or(Ok(0), |mut row| row.get())?;
-                    let mut jobs = BTreeMap::new();
-                    for mut row in db.query("SELECT status, count(*) FROM jobs GROUP BY status", &[]).await? {
-                        jobs.insert(row.get()?, row.get()?);
-                    }
-                    let bytes = match schema {
-                        Some(schema) => schema_bytes(db, schema).await?,
-                        None => 0,
-                    };
-                    Ok(Counts { bytes, text_bytes, rows, jobs })
-                }
-                .boxed()
-            })
+                    .boxed()
+                },
+            )
             .await?;
         if let Engine::Sqlite(engine) = self.engine() {
             counts.bytes = engine.bytes();

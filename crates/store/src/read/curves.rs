@@ -2,7 +2,7 @@
 
 use super::results::read_starting;
 use crate::error::StoreError;
-use crate::queue::{JOB, read_job};
+use crate::rows::{JOB, read_job};
 use crate::store::Store;
 use crate::value::{Row, params};
 use futures::FutureExt as _;
@@ -52,26 +52,25 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn job_curves(&self, job: &JobId) -> Result<Option<JobCurves>, StoreError> {
-        let id = job.clone();
-        self.read(move |db| {
-            let id = id.clone();
-            async move {
+        self.read_with(job.clone(), |db, id| { async move {
                 let sql = format!("SELECT {JOB}, CASE WHEN cancel_requested = 1 THEN 1 ELSE 0 END FROM jobs WHERE job_id = $1");
-                let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
+                let Some(mut row) = db.row(&sql, params![id]).await? else { return Ok(None) };
                 let (job, cancel_requested) = (read_job(&mut row)?, row.get()?);
                 let sql =
-                    "SELECT date, model, status, skipped_job FROM job_details WHERE job_id = $1 ORDER BY date, model";
+                    "SELECT date, model, status, skipped_job FROM job_details
+                    WHERE job_id = $1 ORDER BY date, model";
                 let day = |mut row: Row| Ok((row.get()?, row.get()?, row.get()?, row.get()?));
                 let days: Result<_, StoreError> =
-                    db.query(sql, params![&id]).await?.into_iter().map(day).collect();
+                    db.query(sql, params![id]).await?.into_iter().map(day).collect();
                 let sql = format!(
-                    "{CLOSED} SELECT s.model, s.starting_position FROM closed c JOIN trading_sessions s ON s.id = c.id
+                    "{CLOSED} SELECT s.model, s.starting_position
+                     FROM closed c JOIN trading_sessions s ON s.id = c.id
                      JOIN (SELECT model, min(date) AS first FROM closed GROUP BY model) f
                          ON f.model = s.model AND f.first = s.date"
                 );
                 let start = |mut row: Row| Ok((row.get()?, read_starting(row.get()?)?.portfolio_value));
                 let starts: Result<_, StoreError> =
-                    db.query(&sql, params![&id]).await?.into_iter().map(start).collect();
+                    db.query(&sql, params![id]).await?.into_iter().map(start).collect();
                 let sql = format!(
                     "{CLOSED} SELECT s.model, s.date, s.portfolio_value, s.metadata
                      FROM closed c JOIN trading_sessions s ON s.id = c.id"
@@ -85,11 +84,9 @@ impl Store {
                     })
                 };
                 let closes: Result<_, StoreError> =
-                    db.query(&sql, params![&id]).await?.into_iter().map(close).collect();
+                    db.query(&sql, params![id]).await?.into_iter().map(close).collect();
                 Ok(Some(JobCurves { job, cancel_requested, days: days?, starts: starts?, closes: closes? }))
-            }
-            .boxed()
-        })
+            }.boxed() })
         .await
     }
 }

@@ -54,14 +54,12 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn tail(&self, job: &JobId, after: i64, limit: u32) -> Result<Option<JobTail>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
+        self.read_with(job.clone(), move |db, job| {
             async move {
                 let sql = "SELECT kind, status, error, next_seq - 1 FROM jobs WHERE job_id = $1";
-                let Some(mut row) = db.row(sql, params![&job]).await? else { return Ok(None) };
+                let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(None) };
                 let (kind, status, error, newest) = (row.get()?, row.get()?, row.get()?, row.get()?);
-                let events = if after < newest { events(db, &job, after, limit).await? } else { Vec::new() };
+                let events = if after < newest { events(db, job, after, limit).await? } else { Vec::new() };
                 Ok(Some(JobTail { kind, status, error, newest, events }))
             }
             .boxed()
@@ -75,12 +73,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn events(&self, job: &JobId, after: i64, limit: u32) -> Result<Vec<JobEvent>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
-            async move { events(db, &job, after, limit).await }.boxed()
-        })
-        .await
+        self.read_with(job.clone(), move |db, job| events(db, job, after, limit).boxed()).await
     }
 }
 
@@ -100,8 +93,8 @@ async fn events(db: &mut dyn Db, job: &JobId, after: i64, limit: u32) -> Result<
 async fn with_log(db: &mut dyn Db, job: &JobId, events: &mut [JobEvent]) -> Result<(), StoreError> {
     let sequence =
         |event: &JobEvent| (event.kind == LOG_ENTRY).then(|| event.data["sequence"].as_i64()).flatten();
-    let told = || events.iter().filter_map(sequence);
-    let (Some(first), Some(last)) = (told().min(), told().max()) else { return Ok(()) };
+    let sequences = || events.iter().filter_map(sequence);
+    let (Some(first), Some(last)) = (sequences().min(), sequences().max()) else { return Ok(()) };
     let sql = format!(
         "SELECT {} FROM plan_action_logs WHERE job_id = $1 AND sequence >= $2 AND sequence <= $3",
         action::ROW

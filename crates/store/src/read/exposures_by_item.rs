@@ -1,10 +1,10 @@
 //! From a datum to the sessions that saw it.
 
 use super::by_key;
-use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::record::implied::{EXPOSURE, read_exposure};
+use crate::page::{List, Page, PageRequest, number};
+use crate::rows::derived::{EXPOSURE, read_exposure};
 use crate::store::Store;
 use crate::value::{Row, Value};
 use futures::FutureExt as _;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-const SHOWN: List = List { name: "shown", default: 50, most: 200 };
+const SHOWN: List = List { name: "shown", default: 50, max_limit: 200 };
 /// Max reads listed per session; the rest is only counted.
 const MAX_READS: usize = 20;
 
@@ -105,10 +105,8 @@ impl Store {
         filter: &ShownFilter,
         page: &PageRequest,
     ) -> Result<Page<ShownSession>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { shown_to(db, &wanted.0, &wanted.1).await }.boxed()
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| {
+            shown_to(db, filter, page).boxed()
         })
         .await
     }
@@ -123,10 +121,8 @@ impl Store {
         filter: &GivenFilter,
         page: &PageRequest,
     ) -> Result<Page<ShownSession>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { given_to(db, &wanted.0, &wanted.1).await }.boxed()
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| {
+            given_to(db, filter, page).boxed()
         })
         .await
     }
@@ -148,23 +144,21 @@ async fn shown_to(
     page: &PageRequest,
 ) -> Result<Page<ShownSession>, StoreError> {
     let before = SHOWN.key(page)?.map(|[id]| number(&id)).transpose()?;
-    let wanted = SHOWN.limit(page) + 1;
+    let limit = SHOWN.limit(page) + 1;
     // One index scan per series, so that each can stop at the end of the page.
     let mut ids: BTreeSet<SessionId> = BTreeSet::new();
     for series in &filter.series {
         let mut statement = Statement::new("SELECT DISTINCT e.session_id FROM exposures e WHERE 1 = 1");
         statement.add(" AND e.dataset = ? AND e.series = ?", [filter.dataset.into(), series.into()]);
-        if let Some(before) = before {
-            statement.add(" AND e.session_id < ?", [before.into()]);
-        }
+        statement.add_some(" AND e.session_id < ?", before);
         conditions(&mut statement, filter);
         statement.add(&format!(" AND EXISTS (SELECT 1 FROM steps s WHERE s.id = e.step_id AND {TOLD})"), []);
-        statement.add(" ORDER BY e.session_id DESC LIMIT ?", [wanted.into()]);
+        statement.add(" ORDER BY e.session_id DESC LIMIT ?", [limit.into()]);
         for mut row in statement.query(db).await? {
             ids.insert(row.get()?);
         }
     }
-    let newest: Vec<SessionId> = ids.into_iter().rev().take(wanted).collect();
+    let newest: Vec<SessionId> = ids.into_iter().rev().take(limit).collect();
     let Page { items: ids, next } = SHOWN.page(page, newest, |id| vec![id.0.into()]);
     let mut reads = reads_of(db, filter, &ids).await?;
     if let Some(shows) = &filter.shows {
@@ -178,22 +172,14 @@ async fn shown_to(
 /// The filter's conditions on a row `e` of the exposure record.
 fn conditions(statement: &mut Statement, filter: &ShownFilter) {
     statement.add(" AND e.first_date <= ? AND e.last_date >= ?", [filter.to.into(), filter.from.into()]);
-    if let Some(from) = filter.known_from {
-        statement.add(" AND e.latest_known_at >= ?", [from.into()]);
-    }
-    if let Some(before) = filter.known_before {
-        statement.add(" AND e.latest_known_at < ?", [before.into()]);
-    }
+    statement.add_some(" AND e.latest_known_at >= ?", filter.known_from);
+    statement.add_some(" AND e.latest_known_at < ?", filter.known_before);
     if filter.job.is_none() && filter.agent.is_none() {
         return;
     }
     statement.add(" AND EXISTS (SELECT 1 FROM trading_sessions t WHERE t.id = e.session_id", []);
-    if let Some(job) = &filter.job {
-        statement.add(" AND t.job_id = ?", [job.into()]);
-    }
-    if let Some(agent) = &filter.agent {
-        statement.add(" AND t.model = ?", [agent.into()]);
-    }
+    statement.add_some(" AND t.job_id = ?", filter.job.as_ref());
+    statement.add_some(" AND t.model = ?", filter.agent.as_ref());
     statement.add(")", []);
 }
 
@@ -263,8 +249,9 @@ async fn given_to(
         for mut row in statement.query(db).await? {
             let (path, known_at): (StepPath, Option<Timestamp>) = (row.get()?, row.get()?);
             // A memory is in the first prompt of its scope.
-            let mut told = prompts.get(session).into_iter().flatten();
-            let message_index = told.find(|(told, _)| told.scope() == path.scope()).map(|(_, index)| *index);
+            let mut messages = prompts.get(session).into_iter().flatten();
+            let message_index =
+                messages.find(|(message, _)| message.scope() == path.scope()).map(|(_, index)| *index);
             let read = ShownRead { path, message_index, tool: None, shown: None, known_at };
             reads.entry(*session).or_default().push(read);
         }

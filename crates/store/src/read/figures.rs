@@ -38,21 +38,22 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn figures(&self) -> Result<Figures, StoreError> {
-        let schema = match self.engine() {
-            Engine::Sqlite(_) => None,
-            Engine::Postgres(engine) => Some(engine.schema().to_owned()),
-        };
-        self.read(move |db| {
-            let schema = schema.clone();
-            async move {
-                let bytes = match schema {
-                    Some(schema) => Some(schema_bytes(db, schema).await?),
-                    None => None,
-                };
-                Ok(Figures { jobs: jobs(db).await?, used: used(db).await?, bytes })
-            }
-            .boxed()
-        })
+        self.read_with(
+            match self.engine() {
+                Engine::Sqlite(_) => None,
+                Engine::Postgres(engine) => Some(engine.schema().to_owned()),
+            },
+            |db, schema| {
+                async move {
+                    let bytes = match schema {
+                        Some(schema) => Some(schema_bytes(db, schema).await?),
+                        None => None,
+                    };
+                    Ok(Figures { jobs: jobs(db).await?, used: used(db).await?, bytes })
+                }
+                .boxed()
+            },
+        )
         .await
     }
 }
@@ -98,7 +99,7 @@ async fn used(db: &mut dyn Db) -> Result<UsageCost, StoreError> {
     Ok(UsageCost { usage, cost_usd, estimated_calls, unpriced_calls })
 }
 
-pub(super) async fn schema_bytes(db: &mut dyn Db, schema: String) -> Result<u64, StoreError> {
+pub(super) async fn schema_bytes(db: &mut dyn Db, schema: &str) -> Result<u64, StoreError> {
     let sql = "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
         JOIN pg_namespace s ON s.oid = c.relnamespace
         WHERE c.relkind = 'r' AND s.nspname = CAST($1 AS TEXT)";

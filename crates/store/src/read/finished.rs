@@ -12,7 +12,6 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::record::{DayStatus, SessionId};
 use papertape_core::time::{Date, Timestamp};
-use std::sync::Arc;
 
 /// A session without its transcript and actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,15 +86,13 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn ended_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionId>, StoreError> {
-        let sessions = Arc::new(sessions);
-        self.read(move |db| {
-            let sessions = Arc::clone(&sessions);
+        self.read_with(sessions, |db, sessions| {
             async move {
                 if sessions.is_empty() {
                     return Ok(Vec::new());
                 }
                 let sql = "SELECT id FROM trading_sessions WHERE completed_at IS NOT NULL AND id IN (?)";
-                Ok(by_key(db, sql, &sessions, |_| Ok(())).await?.into_keys().collect())
+                Ok(by_key(db, sql, sessions, |_| Ok(())).await?.into_keys().collect())
             }
             .boxed()
         })

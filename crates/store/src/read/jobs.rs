@@ -2,12 +2,12 @@
 
 use super::accounts::superseded;
 use super::by_key;
-use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::queue::{JOB, read_job};
+use crate::page::{List, Page, PageRequest, number, word};
+use crate::rows::{JOB, read_job};
 use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::value::{Row, Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
@@ -16,9 +16,8 @@ use papertape_core::time::{Date, Timestamp, to_micros};
 use rust_decimal::Decimal;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-const JOBS: List = List { name: "jobs", default: 50, most: 200 };
+const JOBS: List = List { name: "jobs", default: 50, max_limit: 200 };
 
 /// Filter for jobs; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
@@ -116,15 +115,13 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn jobs_by_short_id(&self, part: &str) -> Result<Vec<JobId>, StoreError> {
-        let part = part.to_owned();
-        self.read(move |db| {
-            let part = part.clone();
+        self.read_with(part.to_owned(), |db, part| {
             async move {
                 let length = part.chars().count();
                 let sql = "SELECT job_id FROM jobs WHERE length(job_id) > $2
                     AND (substr(job_id, 1, $2) = $1 OR substr(job_id, length(job_id) - $2 + 1) = $1)
                     ORDER BY job_id LIMIT 3";
-                let rows = db.query(sql, params![&part, length]).await?;
+                let rows = db.query(sql, params![part, length]).await?;
                 rows.into_iter().map(|mut row| row.get()).collect()
             }
             .boxed()
@@ -141,12 +138,8 @@ impl Store {
         filter: &JobFilter,
         page: &PageRequest,
     ) -> Result<Page<JobOverview>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { jobs(db, &wanted.0, &wanted.1).await }.boxed()
-        })
-        .await
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| jobs(db, filter, page).boxed())
+            .await
     }
 
     /// A job with all its model-days; `None` if there is none.
@@ -154,12 +147,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn job_details(&self, job: &JobId) -> Result<Option<JobDetails>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
-            async move { job_details(db, &job).await }.boxed()
-        })
-        .await
+        self.read_with(job.clone(), |db, job| job_details(db, job).boxed()).await
     }
 
     /// One job in its list form; `None` if there is none.
@@ -167,12 +155,10 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn job_overview(&self, job: &JobId) -> Result<Option<JobOverview>, StoreError> {
-        let id = job.clone();
-        self.read(move |db| {
-            let id = id.clone();
+        self.read_with(job.clone(), |db, id| {
             async move {
                 let sql = format!("SELECT {JOB} FROM jobs WHERE job_id = $1");
-                let Some(mut row) = db.row(&sql, params![&id]).await? else { return Ok(None) };
+                let Some(mut row) = db.row(&sql, params![id]).await? else { return Ok(None) };
                 let job = read_job(&mut row)?;
                 let mut found = [overview(job)];
                 fill_in(db, &mut found).await?;
@@ -191,12 +177,8 @@ async fn jobs(
     page: &PageRequest,
 ) -> Result<Page<JobOverview>, StoreError> {
     let mut statement = Statement::new(format!("SELECT {JOB} FROM jobs WHERE 1 = 1"));
-    if let Some(kind) = &filter.kind {
-        statement.add(" AND kind = ?", [kind.into()]);
-    }
-    if let Some(status) = filter.status {
-        statement.add(" AND status = ?", [status.into()]);
-    }
+    statement.add_some(" AND kind = ?", filter.kind.as_ref());
+    statement.add_some(" AND status = ?", filter.status);
     if let Some([created_at, id]) = JOBS.key(page)? {
         let key = [number(&created_at)?.into(), word(&id)?.into()];
         statement.add(" AND (created_at, job_id) < (?, ?)", key);
@@ -308,16 +290,10 @@ async fn job_details(db: &mut dyn Db, id: &JobId) -> Result<Option<JobDetails>, 
         FROM job_details WHERE job_id = $1 ORDER BY date, model";
     let mut days = Vec::new();
     for mut row in db.query(sql, params![id]).await? {
-        days.push(DayRow {
-            date: row.get()?,
-            agent: row.get()?,
-            agent_hash: row.get()?,
-            status: row.get()?,
-            error: row.get()?,
-            skipped: read_skipped(&mut row)?,
-            started_at: row.get()?,
-            completed_at: row.get()?,
-        });
+        days.push(from_row!(row => DayRow {
+            date, agent, agent_hash, status, error, skipped: read_skipped(&mut row)?, started_at,
+            completed_at,
+        }));
     }
     let (used, used_by_summaries) = used(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();
     let superseded = superseded(db, std::slice::from_ref(id)).await?.remove(id).unwrap_or_default();

@@ -1,15 +1,15 @@
 //! Read access to the trader's memory: rounds, open positions, reflections, and what each session recalled.
 
-use super::page::{List, Page, PageRequest, number};
 use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
-use crate::record::memory::{
+use crate::page::{List, Page, PageRequest, number};
+use crate::rows::memory::{
     CONTEXT, GIVEN, REFLECTION, ROUND, read_context, read_given, read_reflection, read_round, side,
 };
 use crate::search;
 use crate::store::Store;
 use crate::texts;
-use crate::value::{Row, Value, params};
+use crate::value::{Row, Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::ledger::Direction;
@@ -20,12 +20,11 @@ use papertape_core::tape::StepPath;
 use papertape_core::time::{Timestamp, to_micros};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-const ROUNDS: List = List { name: "rounds", default: 50, most: 500 };
-const OPEN: List = List { name: "open_positions", default: 50, most: 500 };
-const TRADES: List = List { name: "trades", default: 50, most: 500 };
-const ARCHIVES: List = List { name: "archives", default: 50, most: 500 };
+const ROUNDS: List = List { name: "rounds", default: 50, max_limit: 500 };
+const OPEN: List = List { name: "open_positions", default: 50, max_limit: 500 };
+const TRADES: List = List { name: "trades", default: 50, max_limit: 500 };
+const ARCHIVES: List = List { name: "archives", default: 50, max_limit: 500 };
 
 /// A stored memory with the session that wrote it.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,12 +115,8 @@ impl Store {
         filter: &MemoryFilter,
         page: &PageRequest,
     ) -> Result<Page<StoredRound<RoundMemoryRow>>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { rounds(db, &wanted.0, &wanted.1).await }.boxed()
-        })
-        .await
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| rounds(db, filter, page).boxed())
+            .await
     }
 
     /// Contexts of open positions, newest first.
@@ -133,12 +128,8 @@ impl Store {
         filter: &MemoryFilter,
         page: &PageRequest,
     ) -> Result<Page<StoredRound<OpenPositionContextRow>>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { open(db, &wanted.0, &wanted.1).await }.boxed()
-        })
-        .await
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| open(db, filter, page).boxed())
+            .await
     }
 
     /// Reflections, newest exit first.
@@ -150,12 +141,8 @@ impl Store {
         filter: &TradeFilter,
         page: &PageRequest,
     ) -> Result<Page<StoredRound<ReflectionRow>>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { trades(db, &wanted.0, &wanted.1).await }.boxed()
-        })
-        .await
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| trades(db, filter, page).boxed())
+            .await
     }
 
     /// The memory that a session's traders recalled, in step order.
@@ -176,14 +163,12 @@ impl Store {
         job: &JobId,
         agent: &AgentName,
     ) -> Result<Vec<(String, Option<JobId>)>, StoreError> {
-        let wanted = Arc::new((job.clone(), agent.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
+        self.read_with((job.clone(), agent.clone()), |db, (job, agent)| {
             async move {
                 let sql = "SELECT DISTINCT m.memory_id, m.job FROM session_memory m
                     JOIN trading_sessions s ON s.id = m.session_id
                     WHERE s.job_id = $1 AND s.model = $2 AND m.kind = 'trade'";
-                let rows = db.query(sql, params![&wanted.0, &wanted.1]).await?;
+                let rows = db.query(sql, params![job, agent]).await?;
                 rows.into_iter().map(|mut row| Ok((row.get()?, row.get()?))).collect()
             }
             .boxed()
@@ -200,20 +185,20 @@ impl Store {
         replaced: Vec<(JobId, AgentName, String)>,
         rows: Vec<ArchiveRow>,
     ) -> Result<(), StoreError> {
-        let rows = Arc::new((replaced, rows));
-        self.write(move |db| {
-            let rows = Arc::clone(&rows);
+        self.write_with((replaced, rows), |db, (replaced, rows)| {
             async move {
-                for (job, agent, length) in &rows.0 {
+                for (job, agent, length) in replaced {
                     let sql = "DELETE FROM trade_reflection_archives
                         WHERE job_id = $1 AND model = $2 AND length = $3";
                     db.execute(sql, params![job, agent, length]).await?;
                 }
-                for row in &rows.1 {
+                for row in rows {
                     let sql = "INSERT INTO trade_reflection_archives
                         (job_id, model, length, period, symbol, body) VALUES ($1, $2, $3, $4, $5, $6)
-                        ON CONFLICT (job_id, model, length, period, symbol) DO UPDATE SET body = excluded.body";
-                    let values = params![&row.job, &row.agent, &row.length, &row.period, &row.symbol, &row.body];
+                        ON CONFLICT (job_id, model, length, period, symbol)
+                        DO UPDATE SET body = excluded.body";
+                    let values =
+                        params![&row.job, &row.agent, &row.length, &row.period, &row.symbol, &row.body];
                     db.execute(sql, values).await?;
                 }
                 Ok(())
@@ -232,10 +217,8 @@ impl Store {
         filter: &MemoryFilter,
         page: &PageRequest,
     ) -> Result<Page<ArchiveRow>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { archives(db, &wanted.0, &wanted.1).await }.boxed()
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| {
+            archives(db, filter, page).boxed()
         })
         .await
     }
@@ -249,7 +232,7 @@ async fn rounds(
     let mut statement = Statement::new(format!(
         "SELECT id, job_id, model, session_id, created_at, {ROUND} FROM trader_round_memory WHERE pruned = 0"
     ));
-    of(&mut statement, filter);
+    add_owner(&mut statement, filter);
     newest(db, statement, ROUNDS, page, read_round).await
 }
 
@@ -263,7 +246,7 @@ async fn open(
          WHERE c.state <> 'closed' AND NOT EXISTS (SELECT 1 FROM open_position_contexts n
              WHERE n.job_id = c.job_id AND n.model = c.model AND n.position_id = c.position_id AND n.id > c.id)"
     ));
-    of(&mut statement, filter);
+    add_owner(&mut statement, filter);
     newest(db, statement, OPEN, page, read_context).await
 }
 
@@ -280,31 +263,22 @@ async fn newest<T>(
     }
     statement.add(" ORDER BY id DESC LIMIT ?", [Value::from(list.limit(page) + 1)]);
     let rows = statement.query(db).await?;
-    let items = rows.into_iter().map(|row| remembered(row, read)).collect::<Result<Vec<_>, _>>()?;
+    let items = rows.into_iter().map(|row| read_stored(row, read)).collect::<Result<Vec<_>, _>>()?;
     Ok(list.page(page, items, |item| vec![item.id.into()]))
 }
 
-pub(crate) fn remembered<T>(
+pub(crate) fn read_stored<T>(
     mut row: Row,
     read: fn(&mut Row) -> Result<T, StoreError>,
 ) -> Result<StoredRound<T>, StoreError> {
-    Ok(StoredRound {
-        id: row.get()?,
-        job: row.get()?,
-        agent: row.get()?,
-        session: row.get()?,
-        created_at: row.get()?,
-        row: read(&mut row)?,
-    })
+    Ok(from_row!(row => StoredRound {
+        id, job, agent, session, created_at, row: read(&mut row)?,
+    }))
 }
 
-pub(crate) fn of(statement: &mut Statement, filter: &MemoryFilter) {
-    if let Some(job) = &filter.job {
-        statement.add(" AND job_id = ?", [job.into()]);
-    }
-    if let Some(agent) = &filter.agent {
-        statement.add(" AND model = ?", [agent.into()]);
-    }
+pub(crate) fn add_owner(statement: &mut Statement, filter: &MemoryFilter) {
+    statement.add_some(" AND job_id = ?", filter.job.as_ref());
+    statement.add_some(" AND model = ?", filter.agent.as_ref());
 }
 
 async fn trades(
@@ -321,25 +295,23 @@ async fn trades(
         };
         statement.add(&format!(" AND {condition}"), [words]);
     }
-    narrow(&mut statement, db.backend(), filter);
+    add_filter(&mut statement, db.backend(), filter);
     if let Some([exit, id]) = TRADES.key(page)? {
         statement.add(" AND (exit_time, id) < (?, ?)", [number(&exit)?.into(), number(&id)?.into()]);
     }
     statement.add(" ORDER BY exit_time DESC, id DESC LIMIT ?", [Value::from(TRADES.limit(page) + 1)]);
     let rows = statement.query(db).await?;
     let items =
-        rows.into_iter().map(|row| remembered(row, read_reflection)).collect::<Result<Vec<_>, _>>()?;
+        rows.into_iter().map(|row| read_stored(row, read_reflection)).collect::<Result<Vec<_>, _>>()?;
     Ok(TRADES.page(page, items, |item| vec![to_micros(item.row.exit_time).into(), item.id.into()]))
 }
 
 /// Adds the filter's conditions, except full text search.
-pub(crate) fn narrow(statement: &mut Statement, backend: Backend, filter: &TradeFilter) {
-    of(statement, &filter.of);
-    if let Some(symbol) = &filter.symbol {
-        statement.add(" AND symbol = ?", [symbol.into()]);
-    }
-    if let Some(wanted) = filter.side {
-        statement.add(" AND side = ?", [side(wanted).into()]);
+pub(crate) fn add_filter(statement: &mut Statement, backend: Backend, filter: &TradeFilter) {
+    add_owner(statement, &filter.of);
+    statement.add_some(" AND symbol = ?", filter.symbol.as_ref());
+    if let Some(direction) = filter.side {
+        statement.add(" AND side = ?", [side(direction).into()]);
     }
     if let Some(tag) = filter.tag {
         // The list is canonical JSON, and tags contain no quotes.
@@ -359,15 +331,9 @@ pub(crate) fn narrow(statement: &mut Statement, backend: Backend, filter: &Trade
             statement.add(&format!(" AND {} {sign} {}", pnl.0, pnl.1), [bound.into()]);
         }
     }
-    if let Some(from) = filter.from {
-        statement.add(" AND exit_time >= ?", [from.into()]);
-    }
-    if let Some(before) = filter.before {
-        statement.add(" AND exit_time < ?", [before.into()]);
-    }
-    if let Some(instant) = filter.known_by {
-        statement.add(" AND known_at <= ?", [instant.into()]);
-    }
+    statement.add_some(" AND exit_time >= ?", filter.from);
+    statement.add_some(" AND exit_time < ?", filter.before);
+    statement.add_some(" AND known_at <= ?", filter.known_by);
 }
 
 async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, StoreError> {
@@ -384,7 +350,7 @@ async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, 
     }
     let outcomes: BTreeSet<ContentHash> = steps.values().map(|step| step.1).collect();
     let outcomes = texts::documents(db, &outcomes).await?;
-    let told = |(path, outcome, rows): (StepPath, ContentHash, Vec<RecalledMemoryRow>)| {
+    let read_step = |(path, outcome, rows): (StepPath, ContentHash, Vec<RecalledMemoryRow>)| {
         let document = outcomes
             .get(&outcome)
             .ok_or_else(|| StoreError::inconsistent(format!("the outcome of {path} is gone")))?;
@@ -393,7 +359,7 @@ async fn given(db: &mut dyn Db, session: SessionId) -> Result<Vec<GivenMemory>, 
         let items = items.map(|(at, row)| (row, text(&document["shown"][at]["text"]))).collect();
         Ok(GivenMemory { text: text(&document["text"]), path, items })
     };
-    steps.into_values().map(told).collect()
+    steps.into_values().map(read_step).collect()
 }
 
 async fn archives(
@@ -404,21 +370,16 @@ async fn archives(
     let mut statement = Statement::new(
         "SELECT id, job_id, model, length, period, symbol, body FROM trade_reflection_archives WHERE 1 = 1",
     );
-    of(&mut statement, filter);
+    add_owner(&mut statement, filter);
     if let Some([id]) = ARCHIVES.key(page)? {
         statement.add(" AND id > ?", [number(&id)?.into()]);
     }
     statement.add(" ORDER BY id LIMIT ?", [Value::from(ARCHIVES.limit(page) + 1)]);
     let read = |mut row: Row| {
         let id: i64 = row.get()?;
-        let row = ArchiveRow {
-            job: row.get()?,
-            agent: row.get()?,
-            length: row.get()?,
-            period: row.get()?,
-            symbol: row.get()?,
-            body: row.get()?,
-        };
+        let row = from_row!(row => ArchiveRow {
+            job, agent, length, period, symbol, body,
+        });
         Ok((id, row))
     };
     let rows = statement.query(db).await?;

@@ -12,7 +12,6 @@ mod jobs;
 pub(crate) mod memory;
 mod order_origin;
 mod outcome;
-pub(crate) mod page;
 mod quality;
 mod results;
 mod sessions;

@@ -14,16 +14,14 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn outcome(&self, job: &JobId) -> Result<Option<Value>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
+        self.read_with(job.clone(), |db, job| {
             async move {
                 let sql = "SELECT metadata FROM trading_sessions WHERE job_id = $1
                     AND status IN ('completed', 'failed') ORDER BY id DESC LIMIT 1";
-                let Some(mut row) = db.row(sql, params![&job]).await? else { return Ok(None) };
+                let Some(mut row) = db.row(sql, params![job]).await? else { return Ok(None) };
                 let metadata: Option<Value> = row.get()?;
-                let kept = metadata.and_then(|mut metadata| Some(metadata.get_mut("assistant")?.take()));
-                Ok(kept.filter(|kept| !kept.is_null()))
+                let stored = metadata.and_then(|mut metadata| Some(metadata.get_mut("assistant")?.take()));
+                Ok(stored.filter(|stored| !stored.is_null()))
             }
             .boxed()
         })

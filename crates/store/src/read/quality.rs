@@ -4,7 +4,7 @@ use super::by_key;
 use crate::db::{Backend, Db};
 use crate::error::StoreError;
 use crate::store::Store;
-use crate::value::{Row, params};
+use crate::value::{Row, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::{DayStatus, SessionId};
@@ -71,11 +71,7 @@ impl Store {
     /// Returns an error if the database fails.
     pub async fn degraded_counts(&self, jobs: &[JobId]) -> Result<BTreeMap<JobId, DegradedDays>, StoreError> {
         let jobs: Arc<[JobId]> = jobs.into();
-        self.read(move |db| {
-            let jobs = Arc::clone(&jobs);
-            async move { counts(db, &jobs).await }.boxed()
-        })
-        .await
+        self.read_with(jobs, |db, jobs| counts(db, jobs).boxed()).await
     }
 
     /// A job's failed or degraded model-days, by day and agent.
@@ -83,16 +79,14 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn degraded_days(&self, job: &JobId) -> Result<Vec<DegradedDay>, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
+        self.read_with(job.clone(), |db, job| {
             async move {
                 let condition = is_degraded(db.backend(), "s");
                 let sql = format!(
                     "SELECT {DAY} FROM trading_sessions s WHERE s.job_id = $1 AND {condition}
                      ORDER BY s.date, s.model"
                 );
-                let rows = db.query(&sql, params![&job]).await?;
+                let rows = db.query(&sql, params![job]).await?;
                 rows.into_iter().map(|mut row| day(&mut row)).collect()
             }
             .boxed()
@@ -109,14 +103,13 @@ impl Store {
         sessions: &[SessionId],
     ) -> Result<BTreeMap<SessionId, OrderCounts>, StoreError> {
         let sessions: Arc<[SessionId]> = sessions.into();
-        self.read(move |db| {
-            let sessions = Arc::clone(&sessions);
+        self.read_with(sessions, |db, sessions| {
             async move {
                 let sql = "SELECT session_id, status, count(*) FROM orders WHERE session_id IN (?)
                     GROUP BY session_id, status";
                 let read = |row: &mut Row| Ok((row.get::<String>()?, row.get::<u64>()?));
                 let mut found = BTreeMap::new();
-                for (session, rows) in by_key(db, sql, &sessions, read).await? {
+                for (session, rows) in by_key(db, sql, sessions, read).await? {
                     let counts: &mut OrderCounts = found.entry(session).or_default();
                     for (status, count) in rows {
                         counts.orders += count;
@@ -156,11 +149,7 @@ async fn counts(db: &mut dyn Db, jobs: &[JobId]) -> Result<BTreeMap<JobId, Degra
 }
 
 fn day(row: &mut Row) -> Result<DegradedDay, StoreError> {
-    Ok(DegradedDay {
-        date: row.get()?,
-        agent: row.get()?,
-        status: row.get()?,
-        error: row.get()?,
-        metadata: row.get()?,
-    })
+    Ok(from_row!(row => DegradedDay {
+        date, agent, status, error, metadata,
+    }))
 }

@@ -2,12 +2,12 @@
 
 use super::accounts::all_done;
 use super::by_key;
-use super::page::{List, Page, PageRequest, number, word};
 use crate::db::{Backend, Db, Statement};
 use crate::error::StoreError;
-use crate::record::implied::{ORDER, POSITION, SNAPSHOT, read_order, read_position, read_snapshot};
+use crate::page::{List, Page, PageRequest, number, word};
+use crate::rows::derived::{ORDER, POSITION, SNAPSHOT, read_order, read_position, read_snapshot};
 use crate::store::Store;
-use crate::value::{Row, Value, params};
+use crate::value::{Row, Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::money::Money;
@@ -15,9 +15,8 @@ use papertape_core::record::{
     DayStatus, HoldingRow, OrderRow, PositionRow, SessionId, SnapshotRow, StartingPosition,
 };
 use papertape_core::time::{Date, Timestamp};
-use std::sync::Arc;
 
-const RESULTS: List = List { name: "results", default: 50, most: 200 };
+const RESULTS: List = List { name: "results", default: 50, max_limit: 200 };
 
 /// Filter for sessions; conditions are ANDed.
 #[derive(Clone, Debug, Default)]
@@ -111,12 +110,8 @@ impl Store {
         filter: &ResultFilter,
         page: &PageRequest,
     ) -> Result<Page<SessionResult>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { results(db, &wanted.0, &wanted.1).await }.boxed()
-        })
-        .await
+        self.read_with((filter.clone(), page.clone()), |db, (filter, page)| results(db, filter, page).boxed())
+            .await
     }
 
     /// One session's result; `None` if there is none.
@@ -159,12 +154,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn newest_analysis(&self, filter: &AnalysisFilter) -> Result<Option<SessionId>, StoreError> {
-        let wanted = Arc::new(filter.clone());
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { newest_analysis(db, &wanted).await }.boxed()
-        })
-        .await
+        self.read_with(filter.clone(), |db, filter| newest_analysis(db, filter).boxed()).await
     }
 
     /// For each agent, the newest stopped simulation that has not been superseded for it and in which all of its
@@ -174,12 +164,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn newest_results(&self, filter: &ResultFilter) -> Result<Vec<(AgentName, JobId)>, StoreError> {
-        let wanted = Arc::new(filter.clone());
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { newest_results(db, &wanted).await }.boxed()
-        })
-        .await
+        self.read_with(filter.clone(), |db, filter| newest_results(db, filter).boxed()).await
     }
 
     /// The account values at the closes of a job's sessions, by agent and day: one row per closed model-day.
@@ -191,10 +176,8 @@ impl Store {
         job: &JobId,
         agent: Option<&AgentName>,
     ) -> Result<Vec<DailyValue>, StoreError> {
-        let wanted = Arc::new((job.clone(), agent.cloned()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { daily_values(db, &wanted.0, wanted.1.as_ref()).await }.boxed()
+        self.read_with((job.clone(), agent.cloned()), |db, (job, agent)| {
+            daily_values(db, job, agent.as_ref()).boxed()
         })
         .await
     }
@@ -210,15 +193,9 @@ async fn newest_results(
     {
         let union = if at == 0 { "" } else { " UNION " };
         statement.add(&format!("{union}SELECT job_id, model FROM {rows}"), []);
-        if let Some(from) = filter.from {
-            statement.add(" AND date >= ?", [from.into()]);
-        }
-        if let Some(to) = filter.to {
-            statement.add(" AND date <= ?", [to.into()]);
-        }
-        if let Some(agent) = &filter.agent {
-            statement.add(" AND model = ?", [agent.into()]);
-        }
+        statement.add_some(" AND date >= ?", filter.from);
+        statement.add_some(" AND date <= ?", filter.to);
+        statement.add_some(" AND model = ?", filter.agent.as_ref());
     }
     statement.add(") d JOIN jobs j ON j.job_id = d.job_id WHERE 1 = 1", []);
     all_done(&mut statement);
@@ -264,15 +241,9 @@ async fn newest_analysis(db: &mut dyn Db, filter: &AnalysisFilter) -> Result<Opt
     statement.add(&format!("(s.completed_at IS NOT NULL AND {analysed})"), [symbol.clone()]);
     let stopped = "s.completed_at IS NULL AND j.status NOT IN ('queued', 'running')";
     statement.add(&format!(" OR ({stopped} AND {left}))"), [symbol]);
-    if let Some(date) = filter.date {
-        statement.add(" AND s.date = ?", [date.into()]);
-    }
-    if let Some(job) = &filter.job {
-        statement.add(" AND s.job_id = ?", [job.into()]);
-    }
-    if let Some(agent) = &filter.agent {
-        statement.add(" AND s.model = ?", [agent.into()]);
-    }
+    statement.add_some(" AND s.date = ?", filter.date);
+    statement.add_some(" AND s.job_id = ?", filter.job.as_ref());
+    statement.add_some(" AND s.model = ?", filter.agent.as_ref());
     statement.add(" ORDER BY s.started_at DESC, s.id DESC LIMIT 1", []);
     let row = statement.query(db).await?.into_iter().next();
     row.map(|mut row| row.get()).transpose()
@@ -284,18 +255,10 @@ async fn results(
     page: &PageRequest,
 ) -> Result<Page<SessionResult>, StoreError> {
     let mut statement = Statement::new(SESSIONS);
-    if let Some(from) = filter.from {
-        statement.add(" AND s.date >= ?", [from.into()]);
-    }
-    if let Some(to) = filter.to {
-        statement.add(" AND s.date <= ?", [to.into()]);
-    }
-    if let Some(agent) = &filter.agent {
-        statement.add(" AND s.model = ?", [agent.into()]);
-    }
-    if let Some(job) = &filter.job {
-        statement.add(" AND s.job_id = ?", [job.into()]);
-    }
+    statement.add_some(" AND s.date >= ?", filter.from);
+    statement.add_some(" AND s.date <= ?", filter.to);
+    statement.add_some(" AND s.model = ?", filter.agent.as_ref());
+    statement.add_some(" AND s.job_id = ?", filter.job.as_ref());
     if let Some([date, agent, id]) = RESULTS.key(page)? {
         let key = [word(&date)?.into(), word(&agent)?.into(), number(&id)?.into()];
         statement.add(" AND (s.date, s.model, s.id) > (?, ?, ?)", key);
@@ -336,24 +299,12 @@ async fn add_rows(db: &mut dyn Db, sessions: &mut [SessionResult]) -> Result<(),
 }
 
 fn result(mut row: Row) -> Result<SessionResult, StoreError> {
-    Ok(SessionResult {
-        id: row.get()?,
-        job: row.get()?,
-        date: row.get()?,
-        agent: row.get()?,
-        status: row.get()?,
-        error: row.get()?,
-        previous_date: row.get()?,
+    Ok(from_row!(row => SessionResult {
+        id, job, date, agent, status, error, previous_date,
         starting: row.get::<Option<serde_json::Value>>()?.map(read_starting).transpose()?,
-        holdings: Vec::new(),
-        cash: row.get()?,
-        portfolio_value: row.get()?,
-        positions: Vec::new(),
-        orders: Vec::new(),
-        snapshots: Vec::new(),
-        metadata: row.get()?,
-        session_summary: row.get()?,
-    })
+        holdings: Vec::new(), cash, portfolio_value, positions: Vec::new(), orders: Vec::new(),
+        snapshots: Vec::new(), metadata, session_summary,
+    }))
 }
 
 pub(crate) fn read_starting(value: serde_json::Value) -> Result<StartingPosition, StoreError> {
@@ -376,20 +327,13 @@ async fn daily_values(
          FROM trading_sessions WHERE job_id = ? AND completed_at IS NOT NULL",
         [job.into()],
     );
-    if let Some(agent) = agent {
-        statement.add(" AND model = ?", [agent.into()]);
-    }
+    statement.add_some(" AND model = ?", agent);
     statement.add(" ORDER BY model, date", []);
     let read = |mut row: Row| {
-        Ok(DailyValue {
-            agent: row.get()?,
-            date: row.get()?,
-            status: row.get()?,
-            cash: row.get()?,
-            portfolio_value: row.get()?,
-            starting_value: read_starting(row.get()?)?.portfolio_value,
-            metadata: row.get()?,
-        })
+        Ok(from_row!(row => DailyValue {
+            agent, date, status, cash, portfolio_value,
+            starting_value: read_starting(row.get()?)?.portfolio_value, metadata,
+        }))
     };
     statement.query(db).await?.into_iter().map(read).collect()
 }

@@ -1,27 +1,26 @@
 //! Sessions with their transcripts and actions.
 
 use super::by_key;
-use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::record::implied::{POSITION, read_position, role};
+use crate::page::{List, Page, PageRequest, number};
+use crate::rows::derived::{POSITION, read_position, role};
 use crate::search::SearchQuery;
 use crate::store::Store;
 use crate::texts::decode;
-use crate::value::{Row, Value, params};
+use crate::value::{Row, Value, from_row, params};
 use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::message::Role;
 use papertape_core::record::{DayStatus, PositionRow, SessionId};
 use papertape_core::tape::{ScopeKey, StepPath};
 use papertape_core::time::{Date, Timestamp, to_micros};
-use std::sync::Arc;
 
-const SESSIONS: List = List { name: "sessions", default: 50, most: 200 };
+const SESSIONS: List = List { name: "sessions", default: 50, max_limit: 200 };
 /// Sessions with their transcripts.
-const WHOLE: List = List { name: "sessions", default: 10, most: 50 };
+const WHOLE: List = List { name: "sessions", default: 10, max_limit: 50 };
 
-const MESSAGES: List = List { name: "messages", default: 200, most: 1000 };
+const MESSAGES: List = List { name: "messages", default: 200, max_limit: 1000 };
 /// SQL: the system prompts of a session's nodes.
 const INSTRUCTIONS: &str = "SELECT i.session_id, i.node, t.body, t.encoding FROM session_instructions i
     JOIN texts t ON t.hash = i.hash WHERE i.session_id IN (?) ORDER BY i.n";
@@ -132,17 +131,15 @@ impl Store {
     ///
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
-    pub async fn talk(
+    pub async fn conversation(
         &self,
         session: SessionId,
         node: Option<&str>,
         from: u32,
         page: &PageRequest,
     ) -> Result<Option<ConversationPage>, StoreError> {
-        let wanted = Arc::new((node.map(str::to_owned), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { talk(db, session, wanted.0.as_deref(), from, &wanted.1).await }.boxed()
+        self.read_with((node.map(str::to_owned), page.clone()), move |db, (node, page)| {
+            conversation(db, session, node.as_deref(), from, page).boxed()
         })
         .await
     }
@@ -158,10 +155,8 @@ impl Store {
         conversation: bool,
         page: &PageRequest,
     ) -> Result<Page<SessionView>, StoreError> {
-        let wanted = Arc::new((filter.clone(), page.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { sessions(db, &wanted.0, conversation, &wanted.1).await }.boxed()
+        self.read_with((filter.clone(), page.clone()), move |db, (filter, page)| {
+            sessions(db, filter, conversation, page).boxed()
         })
         .await
     }
@@ -217,15 +212,9 @@ async fn sessions(
 
 /// Adds the filter's conditions.
 fn conditions(filter: &SessionFilter, question: Option<&SearchQuery>, statement: &mut Statement) {
-    if let Some(job) = &filter.job {
-        statement.add(" AND s.job_id = ?", [job.into()]);
-    }
-    if let Some(date) = filter.date {
-        statement.add(" AND s.date = ?", [date.into()]);
-    }
-    if let Some(agent) = &filter.agent {
-        statement.add(" AND s.model = ?", [agent.into()]);
-    }
+    statement.add_some(" AND s.job_id = ?", filter.job.as_ref());
+    statement.add_some(" AND s.date = ?", filter.date);
+    statement.add_some(" AND s.model = ?", filter.agent.as_ref());
     if let Some(symbol) = &filter.symbol {
         // A path begins with the instrument's scope, spelled as on the tape.
         let scope = format!("{}/", ScopeKey::Symbol(symbol.as_str().to_owned()));
@@ -265,30 +254,17 @@ fn of_node(statement: &mut Statement, node: &str) {
 }
 
 fn session(mut row: Row) -> Result<SessionView, StoreError> {
-    Ok(SessionView {
-        id: row.get()?,
-        job: row.get()?,
-        date: row.get()?,
-        agent: row.get()?,
-        status: row.get()?,
-        error: row.get()?,
-        metadata: row.get()?,
-        session_summary: row.get()?,
-        summary_error: row.get()?,
-        started_at: row.get()?,
-        completed_at: row.get()?,
-        total_messages: row.get()?,
-        positions: Vec::new(),
-        instructions: Vec::new(),
-        conversation: None,
-    })
+    Ok(from_row!(row => SessionView {
+        id, job, date, agent, status, error, metadata, session_summary, summary_error, started_at,
+        completed_at, total_messages, positions: Vec::new(), instructions: Vec::new(), conversation: None,
+    }))
 }
 
 fn instruction(row: &mut Row) -> Result<Instructions, StoreError> {
     Ok(Instructions { node: row.get()?, text: decode(row.get()?, row.get()?)? })
 }
 
-async fn talk(
+async fn conversation(
     db: &mut dyn Db,
     session: SessionId,
     node: Option<&str>,
@@ -344,19 +320,10 @@ async fn messages(
         statement.add(" LIMIT ?", [limit.into()]);
     }
     let read = |mut row: Row| {
-        Ok(MessageView {
-            message_index: row.get()?,
-            role: role(&row.get::<String>()?)?,
-            content: decode(row.get()?, row.get()?)?,
-            summary: row.get()?,
-            summary_error: row.get()?,
-            tool_name: row.get()?,
-            tool_input: row.get()?,
-            timestamp: row.get()?,
-            path: row.get()?,
-            node: row.get()?,
-            n: row.get()?,
-        })
+        Ok(from_row!(row => MessageView {
+            message_index, role: role(&row.get::<String>()?)?, content: decode(row.get()?, row.get()?)?,
+            summary, summary_error, tool_name, tool_input, timestamp, path, node, n,
+        }))
     };
     statement.query(db).await?.into_iter().map(read).collect()
 }

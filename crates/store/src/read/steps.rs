@@ -1,10 +1,10 @@
 //! Read access to the tape and the exposure record.
 
-use super::page::{List, Page, PageRequest, number};
 use crate::db::{Db, Statement};
 use crate::error::StoreError;
-use crate::record::implied::{EXPOSURE, read_exposure};
-use crate::record::read_state;
+use crate::page::{List, Page, PageRequest, number};
+use crate::rows::derived::{EXPOSURE, read_exposure};
+use crate::rows::read_state;
 use crate::store::Store;
 use crate::value::{Row, Value, params};
 use futures::FutureExt as _;
@@ -15,8 +15,8 @@ use papertape_core::tape::{StepClass, StepPath, StepState};
 use papertape_core::time::Timestamp;
 use rust_decimal::Decimal;
 
-const STEPS: List = List { name: "steps", default: 100, most: 1000 };
-const EXPOSURES: List = List { name: "exposures", default: 100, most: 1000 };
+const STEPS: List = List { name: "steps", default: 100, max_limit: 1000 };
+const EXPOSURES: List = List { name: "exposures", default: 100, max_limit: 1000 };
 
 /// A step, as returned to readers.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,12 +91,7 @@ impl Store {
     /// # Errors
     /// Returns an error if the cursor is invalid or the database fails.
     pub async fn steps(&self, session: SessionId, page: &PageRequest) -> Result<Page<StepView>, StoreError> {
-        let page = page.clone();
-        self.read(move |db| {
-            let page = page.clone();
-            async move { steps(db, session, &page).await }.boxed()
-        })
-        .await
+        self.read_with(page.clone(), move |db, page| steps(db, session, page).boxed()).await
     }
 
     /// The market data that a session read, in commit order.
@@ -108,12 +103,7 @@ impl Store {
         session: SessionId,
         page: &PageRequest,
     ) -> Result<Page<ExposureView>, StoreError> {
-        let page = page.clone();
-        self.read(move |db| {
-            let page = page.clone();
-            async move { exposures(db, session, &page).await }.boxed()
-        })
-        .await
+        self.read_with(page.clone(), move |db, page| exposures(db, session, page).boxed()).await
     }
 
     /// The number of a job's attempts that were interrupted and had to be repeated.
@@ -121,14 +111,12 @@ impl Store {
     /// # Errors
     /// Returns an error if the database fails.
     pub async fn interrupted_attempts(&self, job: &JobId) -> Result<u64, StoreError> {
-        let job = job.clone();
-        self.read(move |db| {
-            let job = job.clone();
+        self.read_with(job.clone(), |db, job| {
             async move {
                 let sql = "SELECT count(*) FROM step_attempts a JOIN steps s ON s.id = a.step_id
                     JOIN trading_sessions t ON t.id = s.session_id
                     WHERE t.job_id = $1 AND a.error = 'interrupted'";
-                db.row(sql, params![&job]).await?.map_or(Ok(0), |mut row| row.get())
+                db.row(sql, params![job]).await?.map_or(Ok(0), |mut row| row.get())
             }
             .boxed()
         })

@@ -7,7 +7,6 @@ use futures::FutureExt as _;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::Date;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// The mark as canonical metadata spell it.
 const MARK: &str = "%\"point_in_time\":\"unverified\"%";
@@ -24,10 +23,8 @@ impl Store {
         agent: &AgentName,
         until: Date,
     ) -> Result<Option<(Date, Value)>, StoreError> {
-        let wanted = Arc::new((job.clone(), agent.clone()));
-        self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { newest(db, &wanted.0, &wanted.1, until).await }.boxed()
+        self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
+            newest(db, job, agent, until).boxed()
         })
         .await
     }

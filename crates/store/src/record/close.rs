@@ -1,9 +1,9 @@
 //! Closing a session: its final rows, and the link that commits to them.
 
-use super::chain::{self, CloseLink, DayLink};
 use super::commit::CommitApplier;
-use super::implied::{self, DailyFigures};
+use crate::chain::{self, CloseLink, DailyFigures, DayLink};
 use crate::error::StoreError;
+use crate::rows::unsign;
 use crate::value::params;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -18,8 +18,8 @@ impl CommitApplier<'_> {
         let at = self.commit.at;
         let (starting, holdings) = (starting(&close.starting), holdings(&close.holdings));
         let (mut cash, mut value) = (close.cash, close.portfolio_value);
-        implied::unsign(&mut cash.0);
-        implied::unsign(&mut value.0);
+        unsign(&mut cash.0);
+        unsign(&mut value.0);
         let daily = self.daily_figures(close).await?;
         let link = self.head.link(
             &CloseLink {
@@ -125,8 +125,8 @@ impl CommitApplier<'_> {
     /// Writes the day's profit and return to the session's last row of `positions`, if there is one.
     async fn daily_figures(&mut self, close: &CloseSession) -> Result<DailyFigures, StoreError> {
         let (mut profit, mut return_pct) = (close.daily_profit, close.daily_return_pct);
-        implied::unsign(&mut profit.0);
-        return_pct.iter_mut().for_each(implied::unsign);
+        unsign(&mut profit.0);
+        return_pct.iter_mut().for_each(unsign);
         let sql = "UPDATE positions SET daily_profit = $1, daily_return_pct = $2
             WHERE session_id = $3
               AND action_id = (SELECT max(action_id) FROM positions WHERE session_id = $3)";
@@ -140,8 +140,8 @@ impl CommitApplier<'_> {
 fn holdings(rows: &[HoldingRow]) -> Vec<HoldingRow> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
-        implied::unsign(&mut row.quantity.0);
-        implied::unsign(&mut row.price.0);
+        unsign(&mut row.quantity.0);
+        unsign(&mut row.price.0);
     }
     rows.sort_by(|left, right| left.symbol.cmp(&right.symbol));
     rows
@@ -150,9 +150,9 @@ fn holdings(rows: &[HoldingRow]) -> Vec<HoldingRow> {
 fn starting(position: &StartingPosition) -> StartingPosition {
     let mut position = position.clone();
     for (_, quantity) in &mut position.holdings {
-        implied::unsign(&mut quantity.0);
+        unsign(&mut quantity.0);
     }
-    implied::unsign(&mut position.cash.0);
-    implied::unsign(&mut position.portfolio_value.0);
+    unsign(&mut position.cash.0);
+    unsign(&mut position.portfolio_value.0);
     position
 }

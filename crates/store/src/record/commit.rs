@@ -1,16 +1,17 @@
 //! One commit of a session: the fence, then its writes in order.
 
-use super::chain::StepLink;
-use super::head::Head;
-use super::implied::{self, Origin};
+use super::derived;
+use super::head::{Head, Origin};
 use crate::action;
+use crate::chain::StepLink;
 use crate::chats;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
 use crate::plans;
+use crate::rows::storable;
 use crate::texts;
-use crate::value::params;
+use crate::value::{from_row, params};
 use crate::vectors;
 use papertape_core::id::ContentHash;
 use papertape_core::json;
@@ -51,7 +52,7 @@ fn events(write: &Write) -> usize {
     match write {
         Write::End(end) => {
             usize::from(end.class == StepClass::Guard)
-                + end.implied.iter().map(implied::events).sum::<usize>()
+                + end.implied.iter().map(derived::events).sum::<usize>()
         }
         Write::Instructions { .. } | Write::Action(_) | Write::FailDay { .. } | Write::CloseSession(_) => 1,
         Write::Text(_)
@@ -248,7 +249,7 @@ impl CommitApplier<'_> {
             }
         }
         self.must_be_open(&end.path)?;
-        let rows = implied::storable(&end.implied);
+        let rows = storable(&end.implied);
         let implied_hash = json::hash(&json::to_value(&rows));
         let attempts = match (&found, &end.attempt) {
             (None, None) => Vec::new(),
@@ -324,7 +325,7 @@ impl CommitApplier<'_> {
         }
         let origin = Origin { step_id, path: &end.path, at: commit.at };
         for (ord, row) in rows.iter().enumerate() {
-            implied::insert(self.db, self.fence, &mut self.head, origin, ord, row).await?;
+            derived::insert(self.db, self.fence, &mut self.head, origin, ord, row).await?;
         }
         Ok(())
     }
@@ -450,13 +451,9 @@ impl CommitApplier<'_> {
             )
             .await?;
         let read = |mut row: crate::value::Row| {
-            Ok(FoundSession {
-                id: row.get()?,
-                is_open: row.get::<String>()? == "intent",
-                class: row.get()?,
-                digest: row.get()?,
-                cost_usd: row.get()?,
-            })
+            Ok(from_row!(row => FoundSession {
+                id, is_open: row.get::<String>()? == "intent", class, digest, cost_usd,
+            }))
         };
         row.map(read).transpose()
     }

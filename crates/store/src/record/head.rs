@@ -1,14 +1,15 @@
 //! The counters in a session's row: its messages, its chain or its summaries' chain, its usage. Read at the start
 //! of a transaction and written back at its end.
 
-use super::chain;
+use crate::chain;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::value::params;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::Usage;
 use papertape_core::record::{AttemptEnd, Lease, SessionId};
-use papertape_core::time::Date;
+use papertape_core::tape::StepPath;
+use papertape_core::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -29,6 +30,14 @@ pub(super) struct Head {
     unpriced_calls: i64,
     detached: bool,
     changed: bool,
+}
+
+/// The step that derived rows belong to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin<'a> {
+    pub(super) step_id: i64,
+    pub(super) path: &'a StepPath,
+    pub(super) at: Timestamp,
 }
 
 /// A link added to the chain.

@@ -1,17 +1,18 @@
 //! The record as a running job uses it: `papertape_core::ports::RecordStore`.
 
-pub(crate) mod chain;
 mod close;
 mod commit;
+mod derived;
 mod head;
-pub(crate) mod implied;
-pub(crate) mod memory;
+mod memory;
 mod notes;
 
+use crate::chain;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::fence::Fence;
-use crate::store::Store;
+use crate::rows::{agent_state, derived as derived_rows, read_state};
+use crate::store::{Store, port};
 use crate::texts;
 use crate::value::{Row, params};
 use futures::FutureExt as _;
@@ -22,12 +23,11 @@ use papertape_core::record::{
     AgentState, Commit, DayStatus, DerivedRow, Lease, NewSession, OpenedSession, SessionId,
     SessionWithoutSummary, TapeRow, UsageTotal,
 };
-use papertape_core::tape::{OutcomeKind, StepPath, StepState};
+use papertape_core::tape::{OutcomeKind, StepPath};
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 impl RecordStore for Store {
     fn open_session<'a>(
@@ -35,10 +35,8 @@ impl RecordStore for Store {
         lease: &'a Lease,
         new: NewSession,
     ) -> BoxFuture<'a, Result<OpenedSession, RecordError>> {
-        let wanted = Arc::new((lease.clone(), new));
-        port(self.write_for(&lease.job, move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { open_session(db, &wanted.0, &wanted.1).await }.boxed()
+        port(self.write_for_with(&lease.job, (lease.clone(), new), |db, (lease, new)| {
+            open_session(db, lease, new).boxed()
         }))
     }
 
@@ -65,22 +63,14 @@ impl RecordStore for Store {
 
     fn commit<'a>(&'a self, commit: Commit) -> BoxFuture<'a, Result<(), RecordError>> {
         let job = commit.lease.job.clone();
-        let commit = Arc::new(commit);
-        port(self.write_for(&job, move |db| {
-            let commit = Arc::clone(&commit);
-            async move { commit::apply(db, &commit).await }.boxed()
-        }))
+        port(self.write_for_with(&job, commit, |db, commit| commit::apply(db, commit).boxed()))
     }
 
     fn texts<'a>(
         &'a self,
         hashes: Vec<ContentHash>,
     ) -> BoxFuture<'a, Result<BTreeMap<ContentHash, String>, RecordError>> {
-        let hashes = Arc::new(hashes.into_iter().collect());
-        port(self.read(move |db| {
-            let hashes = Arc::clone(&hashes);
-            async move { texts::fetch(db, &hashes).await }.boxed()
-        }))
+        port(self.read_with(hashes.into_iter().collect(), |db, hashes| texts::fetch(db, hashes).boxed()))
     }
 
     fn agent_state<'a>(
@@ -89,10 +79,8 @@ impl RecordStore for Store {
         agent: &'a AgentName,
         until: Option<Date>,
     ) -> BoxFuture<'a, Result<Option<AgentState>, RecordError>> {
-        let wanted = Arc::new((job.clone(), agent.clone()));
-        port(self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { agent_state(db, &wanted.0, &wanted.1, until).await }.boxed()
+        port(self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
+            agent_state(db, job, agent, until).boxed()
         }))
     }
 
@@ -102,10 +90,8 @@ impl RecordStore for Store {
         agent: &'a AgentName,
         date: Date,
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>> {
-        let wanted = Arc::new((job.clone(), agent.clone()));
-        port(self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
-            async move { find_session(db, &wanted.0, &wanted.1, date).await }.boxed()
+        port(self.read_with((job.clone(), agent.clone()), move |db, (job, agent)| {
+            find_session(db, job, agent, date).boxed()
         }))
     }
 
@@ -113,27 +99,12 @@ impl RecordStore for Store {
         &'a self,
         job: &'a JobId,
     ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
-        let job = job.clone();
-        port(self.read(move |db| {
-            let job = job.clone();
-            async move { unsummarised(db, &job).await }.boxed()
-        }))
+        port(self.read_with(job.clone(), |db, job| unsummarised(db, job).boxed()))
     }
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
-        let job = job.clone();
-        port(self.read(move |db| {
-            let job = job.clone();
-            async move { spent(db, &job).await }.boxed()
-        }))
+        port(self.read_with(job.clone(), |db, job| spent(db, job).boxed()))
     }
-}
-
-/// Converts a future of the store to one of the port.
-pub(crate) fn port<T: Send + 'static>(
-    work: BoxFuture<'static, Result<T, StoreError>>,
-) -> BoxFuture<'static, Result<T, RecordError>> {
-    async move { work.await.map_err(RecordError::from) }.boxed()
 }
 
 async fn open_session(db: &mut dyn Db, lease: &Lease, new: &NewSession) -> Result<OpenedSession, StoreError> {
@@ -250,7 +221,7 @@ async fn implied_by_path(
     db: &mut dyn Db,
     session: SessionId,
 ) -> Result<BTreeMap<StepPath, Vec<DerivedRow>>, StoreError> {
-    let mut rows = implied::of_session(db, session).await?;
+    let mut rows = derived_rows::of_session(db, session).await?;
     let mut by_path = BTreeMap::new();
     let sql = "SELECT id, path FROM steps WHERE session_id = $1 AND detached = $2";
     for mut row in db.query(sql, params![session, false]).await? {
@@ -260,37 +231,6 @@ async fn implied_by_path(
         }
     }
     Ok(by_path)
-}
-
-/// Reads a step's state from its two columns.
-pub(crate) fn read_state(state: &str, kind: Option<OutcomeKind>) -> Result<StepState, StoreError> {
-    match (state, kind) {
-        ("intent", None) => Ok(StepState::Intent),
-        ("done", Some(kind)) => Ok(StepState::Done(kind)),
-        ("abandoned", None) => Ok(StepState::Abandoned),
-        _ => Err(StoreError::inconsistent(format!("a step is `{state}` with the outcome {kind:?}"))),
-    }
-}
-
-pub(crate) async fn agent_state(
-    db: &mut dyn Db,
-    job: &JobId,
-    agent: &AgentName,
-    until: Option<Date>,
-) -> Result<Option<AgentState>, StoreError> {
-    let newest = "ORDER BY coalesce(after_date, '') DESC LIMIT 1";
-    let sql = format!(
-        "SELECT after_date, hash FROM agent_states WHERE job_id = $1 AND agent = $2
-         AND (CAST($3 AS TEXT) IS NULL OR after_date IS NULL OR after_date <= $3) {newest}"
-    );
-    let Some(mut row) = db.row(&sql, params![job, agent, until]).await? else {
-        return Ok(None);
-    };
-    let (after, hash) = (row.get()?, row.get()?);
-    let state = texts::stored(db, hash)
-        .await?
-        .ok_or_else(|| StoreError::inconsistent(format!("the state {hash} of {agent} is not there")))?;
-    Ok(Some(AgentState { after, hash, state }))
 }
 
 async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<SessionWithoutSummary>, StoreError> {

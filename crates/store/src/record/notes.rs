@@ -1,7 +1,7 @@
 //! A session's text outside its steps: the system prompts of its nodes, and its summaries.
 
-use super::chain;
 use super::commit::CommitApplier;
+use crate::chain;
 use crate::error::StoreError;
 use crate::value::params;
 use papertape_core::id::ContentHash;

@@ -2,19 +2,20 @@
 
 mod connection;
 mod lock;
+mod migrate;
 mod read_source;
 mod reader;
 mod writer;
 
 use crate::db::Db;
-use crate::dev;
 use crate::error::StoreError;
-use crate::migrate;
+use crate::migrate::Migration;
 use connection::SqliteDb;
 pub(crate) use connection::{beside, copy, create};
 use futures::FutureExt as _;
 use lock::Lock;
 pub(crate) use lock::lock_owner_pid;
+pub(crate) use migrate::back_up;
 use papertape_core::ports::BoxFuture;
 use read_source::ReadSource;
 pub(crate) use read_source::TemporaryCopy;
@@ -23,6 +24,9 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
 use writer::Writer;
+
+/// `PTdv`: the application ID in the header of dev mode data.
+const DEV_APPLICATION_ID: i64 = 0x5054_6476;
 
 /// An open data file.
 #[derive(Debug)]
@@ -39,19 +43,15 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// Opens or creates the file, migrates it to the newest schema, and owns it from then on.
-    pub(crate) fn open(path: &Path, migrations: &[migrate::Migration]) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: &Path, migrations: &[Migration]) -> Result<Self, StoreError> {
         Self::start(path, Lock::take(path)?, migrations)
     }
 
     /// Like `open`, for dev mode data: see `dev.rs`.
-    pub(crate) fn open_dev(
-        path: &Path,
-        wipe: bool,
-        migrations: &[migrate::Migration],
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn open_dev(path: &Path, wipe: bool, migrations: &[Migration]) -> Result<Self, StoreError> {
         let lock = Lock::take(path)?;
         if path.metadata().is_ok_and(|meta| meta.len() > 0) {
-            if connection::application_id(path)? != dev::APPLICATION_ID {
+            if connection::application_id(path)? != DEV_APPLICATION_ID {
                 return Err(StoreError::NotDev { place: path.display().to_string() });
             }
             if wipe {
@@ -59,14 +59,14 @@ impl Engine {
             }
         }
         connection::create(path)?;
-        connection::set_application_id(path, dev::APPLICATION_ID)?;
+        connection::set_application_id(path, DEV_APPLICATION_ID)?;
         Self::start(path, lock, migrations)
     }
 
-    fn start(path: &Path, lock: Lock, migrations: &[migrate::Migration]) -> Result<Self, StoreError> {
+    fn start(path: &Path, lock: Lock, migrations: &[Migration]) -> Result<Self, StoreError> {
         connection::create(path)?;
         let mut connection = connection::open(path)?;
-        migrate::sqlite(&mut connection, path, migrations)?;
+        migrate::migrate(&mut connection, path, migrations)?;
         let source = ReadSource::shared(path);
         let readers = Readers::start(&source)?;
         let writer = Some(Writer::start(connection)?);
@@ -76,7 +76,7 @@ impl Engine {
     /// Opens an existing file for reading, alongside the process that owns it.
     pub(crate) fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let source = ReadSource::of(path)?;
-        migrate::check_sqlite(&mut source.connect()?)?;
+        migrate::check_version(&source.connect()?)?;
         let readers = Readers::start(&source)?;
         Ok(Self { path: path.to_owned(), writer: None, readers, _lock: None, _source: source })
     }
@@ -136,8 +136,8 @@ impl Engine {
 
 /// Reads every page of a file without a writer: see <https://sqlite.org/pragma.html#pragma_integrity_check>.
 pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
-    let mut connection = connection::open_immutable(path)?;
-    migrate::check_sqlite(&mut connection)?;
+    let connection = connection::open_immutable(path)?;
+    migrate::check_version(&connection)?;
     let mut statement = connection.prepare("PRAGMA integrity_check(3)")?;
     let problems: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     match problems.as_slice() {

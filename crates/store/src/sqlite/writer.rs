@@ -12,14 +12,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Max tasks per transaction, so that the first one does not wait too long.
-const GROUP: usize = 256;
+const MAX_TASKS: usize = 256;
 /// How long the queue must be idle before the full text index catches up.
-const IDLE: Duration = Duration::from_millis(200);
+const IDLE_DELAY: Duration = Duration::from_millis(200);
 /// Max lag of the full text index in rows of all tables: a few hundred messages. Every search has to read what is
 /// not indexed yet.
-const BEHIND: u64 = 4096;
+const MAX_INDEX_LAG: u64 = 4096;
 /// Texts indexed per transaction: a task that arrives meanwhile waits no longer than that.
-const TEXTS: usize = 64;
+const TEXTS_PER_BATCH: usize = 64;
 
 /// Work to be done inside a transaction.
 pub(super) trait WriterTask: Send {
@@ -74,28 +74,28 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn WriterTask>>) {
     // Process the backlog left by an earlier process first.
     let mut is_behind = true;
     let mut up_to_date_at = connection.total_changes();
-    let mut patience = IDLE;
+    let mut timeout = IDLE_DELAY;
     let mut lags = false;
     loop {
         let next = match is_behind {
-            true => queue.recv_timeout(patience),
+            true => queue.recv_timeout(timeout),
             false => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
-        patience = IDLE;
+        timeout = IDLE_DELAY;
         match next {
             Ok(first) => {
                 let mut group = vec![first];
-                group.extend(queue.try_iter().take(GROUP - 1));
+                group.extend(queue.try_iter().take(MAX_TASKS - 1));
                 transact(&mut connection, group);
                 is_behind = true;
-                if connection.total_changes() - up_to_date_at >= BEHIND {
+                if connection.total_changes() - up_to_date_at >= MAX_INDEX_LAG {
                     while catch_up(&mut connection, &mut lags) {}
                     up_to_date_at = connection.total_changes();
                 }
             }
             Err(RecvTimeoutError::Timeout) => {
                 is_behind = catch_up(&mut connection, &mut lags);
-                patience = Duration::ZERO;
+                timeout = Duration::ZERO;
                 up_to_date_at = connection.total_changes();
             }
             Err(RecvTimeoutError::Disconnected) => break,
@@ -110,7 +110,8 @@ fn work(mut connection: Connection, queue: &Receiver<Box<dyn WriterTask>>) {
 /// index makes progress again.
 fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
     let caught_up = run(connection, "BEGIN IMMEDIATE").and_then(|()| {
-        let done = super::ready(Box::pin(deferred_index::catch_up(&mut SqliteDb::new(connection), TEXTS)));
+        let done =
+            super::ready(Box::pin(deferred_index::catch_up(&mut SqliteDb::new(connection), TEXTS_PER_BATCH)));
         match done {
             Ok(count) => commit(connection).map(|()| count),
             Err(error) => {
@@ -122,7 +123,7 @@ fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
     match caught_up {
         Ok(count) => {
             *lags = false;
-            count == TEXTS
+            count == TEXTS_PER_BATCH
         }
         Err(error) => {
             // Until then, searches read the texts themselves.
@@ -135,7 +136,7 @@ fn catch_up(connection: &mut Connection, lags: &mut bool) -> bool {
 }
 
 fn transact(connection: &mut Connection, mut group: Vec<Box<dyn WriterTask>>) {
-    let ended = match together(connection, &mut group) {
+    let ended = match run_together(connection, &mut group) {
         Some(ended) => ended,
         None => one_by_one(connection, &mut group),
     };
@@ -147,18 +148,18 @@ fn transact(connection: &mut Connection, mut group: Vec<Box<dyn WriterTask>>) {
 /// Runs all tasks without savepoints, which is much cheaper: with savepoints, the full text index is written once
 /// per task instead of once per transaction. Returns `None` if one of several tasks failed, which is rare:
 /// everything was then rolled back.
-fn together(
+fn run_together(
     connection: &mut Connection,
     group: &mut [Box<dyn WriterTask>],
 ) -> Option<Result<(), StoreError>> {
     if let Err(error) = run(connection, "BEGIN IMMEDIATE") {
         return Some(Err(error));
     }
-    let alone = group.len() == 1;
+    let is_only = group.len() == 1;
     for task in group {
-        if !guarded(connection, &mut **task) {
+        if !run_guarded(connection, &mut **task) {
             let _ = run(connection, "ROLLBACK");
-            return alone.then_some(Ok(()));
+            return is_only.then_some(Ok(()));
         }
     }
     Some(commit(connection))
@@ -177,14 +178,14 @@ fn one_by_one(connection: &mut Connection, group: &mut [Box<dyn WriterTask>]) ->
 
 fn in_savepoint(connection: &mut Connection, task: &mut dyn WriterTask) -> Result<(), StoreError> {
     run(connection, "SAVEPOINT task")?;
-    if !guarded(connection, task) {
+    if !run_guarded(connection, task) {
         run(connection, "ROLLBACK TO task")?;
     }
     run(connection, "RELEASE task")
 }
 
 /// A panic is a bug in that task and must not take down the writer.
-fn guarded(connection: &mut Connection, task: &mut dyn WriterTask) -> bool {
+fn run_guarded(connection: &mut Connection, task: &mut dyn WriterTask) -> bool {
     let ran = catch_unwind(AssertUnwindSafe(|| task.run(&mut SqliteDb::new(connection))));
     ran.unwrap_or_else(|_| {
         tracing::error!("a database write panicked and was rolled back");

@@ -1,9 +1,9 @@
 //! Checks data that is stored twice but hashed at most once: each copy against the other.
 
-use super::session::Break;
+use super::Break;
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::record::memory;
+use crate::rows::memory;
 use crate::texts;
 use crate::value::params;
 use papertape_core::id::JobId;

@@ -21,7 +21,6 @@ use papertape_core::record::{JobHead, SessionId};
 use papertape_core::tape::StepPath;
 use papertape_core::time::Date;
 use session::Checked;
-use std::sync::Arc;
 
 /// Result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +97,9 @@ impl ChainBreak {
     }
 }
 
+/// A broken link: step, tables, reason.
+struct Break(Option<StepPath>, Vec<&'static str>, String);
+
 impl Store {
     /// Verifies a job's record, stopping at the first break.
     ///
@@ -117,15 +119,13 @@ impl Store {
         job: &JobId,
         published: Option<&JobHead>,
     ) -> Result<ChainReport, StoreError> {
-        let wanted = job.clone();
         let found = self
-            .read(move |db| {
-                let job = wanted.clone();
+            .read_with(job.clone(), |db, job| {
                 async move {
                     let sql = "SELECT rules_version FROM jobs WHERE job_id = $1";
-                    let rules = db.row(sql, params![&job]).await?.map(|mut row| row.get()).transpose()?;
+                    let rules = db.row(sql, params![job]).await?.map(|mut row| row.get()).transpose()?;
                     let sql = "SELECT id FROM trading_sessions WHERE job_id = $1 ORDER BY date, model";
-                    let rows = db.query(sql, params![&job]).await?;
+                    let rows = db.query(sql, params![job]).await?;
                     let ids = rows.into_iter().map(|mut row| row.get()).collect::<Result<Vec<_>, _>>()?;
                     Ok((rules.unwrap_or_default(), ids))
                 }
@@ -157,17 +157,15 @@ impl Store {
                 }
             }
         }
-        let wanted = Arc::new((job.clone(), published.cloned()));
         let is_there = report.rules_version > 0 || !report.heads.is_empty();
-        let of_job = self.read(move |db| {
-            let wanted = Arc::clone(&wanted);
+        let of_job = self.read_with((job.clone(), published.cloned()), move |db, (job, published)| {
             async move {
-                let Some(rows) = JobRows::load(db, &wanted.0).await? else {
+                let Some(rows) = JobRows::load(db, job).await? else {
                     let broken =
                         ChainBreak::of_job(vec!["jobs", "job_configs"], "the job's config is missing");
                     return Ok((None, is_there.then_some(broken)));
                 };
-                let broken = job::check(db, &rows, wanted.1.as_ref()).await?;
+                let broken = job::check(db, &rows, published.as_ref()).await?;
                 Ok((Some(rows.head()), broken))
             }
             .boxed()
@@ -186,10 +184,8 @@ impl Store {
         rules: u32,
         published: Option<&JobHead>,
     ) -> Result<Option<Checked>, StoreError> {
-        let published = Arc::new(published.cloned());
-        let checked = self.read(move |db| {
-            let published = Arc::clone(&published);
-            async move { session::verify(db, session, rules, (*published).as_ref()).await }.boxed()
+        let checked = self.read_with(published.cloned(), move |db, published| {
+            session::verify(db, session, rules, (*published).as_ref()).boxed()
         });
         match checked.await {
             Err(StoreError::Inconsistent(why)) => {

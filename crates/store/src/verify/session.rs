@@ -1,15 +1,13 @@
 //! Verifies one session: its chain and, since rules version 2, that of its summaries.
 
 use super::texts::Texts;
-use super::{ChainBreak, SessionHead, duplicates};
+use super::{Break, ChainBreak, SessionHead, duplicates};
+use crate::chain::{CloseLink, StepLink, anchor, detached_anchor, follow, instructions_link, summary_link};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::read::{read_holding, read_starting};
-use crate::record::chain::{
-    CloseLink, StepLink, anchor, detached_anchor, follow, instructions_link, summary_link,
-};
-use crate::record::implied::{self, BySteps};
-use crate::value::{Row, params};
+use crate::rows::derived::{self, BySteps};
+use crate::value::{Row, from_row, params};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json;
 use papertape_core::record::{DerivedRow, JobHead, ReusedFrom, SessionId};
@@ -20,9 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The session's head and the number of links in its chains, or where they break.
 pub(super) type Checked = Result<(SessionHead, u64), Box<ChainBreak>>;
-
-/// A broken link: step, tables, reason.
-pub(super) struct Break(pub(super) Option<StepPath>, pub(super) Vec<&'static str>, pub(super) String);
 
 /// Verifies a session by the rules it was recorded with; `None` if it no longer exists.
 pub(super) async fn verify(
@@ -68,7 +63,7 @@ async fn check(
     let mut walk = Walk {
         session: id,
         rules,
-        implied: implied::of_session(db, id).await?,
+        implied: derived::of_session(db, id).await?,
         messages: message_indexes(db, id).await?,
         attempts: attempts(db, id).await?,
         texts: Texts::default(),
@@ -325,20 +320,10 @@ impl Walk {
 
 fn step(mut row: Row) -> Result<(i64, ChainedStep), StoreError> {
     let (id, seq) = (row.get()?, row.get()?);
-    let step = ChainedStep {
-        id,
-        path: row.get()?,
-        class: row.get()?,
-        digest: row.get()?,
-        request_ref: row.get()?,
-        kind: row.get()?,
-        outcome_ref: row.get()?,
-        implied_hash: row.get()?,
-        detached: row.get()?,
-        previous: row.get()?,
-        hash: row.get()?,
-        reused_from: row.get()?,
-    };
+    let step = from_row!(row => ChainedStep {
+        id: id, path, class, digest, request_ref, kind, outcome_ref, implied_hash, detached, previous, hash,
+        reused_from,
+    });
     Ok((seq, step))
 }
 
@@ -413,7 +398,7 @@ async fn close_link(db: &mut dyn Db, session: SessionId) -> Result<Value, StoreE
     let (status, error): (String, Option<String>) = (row.get()?, row.get()?);
     let metadata = row.get()?;
     let starting = read_starting(row.get()?)?;
-    let daily = implied::daily_figures(db, session).await?;
+    let daily = derived::daily_figures(db, session).await?;
     Ok(CloseLink {
         status: &status,
         error: error.as_deref(),

@@ -10,7 +10,7 @@ use papertape_core::market::{Interval, TradingHours};
 use papertape_core::ports::Clock as _;
 use papertape_core::time::Date;
 use papertape_market::download::{BarInterval, DownloadReport, SourceName, collect_files};
-use papertape_market::import::{Basis, ImportOptions, import_days};
+use papertape_market::import::{ImportOptions, import_days};
 use papertape_market::{Catalogue, check_name};
 use papertape_runtime::clock::SystemClock;
 use serde::Serialize;
@@ -63,8 +63,7 @@ pub(super) fn create(
             BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
             BarInterval::Day => None,
         },
-        // Intraday requests ask for unadjusted prices, but the responses do not say so.
-        basis: (args.source == SourceName::AlphaVantage).then_some(Basis::AsTraded),
+        basis: args.source.basis(),
     };
     let mut sources = Vec::new();
     for report in reports {
@@ -100,10 +99,10 @@ pub(super) fn create(
     })
 }
 
-/// The last day whose bars are final. Only Alpha Vantage does not say whether its newest bar is.
+/// The last day whose bars are final, as far as the source reports it.
 fn last_day(args: &DownloadArgs, hours: &TradingHours) -> Date {
     let today = SystemClock.now().to_zoned(hours.zone().clone()).date();
-    if args.source != SourceName::AlphaVantage || args.to < today {
+    if args.source.marks_unfinished_bars() || args.to < today {
         return args.to;
     }
     note!("skipped the bars of {today}, which may not be final");

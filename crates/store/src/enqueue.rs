@@ -1,0 +1,76 @@
+//! Adds jobs to the queue.
+
+use crate::action;
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::exclusivity;
+use crate::fence::Fence;
+use crate::head;
+use crate::lineage;
+use crate::texts;
+use crate::value::params;
+use papertape_core::RULES_VERSION;
+use papertape_core::json;
+use papertape_core::record::{DayStatus, JobStatus, NewJob};
+use papertape_core::time::Timestamp;
+use serde_json::json;
+
+/// Adds a job with its model-days, and anchors its hash chains.
+pub(crate) async fn enqueue(db: &mut dyn Db, job: &NewJob) -> Result<(), StoreError> {
+    exclusivity::ensure_plan_free(db, (&job.id, &job.kind), job.plan).await?;
+    let added = db
+        .execute(
+            "INSERT INTO jobs (job_id, kind, status, fingerprint, rules_version, warnings, parent, created_at,
+             next_seq) VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, 2) ON CONFLICT (job_id) DO NOTHING",
+            params![
+                &job.id,
+                &job.kind,
+                job.fingerprint,
+                RULES_VERSION,
+                &json::to_value(&job.warnings),
+                job.parent.as_ref(),
+                job.created_at
+            ],
+        )
+        .await?;
+    if added == 0 {
+        return Err(StoreError::inconsistent(format!("the job {} is there already", job.id)));
+    }
+    action::index(db, job).await?;
+    texts::insert(db, job.texts.iter()).await?;
+    for day in &job.days {
+        let status = if day.skipped.is_some() { DayStatus::Skipped } else { DayStatus::Queued };
+        db.execute(
+            "INSERT INTO job_details (job_id, date, model, agent_hash, status, error, skipped_job, skipped_session,
+             skipped_head)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT s.chain_head FROM trading_sessions s WHERE s.id = $8))",
+            params![
+                &job.id,
+                day.date,
+                &day.agent,
+                day.agent_hash,
+                status,
+                day.skipped.as_ref().map(|done| format!("completed in job {}", done.job)),
+                day.skipped.as_ref().map(|done| &done.job),
+                day.skipped.as_ref().map(|done| done.session)
+            ],
+        )
+        .await?;
+    }
+    lineage::record(db, job).await?;
+    head::anchor_job(db, job).await?;
+    let mut fence = Fence::of(job.id.clone(), 2, 1);
+    status_event(db, &mut fence, JobStatus::Queued, None, job.created_at).await
+}
+
+/// Records a job's new status as an event, and in the plan's index.
+pub(crate) async fn status_event(
+    db: &mut dyn Db,
+    fence: &mut Fence,
+    status: JobStatus,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    fence.event(db, "job", &json!({ "status": status, "error": error }), at).await?;
+    action::index_status(db, fence.job(), status, at).await
+}
