@@ -189,7 +189,7 @@ mod tests {
         let body = axum::body::to_bytes(response.into_body(), 1000).await.expect("a body");
         assert_eq!(
             &body[..],
-            br#"{"error":"internal_error","message":"the server failed; its log says why"}"#
+            br#"{"error":"internal_error","message":"internal error; see the server log"}"#
         );
     }
 }

@@ -166,7 +166,7 @@ pub struct PlanBody {
 /// Changes of a plan. Absent fields stay unchanged.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({ "goal": "Find out what the desk was shown" }))]
+#[schema(example = json!({ "goal": "Find out what data the desk saw" }))]
 pub struct PlanPatch {
     /// The name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]

@@ -102,7 +102,7 @@ impl DownloadRequest {
             let fits = |c: char| c.is_ascii_alphanumeric() || "._-^=:".contains(c);
             let named = symbol.chars().any(|c| c.is_ascii_alphanumeric());
             if !named || symbol.len() > MAX_SYMBOL_CHARS || !symbol.chars().all(fits) {
-                return Err(format!("`{}` is no symbol", symbol.escape_default()));
+                return Err(format!("`{}` is not a symbol", symbol.escape_default()));
             }
             if seen.insert(symbol.clone()) {
                 unique.push(Symbol::from(symbol));

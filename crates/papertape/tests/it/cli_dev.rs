@@ -43,7 +43,7 @@ fn a_record_that_dev_mode_has_not_made_is_not_touched_by_it() {
     let tool = tool.with("PAPERTAPE_MODE", "dev");
     for args in [&["serve"][..], &SHORT[..]] {
         let refused = tool.ends(args, 1);
-        assert!(refused.err.contains("was not made by dev mode"), "{refused:#?}");
+        assert!(refused.err.contains("was not created by dev mode"), "{refused:#?}");
     }
     assert_eq!(tool.json(&["jobs"])["count"], 1);
 }

@@ -107,7 +107,7 @@ fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--symbols", "TSLA"], "--symbols:");
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--cash", "0"], "--cash:");
     check(&["run", "--demo", "--quick-model", "house::momentum"], "add --kind desk");
-    check(&["run", "--demo", "--kind", "desk", "--analysts", "market,tea"], "`tea` is no analyst");
+    check(&["run", "--demo", "--kind", "desk", "--analysts", "market,tea"], "unknown analyst `tea`");
     check(
         &["run", "--demo", "--kind", "desk", "--debate-rounds", "0"],
         "max_debate_rounds must be from 1 to 10",

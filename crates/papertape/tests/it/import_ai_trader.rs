@@ -260,7 +260,7 @@ fn prices_and_beginnings_that_are_none_keep_all_out() {
     held[0] = row(0, DAYS[0], Value::Null, (3, 0, 1_000.0));
     alpha(&tool.path("runs"), &held);
     let found = report(&tool, &WRITE, 1);
-    assert!(told(&found, "problems")[0].contains("starts with cash alone"), "{found}");
+    assert!(told(&found, "problems")[0].contains("start with cash only"), "{found}");
     assert!(!tool.path("data").exists());
 }
 
@@ -315,7 +315,7 @@ fn rows_out_of_order_and_twice_are_told_and_change_nothing() {
     assert_eq!(found["jobs"], json!([{ "job_id": job, "status": "completed", "imported": false }]));
     assert!(told(&found, "skipped").iter().any(|one| one.contains("once more")), "{found}");
     let notes = found["report"]["notes"].to_string();
-    assert!(notes.contains("do not stand in the order of their ids"), "{notes}");
+    assert!(notes.contains("are not sorted by ID"), "{notes}");
 
     // A later row with an earlier date is invalid.
     let mut back = rows();
@@ -349,7 +349,7 @@ fn what_is_empty_is_told() {
     let found = report(&tool, &WRITE, 1);
     assert_eq!(found["report"]["agents"], json!([]));
     let skipped = told(&found, "skipped").join("\n");
-    for why in ["no position/position.jsonl", "no row", "no such trading day", "no message in it"] {
+    for why in ["no position/position.jsonl", "no row", "not a trading day", "no messages"] {
         assert!(skipped.contains(why), "{why}: {skipped}");
     }
     assert!(!tool.path("data").exists());

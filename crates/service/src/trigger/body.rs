@@ -99,7 +99,7 @@ fn agent_config(body: AgentBody) -> Result<AgentConfig, TriggerError> {
 /// A job that is named; none is named by a NUL.
 fn memory_from(text: Option<String>) -> Result<Option<JobId>, TriggerError> {
     match text {
-        Some(text) if text.contains('\0') => Err(bad("memory_from", "it holds a NUL character")),
+        Some(text) if text.contains('\0') => Err(bad("memory_from", "it contains a NUL character")),
         text => Ok(text.map(JobId::new)),
     }
 }

@@ -212,7 +212,7 @@ fn page_up_to(most: u32, limit: Option<u32>, cursor: Option<String>) -> Result<P
 /// A text that a database can be asked for: none holds a NUL.
 fn plain<'a>(field: &'static str, text: Option<&'a String>) -> Result<Option<&'a str>, ViewError> {
     match text {
-        Some(text) if text.contains('\0') => Err(ViewError::bad(field, "it holds a NUL character")),
+        Some(text) if text.contains('\0') => Err(ViewError::bad(field, "it contains a NUL character")),
         text => Ok(text.map(String::as_str)),
     }
 }

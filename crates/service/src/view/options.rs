@@ -122,7 +122,7 @@ fn providers(app: &App) -> Vec<ProviderOption> {
 /// Why a model cannot be called here.
 fn problem(app: &App, model: &ModelName) -> Option<String> {
     if app.config.mode == Mode::Dev && !model.is_house() {
-        return Some("dev mode runs house models alone".to_owned());
+        return Some("dev mode runs only house models".to_owned());
     }
     app.gateway.check(model).err()
 }

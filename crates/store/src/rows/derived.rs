@@ -102,7 +102,7 @@ pub(crate) fn role(word: &str) -> Result<papertape_core::message::Role, StoreErr
     [Role::User, Role::Assistant, Role::Tool]
         .into_iter()
         .find(|role| role.as_str() == word)
-        .ok_or_else(|| StoreError::inconsistent(format!("`{word}` is no role")))
+        .ok_or_else(|| StoreError::inconsistent(format!("`{word}` is not a role")))
 }
 
 pub(crate) fn read_exposure(row: &mut Row) -> Result<ExposureRow, StoreError> {

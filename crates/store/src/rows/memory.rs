@@ -102,6 +102,6 @@ fn direction(row: &mut Row) -> Result<Direction, StoreError> {
     match row.get::<String>()?.as_str() {
         "long" => Ok(Direction::Long),
         "short" => Ok(Direction::Short),
-        other => Err(StoreError::inconsistent(format!("`{other}` is no side"))),
+        other => Err(StoreError::inconsistent(format!("`{other}` is not a side"))),
     }
 }

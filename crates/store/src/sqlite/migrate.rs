@@ -19,7 +19,7 @@ pub(super) fn migrate(
     };
     if found > 0 {
         let copied = back_up(connection, path, found)?;
-        tracing::info!(from = found, to = newest.version, backup = %copied.display(), "migrating the record");
+        tracing::info!(from = found, to = newest.version, backup = %copied.display(), "migrating the database");
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(VERSIONS)?;

@@ -72,7 +72,7 @@ impl Records for Lines<'_> {
 }
 
 fn object(line: &str) -> Result<BTreeMap<String, Value>, String> {
-    serde_json::from_str(line).map_err(|error| format!("it is no JSON object: {error}"))
+    serde_json::from_str(line).map_err(|error| format!("not a JSON object: {error}"))
 }
 
 /// A value as a table field: lists are joined by commas.

@@ -145,7 +145,7 @@ impl Reconciler<'_> {
             let is_last = Some(one.date) == last;
             if !is_last {
                 self.refused
-                    .insert(one.place, "the open alone, though it is not on the newest day".to_owned());
+                    .insert(one.place, "only an open, but it is not on the newest day".to_owned());
             }
             is_last
         });
@@ -175,7 +175,7 @@ impl Reconciler<'_> {
             } else if *ex_date < first || *ex_date > last {
                 beyond += 1;
             } else if !self.days.contains_key(ex_date) {
-                self.refuse(*place, "its ex-date is no trading day");
+                self.refuse(*place, "its ex-date is not a trading day");
             } else {
                 let added = self.builder.action(action.clone());
                 self.note_error(added);

@@ -150,7 +150,7 @@ impl Series<'_, '_, '_> {
         let (symbol, date) = (self.symbol, day.date);
         let Some(rest) = rest else {
             if key < self.newest {
-                self.reconciler.refuse(place, "the open alone, though it is not the newest bar");
+                self.reconciler.refuse(place, "only an open, but it is not the newest bar");
                 return;
             }
             let (symbol, interval) = (symbol.clone(), self.interval);

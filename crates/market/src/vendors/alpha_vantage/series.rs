@@ -53,7 +53,7 @@ fn read_lines(source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(),
         let raw = *line.as_ref().unwrap_or(&"");
         let parsed = line.and_then(|line| {
             let document = serde_json::from_str::<Object<'_>>(line);
-            document.map_err(|error| format!("it is no JSON object: {error}"))
+            document.map_err(|error| format!("not a JSON object: {error}"))
         });
         match parsed {
             Ok(document) => Document { hints, at: &mut |_| number }.read(&document, source, sink),
@@ -72,7 +72,7 @@ struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Object<'a> {
     fn of(raw: &'a RawValue) -> Result<Self, String> {
-        serde_json::from_str(raw.get()).map_err(|error| format!("it is no JSON object: {error}"))
+        serde_json::from_str(raw.get()).map_err(|error| format!("not a JSON object: {error}"))
     }
 
     fn find(&self, fits: impl Fn(&str) -> bool) -> Option<(&str, &'a RawValue)> {
