@@ -2,8 +2,7 @@
 
 use super::extract::JsonObject;
 use super::trigger::whole;
-use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
-use papertape_agents::desk::sizing::{SizingConfig, Weights};
+use papertape_agents::config::{Analyst, DeskConfig, PromptStyle, SizingConfig, Weights};
 use papertape_core::broker::parse_amount;
 use papertape_core::message::ModelName;
 use rust_decimal::Decimal;

@@ -8,7 +8,8 @@ use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
-use papertape_core::action::{Language, MAX_ROWS as MOST_LOG_ROWS};
+use papertape_core::action::MAX_ROWS as MOST_LOG_ROWS;
+use papertape_core::language::Language;
 use papertape_core::time::{Date, parse_date};
 use papertape_service::app::App;
 use papertape_service::view::{MAX_ROWS, MAX_SESSION_ROWS};
@@ -254,21 +255,17 @@ impl FromRequestParts<App> for PreferredLanguage {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let wanted = parts.headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        Ok(Self(wanted.map(language).unwrap_or_default()))
+        Ok(Self(wanted.map_or(Language::DEFAULT_FOR_USERS, language)))
     }
 }
 
 /// The language of ours that a reader likes best (RFC 9110, 12.5.4).
 fn language(wanted: &str) -> Language {
-    let mut best = (0.0, Language::default());
+    let mut best = (0.0, Language::DEFAULT_FOR_USERS);
     for range in wanted.split(',') {
         let (tag, weight) = range.split_once(';').unwrap_or((range, ""));
         let weight = weight.trim().strip_prefix("q=").map_or(1.0, |q| q.parse().unwrap_or(0.0));
-        let language = match tag.trim().split('-').next().unwrap_or_default().to_ascii_lowercase().as_str() {
-            "en" => Language::En,
-            "zh" => Language::Zh,
-            _ => continue,
-        };
+        let Some(language) = Language::of_tag(tag) else { continue };
         if weight > best.0 {
             best = (weight, language);
         }

@@ -8,10 +8,10 @@ use super::responses::BodyErrors;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use papertape_agents::config::{AgentConfig, AgentKind, Language, Limits};
-use papertape_agents::memory::{LONGEST_WINDOW, MemoryMode};
+use papertape_agents::config::{AgentConfig, AgentKind, Limits, MAX_WINDOW, MemoryMode};
 use papertape_core::broker::{CostModel, parse_amount};
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::language::Language;
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::time::Date;
 use papertape_runtime::budget::{Budget, Limit};
@@ -437,8 +437,8 @@ fn memory_from(text: Option<String>) -> Result<Option<JobId>, ApiError> {
 /// How many rounds are read.
 fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     match Option::<u32>::deserialize(deserializer)? {
-        Some(rounds) if rounds > LONGEST_WINDOW => {
-            Err(D::Error::custom(format!("{rounds} is above {LONGEST_WINDOW}")))
+        Some(rounds) if rounds > MAX_WINDOW => {
+            Err(D::Error::custom(format!("{rounds} is above {MAX_WINDOW}")))
         }
         rounds => Ok(rounds),
     }

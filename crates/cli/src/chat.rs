@@ -7,10 +7,10 @@ use super::record_access::RecordAccess;
 use super::{Common, Outcome, record_access, signals};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
-use papertape_assistant::language;
-use papertape_core::action::{ActionRow, ActionStatus, Language, LogPosition};
+use papertape_core::action::{ActionRow, ActionStatus, LogPosition};
 use papertape_core::chat::ChatTurn;
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::page::PageRequest;
 use papertape_core::ports::{ActionLog as _, Chats as _, Queue as _};
 use papertape_core::record::JobStatus;
@@ -151,7 +151,7 @@ async fn session(app: &App, named: Option<&str>) -> Result<Option<String>> {
 fn of_terminal() -> Option<Language> {
     let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    set.as_deref().and_then(language::of_tag)
+    set.as_deref().and_then(Language::of_tag)
 }
 
 /// A conversation at a terminal.
@@ -293,7 +293,7 @@ impl<'a> ChatTurns<'a> {
         if let Some(plan) = self.plan {
             body["plan_id"] = plan.into();
         }
-        let language = self.language.unwrap_or_else(|| language::of_text(message));
+        let language = self.language.unwrap_or_else(|| Language::of_text(message));
         let answer = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let found = text(&answer["session"]["id"]).zip(text(&answer["job_id"]));

@@ -12,6 +12,7 @@ mod digest;
 pub mod fence;
 pub mod id;
 pub mod json;
+pub mod language;
 pub mod ledger;
 pub mod market;
 pub mod message;

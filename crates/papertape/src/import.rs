@@ -3,13 +3,13 @@
 use super::{Common, Outcome, execute, record_access};
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
-use papertape_agents::config::Language;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::MemoryMode;
 use papertape_agents::prompt::PromptSet;
 use papertape_cli::data::{Exchange, of_market, of_taken, parse_hours};
 use papertape_cli::failure::{FAILED, of_trigger, of_view, usage};
 use papertape_cli::output::{count, json, money, note, percent, say, table, text_of};
 use papertape_core::broker::MarketProfile;
+use papertape_core::language::Language;
 use papertape_core::market::Dataset;
 use papertape_core::message::ModelName;
 use papertape_core::record::JobStatus;
@@ -72,7 +72,7 @@ struct AiTraderArgs {
     #[arg(long, value_name = "PROVIDER::MODEL", default_value = "house::momentum")]
     writer: ModelName,
     /// The language of the memories: en or zh
-    #[arg(long, value_parser = language, default_value = "en")]
+    #[arg(long, value_parser = str::parse::<Language>, default_value = "en")]
     language: Language,
     /// Which of the traders' memories are written: off, rounds, rounds+open, all [default: all]
     #[arg(long, value_name = "SETTING")]
@@ -90,13 +90,6 @@ struct AiTraderArgs {
     /// Import once more what is there, and mark the job that has it as superseded
     #[arg(long)]
     replace: bool,
-}
-
-fn language(text: &str) -> Result<Language, String> {
-    [Language::En, Language::Zh]
-        .into_iter()
-        .find(|language| language.as_str() == text)
-        .ok_or_else(|| format!("`{text}` is none of: en, zh"))
 }
 
 /// Imports it.

@@ -6,7 +6,8 @@ use crate::host::LiveHost;
 use crate::tape_reader::stop_of;
 use futures::future::{Either, select};
 use papertape_assistant::perform::ActionExecutor;
-use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus, Language};
+use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus};
+use papertape_core::language::Language;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::{AttemptEnd, Write};
@@ -114,7 +115,7 @@ impl LiveHost {
             chats: &*assistant.chats,
             jobs: &*assistant.jobs,
             queue: &*services.queue,
-            purse: &purser,
+            child_budget: &purser,
             web: &*assistant.web,
             clock: &*services.clock,
             redactor: &services.redactor,

@@ -14,10 +14,11 @@ use papertape_assistant::prompt::Prompts;
 use papertape_assistant::settings::{CHAT, DECOMPOSE, Decompose, EXECUTE, Execute, Settings};
 use papertape_assistant::web::WebSearch;
 use papertape_assistant::{chat, decompose, execute};
-use papertape_core::action::{Language, summarise};
+use papertape_core::action::summarise;
 use papertape_core::chat::{ChatId, ChatWrite, unanswered};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 use papertape_core::money::Money;
 use papertape_core::ports::{BoxFuture, Chats, JobControl, Plans, RecordError};
 use papertape_core::record::{
@@ -59,6 +60,10 @@ pub trait Listener: Send + Sync {
     fn on_delta(&self, job: &JobId, words: &str);
 }
 
+const fn user_language() -> Language {
+    Language::DEFAULT_FOR_USERS
+}
+
 /// The config of an assistant job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssistantConfig {
@@ -71,7 +76,7 @@ pub struct AssistantConfig {
     #[serde(default)]
     pub simulations: Limit,
     /// The language of its log messages.
-    #[serde(default)]
+    #[serde(default = "user_language")]
     pub language: Language,
     /// The conversation of a `chat_action`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,9 +9,10 @@ use crate::config::SimulationConfig;
 use crate::services::Services;
 use futures::FutureExt as _;
 use papertape_assistant::child_budget::{BudgetShare, ChildBudget};
-use papertape_core::action::{Language, Origin};
+use papertape_core::action::Origin;
 use papertape_core::budget::Limit;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::language::Language;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::{BoxFuture, RecordError};
 use papertape_core::record::{ASSISTANT_JOB_KINDS, JobRow};
@@ -179,7 +180,7 @@ impl ChildBudget for BudgetAllocator<'_> {
                 is_open: true,
             };
             given.insert(job.clone(), of);
-            Ok(BudgetShare { talk, simulations })
+            Ok(BudgetShare { model_calls: talk, simulations })
         }
         .boxed()
     }

@@ -12,7 +12,7 @@ mod summary;
 pub use log::{ActionRow, CleanupReport, LogPage, LogPosition, MAX_ROWS, PlanJob, USUAL_ROWS};
 pub use open::{WHOLE_JOB, is_whole_job, still_open, stopped_words};
 pub use origin::{IdKind, Origin};
-pub use summary::{ActionRef, ActionSummary, Language, summarise};
+pub use summary::{ActionRef, ActionSummary, summarise};
 
 use crate::chat::ChatId;
 use crate::plan::PlanId;

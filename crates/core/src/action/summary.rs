@@ -1,9 +1,9 @@
 //! Summaries of the actions behind a reply.
 
 use super::{ACTION_KEY, ActionDraft, ActionKind, ActionStatus, CHAT_TURN};
-use serde::{Deserialize, Serialize};
+use crate::language::Language;
+use serde::Serialize;
 use serde_json::Value;
-use std::fmt;
 
 /// One action in a reply's summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,37 +32,6 @@ pub struct ActionRef {
     pub what: &'static str,
     /// Its ID.
     pub id: String,
-}
-
-/// The language of texts for users.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Language {
-    /// Chinese.
-    #[default]
-    Zh,
-    /// English.
-    En,
-}
-
-crate::record::words!(Language { Zh = "zh", En = "en" });
-
-impl Language {
-    /// The label of a status of a job, a model-day or a task in this language.
-    #[must_use]
-    pub fn status(self, status: &str) -> &str {
-        match (self, status) {
-            (Self::En, status) => status,
-            (Self::Zh, "queued") => "排队中",
-            (Self::Zh, "running") => "运行中",
-            (Self::Zh, "completed") => "已完成",
-            (Self::Zh, "partial") => "部分完成",
-            (Self::Zh, "failed") => "失败",
-            (Self::Zh, "cancelled") => "已取消",
-            (Self::Zh, "skipped") => "已跳过",
-            (Self::Zh, other) => other,
-        }
-    }
 }
 
 /// Summarizes a job's rows, given in order: one entry per action, in its last state. Rows of one action share

@@ -2,7 +2,7 @@
 
 use super::job_tools::{JobToolbox, ToolArgs, bad, missing, of_view, unavailable};
 use crate::view::{self, JobsQuery};
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::ToolCaller;
 use papertape_core::record::JobStatus;

@@ -4,7 +4,7 @@ use super::{Request, TriggerError, bad};
 use crate::app::App;
 use crate::config::{Mode, SimulationDefaults};
 use crate::view::unknown_benchmark;
-use papertape_agents::config::AgentConfig;
+use papertape_agents::config::{AgentConfig, DEFAULT_MODELS};
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
@@ -13,9 +13,6 @@ use papertape_core::time::Date;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
-
-/// The models of a job that names none.
-const HOUSE: &[&str] = &["house::momentum", "house::contrarian", "house::buy_and_hold"];
 
 /// The agents of a request: those given whole, and those named.
 pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, TriggerError> {
@@ -27,7 +24,7 @@ pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, T
         agents.clone_from(&app.config.agents);
     }
     if agents.is_empty() {
-        agents = HOUSE.iter().map(|name| named(app, name)).collect::<Result<_, _>>()?;
+        agents = DEFAULT_MODELS.iter().map(|name| named(app, name)).collect::<Result<_, _>>()?;
     }
     let mut names = BTreeSet::new();
     for agent in &agents {

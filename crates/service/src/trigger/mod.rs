@@ -12,8 +12,7 @@ pub use branch::{BranchRequest, branch};
 pub use import::{ImportRequest, PlannedImport, by_cash, days_of, import, plan_import, symbols_of};
 
 use crate::app::App;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
 use papertape_core::id::JobId;

@@ -4,9 +4,10 @@ use super::jobs::JobResponse;
 use super::{Deployment, ViewError, job_id, jobs, page, plain};
 use crate::app::App;
 use papertape_core::action::{
-    ActionKind, ActionRow, ActionStatus, ActionSummary, Language, LogPosition, MAX_ROWS, PlanJob, summarise,
+    ActionKind, ActionRow, ActionStatus, ActionSummary, LogPosition, MAX_ROWS, PlanJob, summarise,
 };
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Plans as _};
 use papertape_core::record::{JobStatus, PLAN_DECOMPOSE};
@@ -19,7 +20,7 @@ use utoipa::ToSchema;
 const WITH_A_JOB: u32 = 50;
 
 /// Which part of the log that comes with a job.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LogQuery {
     /// `next_cursor` of an earlier answer; absent, and without `before`: the newest rows.
     pub cursor: Option<String>,

@@ -3,8 +3,8 @@
 use super::actions::SummaryItem;
 use super::{Deployment, ViewError, page};
 use crate::app::App;
-use papertape_core::action::Language;
 use papertape_core::chat::{ChatId, ChatMessage, ChatRole, ChatSession};
+use papertape_core::language::Language;
 use papertape_core::ports::Chats as _;
 use papertape_core::time::Timestamp;
 use serde::Serialize;

@@ -3,8 +3,7 @@
 use super::{Deployment, Number, ViewError, number};
 use crate::app::App;
 use crate::config::Mode;
-use papertape_agents::config::AgentKind;
-use papertape_agents::desk::config::{Analyst, DeskConfig};
+use papertape_agents::config::{AgentKind, Analyst, DeskConfig};
 use papertape_core::message::ModelName;
 use papertape_core::ports::ModelClient as _;
 use papertape_llm::house;
@@ -191,7 +190,7 @@ pub fn options(app: &App) -> Result<OptionsResponse, ViewError> {
         languages: vec!["en", "zh"],
         tools: tools.map(|(name, _)| name.clone()).collect(),
         most_agents: crate::api::MAX_AGENTS,
-        most_rounds: papertape_agents::desk::config::MAX_ROUNDS,
+        most_rounds: papertape_agents::config::MAX_ROUNDS,
         defaults: DefaultsOption {
             dataset: defaults.dataset.clone(),
             market: defaults.market.clone(),

@@ -2,7 +2,7 @@
 
 use papertape_agents::config::AgentKind;
 use papertape_agents::desk::NODE_FAILURES;
-use papertape_agents::desk::sizing::CutCode;
+use papertape_agents::desk::sizing::AdjustmentCode;
 use papertape_agents::solo::SOLO_REASONS;
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
@@ -115,7 +115,7 @@ pub fn reject_code() -> Object {
 pub fn cut_code() -> Object {
     ObjectBuilder::new()
         .schema_type(SchemaType::Type(Type::String))
-        .enum_values(Some(CutCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
+        .enum_values(Some(AdjustmentCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
         .build()
 }
 

@@ -1,7 +1,7 @@
 //! What came of a day that was traded elsewhere, beside its log.
 
 use super::super::{Number, number};
-use papertape_agents::recorded::ImportedOutcome;
+use papertape_agents::imported::ImportedOutcome;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
