@@ -1,68 +1,75 @@
-//! The graph of an agent's day: what comes before what, and so where a branch may cut.
+//! The graph of an agent's day: the order of its nodes, and so the nodes that a branch may cut at.
 //!
 //! A day is a partial order. Its phases follow each other; a desk's symbols do not depend on each other
 //! until their orders are sized, and its analysts not until all of them have reported.
 
-use crate::config::{AgentConfig, AgentKind};
-use crate::day::POST;
-use crate::desk::config::Analyst;
-use crate::desk::roles;
+use crate::config::{AgentConfig, AgentKind, DeskConfig};
+use crate::roles;
 use papertape_core::market::Listed;
 use papertape_core::tape::ScopeKey;
 use std::collections::BTreeSet;
 
+/// The scope before the session: corporate actions, and the orders of earlier days.
+pub(crate) const PRE: &str = "pre#1";
+/// The scope of a solo agent's conversation.
+pub(crate) const SOLO: &str = "solo#1";
+/// The scope in which a desk's orders are sized and placed.
+pub(crate) const SIZING: &str = "sizing#1";
+/// The scope of the day's bar.
+pub(crate) const BAR: &str = "bar#1";
+/// The scope of the close.
+pub(crate) const CLOSE: &str = "close#1";
+/// The scope of the post phase, in which a model writes memories outside of the conversation.
+pub const POST: &str = "post#1";
+
 /// The graph of one agent's day.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// Nodes at the root, in order; the session's own place is between `pre#1` and `bar#1`.
+    /// Nodes at the root, in order; a desk's symbols are between `pre#1` and `sizing#1`.
     root: &'static [&'static str],
-    /// A symbol's nodes with their ranks; nodes of one rank run side by side.
+    /// A symbol's nodes with their ranks; nodes with the same rank run concurrently.
     nodes: Vec<(String, usize)>,
-    /// The symbols' keys, of a desk.
+    /// The keys of a desk's symbols.
     symbols: BTreeSet<String>,
 }
 
-/// Where a path stands.
+/// The position of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GraphPosition<'p> {
     /// A node at the root.
     Root(usize),
-    /// A part of a symbol's work.
+    /// A part of a symbol's analysis.
     Symbol { symbol: &'p str, part: GraphPart<'p> },
 }
 
-/// A part of a symbol's work.
+/// A part of a symbol's analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GraphPart<'p> {
-    /// All of it, from its beginning.
+    /// All of it.
     Whole,
     /// A node.
     Node(&'p str),
-    /// A step beside the nodes, which sums up what they did.
-    Beside,
+    /// A step outside of the nodes, which records their outcome.
+    Outside,
 }
 
-/// The place of a desk's symbols among the nodes of the root.
+/// The position of a desk's symbols among the nodes of the root.
 const SYMBOLS_AT: usize = 1;
 
 impl Graph {
-    /// The graph of this agent's day on the symbols that are listed then: one that is not has no nodes.
+    /// The graph of this agent's day. Only symbols that are listed that day have nodes.
     #[must_use]
     pub fn of(agent: &AgentConfig, symbols: &Listed) -> Self {
         match agent.kind {
             AgentKind::Solo => {
-                let root: &[&str] = &["pre#1", "solo#1", "bar#1", "close#1", POST];
+                let root: &[&str] = &[PRE, SOLO, BAR, CLOSE, POST];
                 Self { root, nodes: Vec::new(), symbols: BTreeSet::new() }
             }
             AgentKind::Desk => {
                 let config = agent.desk_config();
                 Self {
-                    root: &["pre#1", "", "sizing#1", "bar#1", "close#1", POST],
-                    nodes: desk_nodes(
-                        &config.selected_analysts,
-                        config.max_debate_rounds,
-                        config.max_risk_discuss_rounds,
-                    ),
+                    root: &[PRE, "", SIZING, BAR, CLOSE, POST],
+                    nodes: desk_nodes(&config),
                     symbols: symbols
                         .iter()
                         .map(|symbol| ScopeKey::Symbol(symbol.to_string()).to_string())
@@ -72,15 +79,14 @@ impl Graph {
         }
     }
 
-    /// Where a branch cuts that is told nothing else: before all that the agent thinks.
+    /// The default cut of a branch: before the agent's first model call.
     #[must_use]
     pub fn usual_cut(&self) -> &'static str {
-        if self.is_solo() { "solo#1" } else { "pre#1" }
+        if self.is_solo() { SOLO } else { PRE }
     }
 
-    /// One conversation, and no symbols?
     fn is_solo(&self) -> bool {
-        self.root.contains(&"solo#1")
+        self.root.contains(&SOLO)
     }
 
     /// The day's first node.
@@ -89,19 +95,19 @@ impl Graph {
         self.root[0]
     }
 
-    /// Checks a cut: a node, a symbol, or a step of either.
+    /// Checks a cut: a node, a symbol, or a step of one.
     ///
     /// # Errors
-    /// A sentence that lists what can be cut at.
+    /// A sentence that lists the possible cuts.
     pub fn check_cut(&self, at: &str) -> Result<(), String> {
         let numbered = |step: &str| {
             step.split_once('#')
                 .is_some_and(|(kind, n)| !kind.is_empty() && !kind.contains('/') && n.parse::<u32>().is_ok())
         };
-        let known = match self.place(at) {
+        let known = match self.position(at) {
             Some((GraphPosition::Root(_), step)) => step.is_none_or(numbered),
             Some((GraphPosition::Symbol { part, .. }, step)) => {
-                part != GraphPart::Beside && step.is_none_or(numbered)
+                part != GraphPart::Outside && step.is_none_or(numbered)
             }
             None => false,
         };
@@ -125,24 +131,25 @@ impl Graph {
         })
     }
 
-    /// Is the cut a step, and not a whole node or symbol?
+    /// Whether the cut is a step, not a whole node or symbol.
     #[must_use]
     pub fn is_step(&self, at: &str) -> bool {
-        self.place(at).is_none_or(|(_, step)| step.is_some())
+        self.position(at).is_none_or(|(_, step)| step.is_some())
     }
 
-    /// Do two paths stand in one node?
+    /// Whether two paths are in the same node.
     #[must_use]
     pub fn is_same_node(&self, a: &str, b: &str) -> bool {
-        let place = |path| self.place(path).map(|(place, _)| place);
-        place(a).is_some() && place(a) == place(b)
+        let node = |path| self.position(path).map(|(position, _)| position);
+        node(a).is_some() && node(a) == node(b)
     }
 
-    /// Does the node of a path come at or after the node of the cut? What the graph does not know comes
-    /// after everything.
+    /// Whether the node of a path is at or after the node of the cut. Unknown paths are after everything.
     #[must_use]
     pub fn is_at_or_after(&self, path: &str, cut: &str) -> bool {
-        let (Some((path, _)), Some((cut, _))) = (self.place(path), self.place(cut)) else { return true };
+        let (Some((path, _)), Some((cut, _))) = (self.position(path), self.position(cut)) else {
+            return true;
+        };
         match (path, cut) {
             (GraphPosition::Root(path), GraphPosition::Root(cut)) => path >= cut,
             (GraphPosition::Root(path), GraphPosition::Symbol { .. }) => path > SYMBOLS_AT,
@@ -153,18 +160,17 @@ impl Graph {
         }
     }
 
-    /// Within one symbol.
     fn follows(&self, part: GraphPart<'_>, cut: GraphPart<'_>) -> bool {
         let rank = |node: &str| self.nodes.iter().find(|(known, _)| known == node).map(|(_, rank)| *rank);
         match (part, cut) {
-            (_, GraphPart::Whole) | (GraphPart::Beside, _) => true,
-            (GraphPart::Whole, _) | (GraphPart::Node(_), GraphPart::Beside) => false,
+            (_, GraphPart::Whole) | (GraphPart::Outside, _) => true,
+            (GraphPart::Whole, _) | (GraphPart::Node(_), GraphPart::Outside) => false,
             (GraphPart::Node(node), GraphPart::Node(cut)) => node == cut || rank(node) > rank(cut),
         }
     }
 
-    /// The place of a path, and the step in it. `None` for what is no place of this graph.
-    fn place<'p>(&self, path: &'p str) -> Option<(GraphPosition<'p>, Option<&'p str>)> {
+    /// The position of a path, and the step in it; `None` for an unknown path.
+    fn position<'p>(&self, path: &'p str) -> Option<(GraphPosition<'p>, Option<&'p str>)> {
         let (first, rest) = match path.split_once('/') {
             Some((first, rest)) => (first, Some(rest)),
             None => (path, None),
@@ -188,16 +194,14 @@ impl Graph {
         if self.nodes.iter().any(|(known, _)| known == node) {
             return Some((GraphPosition::Symbol { symbol: first, part: GraphPart::Node(node) }, step));
         }
-        Some((GraphPosition::Symbol { symbol: first, part: GraphPart::Beside }, Some(rest)))
+        Some((GraphPosition::Symbol { symbol: first, part: GraphPart::Outside }, Some(rest)))
     }
 }
 
-/// A symbol's nodes: the analysts of one rank, then one after the other.
-fn desk_nodes(analysts: &BTreeSet<Analyst>, debate: u32, risk: u32) -> Vec<(String, usize)> {
+/// A symbol's nodes: the analysts with one rank, then one after the other.
+fn desk_nodes(config: &DeskConfig) -> Vec<(String, usize)> {
     let key = |node: &str, round: u32| ScopeKey::Node(node.to_owned(), round).to_string();
-    let mut nodes: Vec<(String, usize)> =
-        roles::analysts(analysts).iter().map(|role| (key(role.seat().node, 1), 0)).collect();
-    let rest = roles::sequence(debate, risk).into_iter().map(|(node, round)| key(node, round));
-    nodes.extend(rest.zip(1..));
-    nodes
+    let analysts = roles::analysts(config).into_iter().map(|role| (key(role.node, 1), 0));
+    let speakers = roles::speakers(config).into_iter().map(|(role, round)| key(role.node, round));
+    analysts.chain(speakers.zip(1..)).collect()
 }

@@ -1,4 +1,4 @@
-//! What the books need of a day's market view: opens, bars, closes and market conditions.
+//! The market data that the books need for a day: opens, bars, closes and market conditions.
 
 use papertape_core::broker::{Books, Conditions, Ohlc};
 use papertape_core::id::Symbol;
@@ -21,7 +21,7 @@ pub fn conditions_at_close(
     (at_open, at_close): (&MarketView<'_>, &MarketView<'_>),
 ) -> BTreeMap<Symbol, Conditions> {
     let own = |(symbol, conditions): (Symbol, Conditions)| {
-        // Where the bars before carry no volume, the cap is not judged by one day's either.
+        // If earlier bars have no volume, the day's own volume sets no cap either.
         let volume = conditions.volume.and_then(|_| at_close.volume_of_today(&symbol));
         (symbol, Conditions { volume, ..conditions })
     };

@@ -1,10 +1,10 @@
-//! What has happened to the books, in sentences for the agent.
+//! Changes to the books, in sentences for the agent.
 
 use papertape_core::broker::{LedgerEntry, Rejection};
 use papertape_core::ledger::{FillCause, LedgerEvent};
 use rust_decimal::Decimal;
 
-/// What an entry means for the agent; `None` for what it need not be told.
+/// A ledger entry as a sentence; `None` if the agent need not know it.
 pub(crate) fn describe_entry(entry: &LedgerEntry) -> Option<String> {
     let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
     match entry.event.as_ref()? {

@@ -1,10 +1,10 @@
-//! Prompts: templates in files of their own, compiled in, and replaceable as a set.
+//! Prompts: template files that are compiled in and can be overridden.
 //!
-//! Text from outside only ever enters as a value of a template.
+//! Untrusted text is only ever a value of a template.
 
-use crate::config::Language;
 use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 pub use papertape_core::prompt::PromptError;
 use papertape_core::prompt::Templates;
 use serde::Serialize;
@@ -21,7 +21,7 @@ macro_rules! files {
     };
 }
 
-/// The prompts that come with the product, by file name.
+/// The built-in prompts, by file name.
 const BUILT_IN: &[(&str, &str)] = files! {
     "solo": "en" "zh",
     "solo-day": "en" "zh",
@@ -62,7 +62,7 @@ const BUILT_IN: &[(&str, &str)] = files! {
 pub struct PromptSet(Templates);
 
 impl PromptSet {
-    /// The prompts that come with the product.
+    /// The built-in prompts.
     ///
     /// # Panics
     /// Never: a test renders each.
@@ -71,11 +71,10 @@ impl PromptSet {
         Self::with_overrides(BTreeMap::new()).expect("the built-in prompts are templates")
     }
 
-    /// The built-in prompts, some of them replaced: file name to text.
+    /// The built-in prompts with overrides: file name to text.
     ///
     /// # Errors
-    /// A name that no prompt has, a text that is no template, or one that asks for a value that its prompt does
-    /// not have.
+    /// An unknown file name, an invalid template, or a template that uses an unknown value.
     pub fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
         let templates = Templates::new(BUILT_IN, &overrides)?;
         templates.check(|file| sample(file.split('.').next().unwrap_or(file)))?;
@@ -88,10 +87,10 @@ impl PromptSet {
         self.0.hash()
     }
 
-    /// The prompt `name` in `language`, filled in.
+    /// Renders the prompt `name` in `language`.
     ///
     /// # Errors
-    /// A replaced template that asks for a value that is not there.
+    /// An override that uses an unknown value.
     pub fn render(
         &self,
         name: &str,
@@ -99,7 +98,7 @@ impl PromptSet {
         values: impl Serialize,
     ) -> Result<String, PromptError> {
         let values = to_value(&values);
-        // What passes with the sample at start must pass here.
+        // Overrides are validated with the sample, so the sample may not have more values.
         debug_assert!(
             keys(&sample(name)).is_subset(&keys(&values)),
             "the sample of `{name}` has values that the prompt does not get"
@@ -112,7 +111,7 @@ fn keys(values: &Value) -> BTreeSet<&String> {
     values.as_object().into_iter().flat_map(|values| values.keys()).collect()
 }
 
-/// Values as a prompt is rendered with: a replaced one is rendered with these before anything is run.
+/// Sample values of a prompt: overrides are rendered with them at start.
 fn sample(name: &str) -> Value {
     let priced = json!({ "symbol": "AAPL", "date": "2012-10-01", "has_prices": true, "prices": "{}" });
     let with = |more: Value| {
@@ -158,7 +157,7 @@ fn sample(name: &str) -> Value {
         | "desk/research-manager-task" => with(json!({ "materials": "A report." })),
         "desk/trader-task" => account(json!({ "past_context": "It rose." })),
         "desk/portfolio-manager-task" => account(json!({})),
-        // Instructions of a role, and how analyses are to read, have no values.
+        // The system prompts of roles and the styles have no values.
         _ => json!({}),
     }
 }

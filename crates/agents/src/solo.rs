@@ -23,28 +23,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The end of a reason where an agent never said that it was done.
+/// The suffix of a reason: the agent never wrote the finish signal.
 const NO_FINISH_SIGNAL: &str = "no_finish_signal";
-/// The ends of a solo trader's reasons that are not those of its calls.
+/// The suffixes of a solo trader's reasons; the others come from its calls.
 pub const SOLO_REASONS: [&str; 4] = [NO_FINISH_SIGNAL, "cut_short", "step_limit", "bad_prompt"];
-/// The tool name by which a tool server is asked what it offers.
+/// The tool name that requests a tool server's list of tools.
 pub const LIST_TOOLS: &str = "$list";
 
-/// What a day's conversation is about.
+/// The input of a day's conversation.
 pub struct SoloInput<'a> {
     /// The agent.
     pub agent: &'a AgentConfig,
-    /// Its model's version, where it is a house model.
+    /// Its model's version, if it is a house model.
     pub house_version: Option<u32>,
     /// The prompts.
     pub prompts: &'a PromptSet,
-    /// What may be traded.
+    /// The symbols of the day.
     pub symbols: &'a Listed,
     /// The index whose members on the day may be traded; `None`: all of `symbols`.
     pub universe: Option<&'a str>,
     /// The trading day.
     pub date: Date,
-    /// What has happened to the books since the agent's last session, in sentences.
+    /// Changes to the books since the agent's last session, in sentences.
     pub notices: &'a [String],
 }
 
@@ -52,7 +52,7 @@ pub struct SoloInput<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum ConversationEnd {
-    /// The agent said that it was done.
+    /// The agent wrote the finish signal.
     FinishSignal,
     /// It answered without calling a tool.
     FinalAnswer,
@@ -61,38 +61,38 @@ pub enum ConversationEnd {
     Truncated,
     /// It used all of its steps.
     StepLimit,
-    /// A model call failed for good.
+    /// A model call failed permanently.
     Failed {
-        /// Why.
+        /// The reason.
         failure: CallFailure,
     },
-    /// A prompt could not be made.
+    /// A prompt could not be rendered.
     BadPrompt {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// A conversation that is over.
+/// A finished conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
     /// How it ended.
     #[serde(flatten)]
     pub ended: ConversationEnd,
-    /// How many model calls were made.
+    /// The number of model calls.
     pub steps: u32,
-    /// How many tool calls showed it something.
+    /// The number of tool calls that returned data.
     #[serde(default)]
     pub reads: u32,
-    /// How many orders it placed, rejected ones among them.
+    /// The number of orders, including rejected ones.
     #[serde(default)]
     pub orders: u32,
-    /// Tool servers that could not be asked, with the reason.
+    /// Unavailable tool servers, with the reason.
     pub tools_missing: BTreeMap<String, String>,
-    /// The last thing that the model said. It is a message, and so no part of the metadata.
+    /// The model's last message. It is in the transcript, so the metadata omit it.
     #[serde(skip)]
-    pub last_words: String,
-    /// The mark of the memory that it began with. The session's says so.
+    pub final_text: String,
+    /// The mark of the memory in its prompt. The session's mark includes it.
     #[serde(skip)]
     pub unverified_memory: Option<Unverified>,
 }
@@ -102,14 +102,14 @@ impl Conversation {
     #[must_use]
     pub fn trader_outcome(&self) -> TraderOutcome {
         TraderOutcome {
-            heard: self.has_reply(),
+            has_reply: self.has_reply(),
             degraded: matches!(self.ended, ConversationEnd::Failed { .. } | ConversationEnd::Truncated)
                 || self.is_undecided(),
-            decision: self.last_words.replace(FINISH_SIGNAL, "").trim().to_owned(),
+            decision: self.final_text.replace(FINISH_SIGNAL, "").trim().to_owned(),
         }
     }
 
-    /// Has the model answered at all, and so read the day's question?
+    /// Whether the model answered at all, and so has read the day's prompt.
     #[must_use]
     pub fn has_reply(&self) -> bool {
         match self.ended {
@@ -119,14 +119,14 @@ impl Conversation {
         }
     }
 
-    /// Did it read nothing, order nothing and never say that it was done? Nobody can call that a decision.
+    /// Whether it read nothing, ordered nothing and never wrote the finish signal: that is not a decision.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         let broke_off = self.error().is_some();
         !broke_off && self.ended != ConversationEnd::FinishSignal && self.reads == 0 && self.orders == 0
     }
 
-    /// What the day rests on.
+    /// The quality of the data behind the day's decision.
     #[must_use]
     pub fn data_quality(&self) -> DataQuality {
         let (state, why) = match &self.ended {
@@ -146,7 +146,7 @@ impl Conversation {
         }
     }
 
-    /// Why it failed, if it did.
+    /// The error, if it failed.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         match &self.ended {
@@ -160,69 +160,69 @@ impl Conversation {
     }
 }
 
-/// Holds the day's conversation. Orders apply to `books` one after the other.
+/// Runs the day's conversation. Orders are applied to `books` one after the other.
 ///
 /// # Errors
 /// A stop.
 pub async fn run_conversation(
     ctx: &mut Ctx,
-    brief: &SoloInput<'_>,
+    input: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    diary: &DayMemory<'_>,
+    memory: &DayMemory<'_>,
 ) -> Result<Conversation, SessionStop> {
-    let outside = ExternalTools::start(ctx, brief).await?;
-    let tools_missing = outside.missing.clone();
-    let last_words = String::new();
-    let past = recall(ctx, &diary.reader(books.account()), None).await?;
+    let external = ExternalTools::start(ctx, input).await?;
+    let tools_missing = external.missing.clone();
+    let final_text = String::new();
+    let past = recall(ctx, &memory.reader(books.account()), None).await?;
     let unverified_memory = past.as_ref().ok().and_then(|past| past.unverified.clone());
-    let mut talk = Conversation {
+    let mut conversation = Conversation {
         ended: ConversationEnd::StepLimit,
         steps: 0,
         reads: 0,
         orders: 0,
         tools_missing,
-        last_words,
+        final_text,
         unverified_memory,
     };
-    let made = past.and_then(|past| prompts(brief, view, books, &past.prompt));
-    let (instructions, opening, shown) = match made {
+    let rendered = past.and_then(|past| prompts(input, view, books, &past.prompt));
+    let (instructions, opening, shown) = match rendered {
         Ok(texts) => texts,
         Err(message) => {
-            talk.ended = ConversationEnd::BadPrompt { message };
-            return Ok(talk);
+            conversation.ended = ConversationEnd::BadPrompt { message };
+            return Ok(conversation);
         }
     };
     let instructions = ctx.set_system_prompt(&instructions);
     let opening = ctx.push_with_exposure(&opening, shown).await?;
     let mut request = ModelRequest {
-        model: brief.agent.model.clone(),
-        house_version: brief.house_version,
+        model: input.agent.model.clone(),
+        house_version: input.house_version,
         instructions: Some(instructions),
         messages: vec![Message::user(opening)],
-        tools: offered(books.profile(), view, &outside),
+        tools: tool_specs(books.profile(), view, &external),
         tool_choice: ToolChoice::Auto,
         response_schema: None,
-        sampling: brief.agent.sampling.clone(),
+        sampling: input.agent.sampling.clone(),
     };
-    let options = brief.agent.limits.call_options();
-    while talk.steps < brief.agent.limits.max_steps {
-        talk.steps += 1;
+    let options = input.agent.limits.call_options();
+    while conversation.steps < input.agent.limits.max_steps {
+        conversation.steps += 1;
         let reply = match ctx.model(&request, options).await? {
             Ok(reply) => reply,
             Err(failure) => {
-                talk.ended = ConversationEnd::Failed { failure };
-                return Ok(talk);
+                conversation.ended = ConversationEnd::Failed { failure };
+                return Ok(conversation);
             }
         };
         request.messages.push(reply.to_message());
         if !is_blank(&reply.text) {
-            talk.last_words.clone_from(&reply.text);
+            conversation.final_text.clone_from(&reply.text);
         }
         for call in &reply.tool_calls {
-            let (content, did) = run_tool(ctx, brief, view, books, &outside, call).await?;
-            talk.reads += u32::from(did == Did::Read);
-            talk.orders += u32::from(did == Did::Ordered);
+            let (content, effect) = run_tool(ctx, input, view, books, &external, call).await?;
+            conversation.reads += u32::from(effect == ToolEffect::Read);
+            conversation.orders += u32::from(effect == ToolEffect::Ordered);
             let (call_id, name) = (call.id.clone(), call.name.clone());
             request.messages.push(Message::Tool { call_id, name, content });
         }
@@ -233,19 +233,19 @@ pub async fn run_conversation(
             (false, true, _) => ConversationEnd::FinalAnswer,
             (false, false, _) => continue,
         };
-        talk.ended = ended;
-        return Ok(talk);
+        conversation.ended = ended;
+        return Ok(conversation);
     }
-    Ok(talk)
+    Ok(conversation)
 }
 
-/// What the configured tool servers offer.
+/// The tools of the configured servers.
 struct ExternalTools {
     tools: BTreeMap<String, ToolBinding>,
     missing: BTreeMap<String, String>,
 }
 
-/// A tool of a server, under the name by which the model is told of it.
+/// A tool of a server; `spec` has its name for the model.
 struct ToolBinding {
     server: String,
     name: String,
@@ -253,7 +253,7 @@ struct ToolBinding {
     repeatable: bool,
 }
 
-/// One tool of a server's list, as the tape keeps it.
+/// One tool of a server's list, as recorded on the tape.
 #[derive(Deserialize)]
 struct ListedTool {
     spec: ToolSpec,
@@ -261,13 +261,13 @@ struct ListedTool {
 }
 
 impl ExternalTools {
-    /// Asks each server for its tools: an external step, so that a re-run offers the same ones.
-    async fn start(ctx: &mut Ctx, brief: &SoloInput<'_>) -> Result<Self, SessionStop> {
-        let mut outside = Self { tools: BTreeMap::new(), missing: BTreeMap::new() };
-        for server in &brief.agent.tools {
+    /// Requests each server's list of tools: an external step, so that a re-run has the same ones.
+    async fn start(ctx: &mut Ctx, input: &SoloInput<'_>) -> Result<Self, SessionStop> {
+        let mut external = Self { tools: BTreeMap::new(), missing: BTreeMap::new() };
+        for server in &input.agent.tools {
             let call =
                 ExternalCall { server: server.clone(), tool: LIST_TOOLS.to_owned(), arguments: json!({}) };
-            let options = brief.agent.limits.call_options();
+            let options = input.agent.limits.call_options();
             let listed = match ctx.external(&call, true, options, None).await? {
                 Ok(reply) => {
                     serde_json::from_str::<Vec<ListedTool>>(&reply.text).map_err(|error| error.to_string())
@@ -275,38 +275,38 @@ impl ExternalTools {
                 Err(failure) => Err(failure.to_string()),
             };
             match listed {
-                Ok(list) => outside.tools.extend(list.into_iter().map(|listed| {
-                    // A prefix keeps servers apart from each other and from our own tools.
+                Ok(list) => external.tools.extend(list.into_iter().map(|listed| {
+                    // The prefix separates servers from each other and from the built-in tools.
                     let mut spec = listed.spec;
                     let name = std::mem::take(&mut spec.name);
                     spec.name = format!("{server}__{name}");
-                    describe_as_data(server, &mut spec);
+                    fence_descriptions(server, &mut spec);
                     let repeatable = listed.repeatable;
                     (spec.name.clone(), ToolBinding { server: server.clone(), name, spec, repeatable })
                 })),
                 Err(reason) => {
-                    outside.missing.insert(server.clone(), reason);
+                    external.missing.insert(server.clone(), reason);
                 }
             }
         }
-        Ok(outside)
+        Ok(external)
     }
 }
 
-/// The limit on an answer of a tool server in a prompt, in characters.
-const MAX_OUTSIDE_CHARS: usize = 40_000;
-/// Limits on what a tool server says of one of its tools, and of a parameter, in characters.
+/// Maximum characters of a tool server's answer in a prompt.
+const MAX_EXTERNAL_CHARS: usize = 40_000;
+/// Maximum characters of a tool server's description of a tool, and of a parameter.
 const MAX_TOOL_CHARS: usize = 2_000;
 const MAX_PARAMETER_CHARS: usize = 300;
 
-/// What a server says of its tool was written outside: it enters the prompt fenced like an answer.
-fn describe_as_data(server: &str, spec: &mut ToolSpec) {
+/// A server's description of its tool is untrusted text: in the prompt it is fenced like an answer.
+fn fence_descriptions(server: &str, spec: &mut ToolSpec) {
     let source = format!("tool server {server}");
     spec.description = fence(Author::Outside, &source, &spec.description, MAX_TOOL_CHARS);
-    describe_parameters(&source, &mut spec.parameters);
+    fence_parameters(&source, &mut spec.parameters);
 }
 
-fn describe_parameters(source: &str, schema: &mut Value) {
+fn fence_parameters(source: &str, schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             for note in ["title", "$comment", "examples"] {
@@ -317,25 +317,25 @@ fn describe_parameters(source: &str, schema: &mut Value) {
             if let Some(Value::String(text)) = members.get_mut("description") {
                 *text = fence(Author::Outside, source, text, MAX_PARAMETER_CHARS);
             }
-            members.values_mut().for_each(|value| describe_parameters(source, value));
+            members.values_mut().for_each(|value| fence_parameters(source, value));
         }
-        Value::Array(items) => items.iter_mut().for_each(|value| describe_parameters(source, value)),
+        Value::Array(items) => items.iter_mut().for_each(|value| fence_parameters(source, value)),
         _ => {}
     }
 }
 
-fn offered(profile: &MarketProfile, view: &MarketView<'_>, outside: &ExternalTools) -> Vec<ToolSpec> {
+fn tool_specs(profile: &MarketProfile, view: &MarketView<'_>, external: &ExternalTools) -> Vec<ToolSpec> {
     let mut tools = trade::tools(profile);
     tools.extend(market::tools(&view.all_intervals()));
     tools.push(calculate::tool());
-    tools.extend(outside.tools.values().map(|tool| tool.spec.clone()));
+    tools.extend(external.tools.values().map(|tool| tool.spec.clone()));
     tools
 }
 
-/// What a tool call came to.
+/// The outcome of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Did {
-    /// It showed something.
+enum ToolEffect {
+    /// It returned data.
     Read,
     /// It placed an order, which may have been rejected.
     Ordered,
@@ -343,89 +343,92 @@ enum Did {
     Nothing,
 }
 
-impl Did {
+impl ToolEffect {
     fn read(is_error: bool) -> Self {
         if is_error { Self::Nothing } else { Self::Read }
     }
 }
 
-/// Runs one call and gives what the model is told.
+/// Runs one call. Returns the answer for the model.
 async fn run_tool(
     ctx: &mut Ctx,
-    brief: &SoloInput<'_>,
+    input: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    outside: &ExternalTools,
+    external: &ExternalTools,
     call: &ToolCall,
-) -> Result<(String, Did), SessionStop> {
+) -> Result<(String, ToolEffect), SessionStop> {
     let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
-    // A tool of a server says itself what it takes.
-    if !outside.tools.contains_key(&call.name) {
-        let specs = offered(books.profile(), view, outside);
+    // A server validates the arguments of its own tools.
+    if !external.tools.contains_key(&call.name) {
+        let specs = tool_specs(books.profile(), view, external);
         let also = if trade::side(&call.name).is_some() { trade::ARGUMENTS } else { &[] };
         if let Some(wrong) = tools::unknown_arguments(&specs, call, also) {
-            return Ok((tools::answer(ctx, view, note, wrong).await?, Did::Nothing));
+            return Ok((tools::answer(ctx, view, note, wrong).await?, ToolEffect::Nothing));
         }
     }
     if let Some(side) = trade::side(&call.name) {
-        let placed = trade::place(ctx, books, view, (brief.symbols, brief.date), side, note).await?;
-        let did = if placed.is_order { Did::Ordered } else { Did::Nothing };
-        return Ok((placed.reply, did));
+        let placed = trade::place(ctx, books, view, (input.symbols, input.date), side, note).await?;
+        let effect = if placed.is_order { ToolEffect::Ordered } else { ToolEffect::Nothing };
+        return Ok((placed.reply, effect));
     }
-    if let Some(tool) = outside.tools.get(&call.name) {
+    if let Some(tool) = external.tools.get(&call.name) {
         if let Err(message) = Arguments::of(&call.arguments) {
-            return Ok((tools::answer(ctx, view, note, ToolOutput::error(message)).await?, Did::Nothing));
+            return Ok((
+                tools::answer(ctx, view, note, ToolOutput::error(message)).await?,
+                ToolEffect::Nothing,
+            ));
         }
-        let outside_call = ExternalCall {
+        let external_call = ExternalCall {
             server: tool.server.clone(),
             tool: tool.name.clone(),
             arguments: call.arguments.clone(),
         };
-        let options = brief.agent.limits.call_options();
-        let reply = ctx.external(&outside_call, tool.repeatable, options, Some(note)).await?;
-        let (answer, did) = match reply {
-            Ok(reply) => (reply.text, Did::read(reply.is_error)),
-            Err(failure) => (failure.to_string(), Did::Nothing),
+        let options = input.agent.limits.call_options();
+        let reply = ctx.external(&external_call, tool.repeatable, options, Some(note)).await?;
+        let (answer, effect) = match reply {
+            Ok(reply) => (reply.text, ToolEffect::read(reply.is_error)),
+            Err(failure) => (failure.to_string(), ToolEffect::Nothing),
         };
-        return Ok((fence(Author::Outside, &call.name, &answer, MAX_OUTSIDE_CHARS), did));
+        return Ok((fence(Author::Outside, &call.name, &answer, MAX_EXTERNAL_CHARS), effect));
     }
-    let reading = match call.name.as_str() {
-        "get_portfolio" => portfolio::read(books, view, brief.date),
+    let output = match call.name.as_str() {
+        "get_portfolio" => portfolio::read(books, view, input.date),
         "calculate" => calculate::run(&call.arguments),
         name => market::run(view, name, &call.arguments).unwrap_or_else(|| {
             let known: Vec<String> =
-                offered(books.profile(), view, outside).into_iter().map(|t| t.name).collect();
+                tool_specs(books.profile(), view, external).into_iter().map(|t| t.name).collect();
             ToolOutput::error(format!("there is no tool `{name}`; there are: {}", known.join(", ")))
         }),
     };
-    let did = Did::read(reading.value.get("error").is_some() || call.name == "calculate");
-    Ok((tools::answer(ctx, view, note, reading).await?, did))
+    let effect = ToolEffect::read(output.value.get("error").is_some() || call.name == "calculate");
+    Ok((tools::answer(ctx, view, note, output).await?, effect))
 }
 
-/// The system prompt and the day's question, with what of the market the question shows.
+/// The system prompt and the day's prompt, with the rows for the market data in it.
 fn prompts(
-    brief: &SoloInput<'_>,
+    input: &SoloInput<'_>,
     view: &MarketView<'_>,
     books: &Books,
     past: &str,
 ) -> Result<(String, String, Vec<DerivedRow>), String> {
-    let language = brief.agent.language;
-    let allowed = rules(books.profile(), Allowed::by(books.profile()), language, brief.date);
-    let system = brief.prompts.render(
+    let language = input.agent.language;
+    let allowed = rules(books.profile(), Allowed::by(books.profile()), language, input.date);
+    let system = input.prompts.render(
         "solo",
         language,
         json!({
-            "agent": brief.agent.name,
-            "symbols": brief.symbols,
-            "rules": allowed + &universe::rule(brief.universe, language),
+            "agent": input.agent.name,
+            "symbols": input.symbols,
+            "rules": allowed + &universe::rule(input.universe, language),
             "finish": FINISH_SIGNAL,
-            "instructions": brief.agent.instructions,
+            "instructions": input.agent.instructions,
         }),
     );
     let mut opens = serde_json::Map::new();
     let mut shown: Vec<DerivedRow> =
         view.universe_exposure().cloned().map(DerivedRow::Exposure).into_iter().collect();
-    for symbol in brief.symbols.iter() {
+    for symbol in input.symbols.iter() {
         let read = view.open_price(symbol).ok();
         shown.extend(read.iter().map(|read| DerivedRow::Exposure(read.exposure.clone())));
         let open = read.map_or(Value::Null, |read| number(read.value.price.0));
@@ -437,21 +440,21 @@ fn prompts(
         .iter()
         .map(|(symbol, position)| (symbol.to_string(), number(position.quantity.0)))
         .collect();
-    let closing_only = universe::closing_only(view, brief.symbols, brief.universe, language);
+    let closing_only = universe::closing_only(view, input.symbols, input.universe, language);
     let pending: Vec<Value> =
-        books.pending().iter().map(|pending| trade::pending_json(&pending.order)).collect();
-    let day = brief.prompts.render(
+        books.pending().iter().map(|pending| portfolio::pending_json(&pending.order)).collect();
+    let day = input.prompts.render(
         "solo-day",
         language,
         json!({
-            "date": brief.date,
-            "symbols": brief.symbols,
+            "date": input.date,
+            "symbols": input.symbols,
             "opens": Value::Object(opens).to_string(),
             "cash": number(account.cash().0).to_string(),
             "holdings": (Value::Object(holdings).to_string() + "\n" + &closing_only).trim_end(),
             "pending": (!pending.is_empty()).then(|| Value::Array(pending).to_string()),
             "past": past,
-            "notices": memory::book_lines(brief.notices),
+            "notices": memory::book_lines(input.notices),
         }),
     );
     match (system, day) {

@@ -1,15 +1,16 @@
-//! Positions whose instrument has no bars any more.
+//! Positions whose instrument has no more bars.
 
 use papertape_core::broker::PositionSnapshot;
 use papertape_core::market::{BarRange, Dataset, MarketView};
 use papertape_core::time::Date;
 use serde_json::{Value, json};
 
-/// A position is stale after so many trading days in a row without a bar: shorter gaps are halts and holidays.
+/// A position is stale after more than this many trading days in a row without a bar: shorter gaps are halts and
+/// holidays.
 const STALE_AFTER: usize = 5;
 
-/// Adds a source that is missing to a session's metadata for each position that is stale at the close: such a position
-/// keeps its last close as its value, and an agent cannot trade it.
+/// Adds a missing source to a session's metadata for each position that is stale at the close: it is valued at its
+/// last close, and cannot be traded.
 pub(crate) fn note(
     metadata: &mut Value,
     (dataset, at_close, date): (&Dataset, &MarketView<'_>, Date),

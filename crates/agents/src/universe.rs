@@ -1,8 +1,8 @@
 //! An index as a run's universe: the symbols of an agent's day, and how the prompt states them.
 
-use crate::config::Language;
 use papertape_core::broker::Books;
 use papertape_core::id::Symbol;
+use papertape_core::language::Language;
 use papertape_core::market::{Dataset, Listed, MarketView, TradingDay};
 use papertape_core::prompt::lines::CLOSING_ONLY;
 use std::collections::BTreeSet;
@@ -36,8 +36,8 @@ pub(crate) fn rule(universe: Option<&str>, language: Language) -> String {
     }
 }
 
-/// A line that names those of the day's symbols that are no members today; empty where there are none. House models
-/// read it by its beginning.
+/// A line that names the day's symbols that are not members today; empty if all are. House models recognize it by
+/// its prefix.
 pub(crate) fn closing_only(
     view: &MarketView<'_>,
     symbols: &Listed,

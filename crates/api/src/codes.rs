@@ -3,7 +3,7 @@
 
 use super::error;
 use papertape_agents::desk::NODE_FAILURES;
-use papertape_agents::desk::sizing::CutCode;
+use papertape_agents::desk::sizing::AdjustmentCode;
 use papertape_agents::solo::SOLO_REASONS;
 use papertape_core::message::FailureKind;
 use papertape_core::provenance::TIMEOUT;
@@ -43,7 +43,7 @@ pub(super) struct Codes {
 fn cut_code() -> Object {
     ObjectBuilder::new()
         .schema_type(SchemaType::Type(Type::String))
-        .enum_values(Some(CutCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
+        .enum_values(Some(AdjustmentCode::ALL.iter().filter_map(|code| serde_json::to_value(code).ok())))
         .build()
 }
 

@@ -7,7 +7,8 @@ use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures::future::{Either, select};
-use papertape_core::action::{Language, MAX_ROWS as MAX_LOG_ROWS};
+use papertape_core::action::MAX_ROWS as MAX_LOG_ROWS;
+use papertape_core::language::Language;
 use papertape_protocol::fields::JsonObject;
 pub(super) use papertape_protocol::fields::maybe_day;
 use papertape_service::app::App;
@@ -208,23 +209,13 @@ impl FromRequestParts<App> for PreferredLanguage {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let accepted = parts.headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        Ok(Self(accepted.map(language).unwrap_or_default()))
+        Ok(Self(accepted.and_then(language).unwrap_or(Language::DEFAULT_FOR_USERS)))
     }
 }
 
-/// The first language of ours in the reader's order of preference (RFC 9110, 12.5.4); Chinese if there is none.
-fn language(accepted: &str) -> Language {
-    let known = accept_language::parse(accepted).into_iter().find_map(|tag| primary(&tag));
-    known.unwrap_or_default()
-}
-
-/// The language of a tag such as `en-GB`, if it is one of ours.
-pub(super) fn primary(tag: &str) -> Option<Language> {
-    match tag.split('-').next().unwrap_or_default().to_ascii_lowercase().as_str() {
-        "en" => Some(Language::En),
-        "zh" => Some(Language::Zh),
-        _ => None,
-    }
+/// The first language of ours in the reader's order of preference (RFC 9110, 12.5.4).
+fn language(accepted: &str) -> Option<Language> {
+    accept_language::parse(accepted).into_iter().find_map(|tag| Language::of_tag(&tag))
 }
 
 /// `{session_id}` of a path.
@@ -334,11 +325,11 @@ mod tests {
 
     #[test]
     fn the_language_with_the_highest_weight_is_used() {
-        assert_eq!(language("en-GB,en;q=0.9,zh;q=0.8"), Language::En);
-        assert_eq!(language("fr, zh;q=0.2, en;q=0.1"), Language::Zh);
-        assert_eq!(language("EN"), Language::En);
+        assert_eq!(language("en-GB,en;q=0.9,zh;q=0.8"), Some(Language::En));
+        assert_eq!(language("fr, zh;q=0.2, en;q=0.1"), Some(Language::Zh));
+        assert_eq!(language("EN"), Some(Language::En));
         for none in ["", "de", "*", "en;q=0", "en;q=x", ";;,"] {
-            assert_eq!(language(none), Language::Zh, "{none}");
+            assert_eq!(language(none), None, "{none}");
         }
     }
 

@@ -6,7 +6,7 @@ use super::metrics::count_retries;
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 use papertape_service::app::App;
 use papertape_service::view::{self, JobResponse, LogQuery};
 use serde::Deserialize;

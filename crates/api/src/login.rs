@@ -2,7 +2,6 @@
 
 use super::access::{COOKIE_NAME, by_cookie, session_cookie};
 use super::error::ApiError;
-use super::extract::primary;
 use super::extract::read_within;
 use super::headers::header;
 use super::html::escape;
@@ -14,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use cookie::{Cookie, SameSite};
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 use papertape_service::access::{Caller, Login, LoginError, MAX_SESSIONS, TokenHash};
 use papertape_service::app::App;
 use std::time::Duration;
@@ -151,7 +150,7 @@ const CHINESE: Texts = Texts {
 fn texts(query: &[u8], headers: &HeaderMap) -> Texts {
     let accepted = accept_language::parse(&header(headers, &ACCEPT_LANGUAGE).unwrap_or_default());
     let mut tags = field(query, "lang").into_iter().chain(accepted);
-    match tags.find_map(|tag| primary(&tag)) {
+    match tags.find_map(|tag| Language::of_tag(&tag)) {
         Some(Language::Zh) => CHINESE,
         _ => ENGLISH,
     }

@@ -1,9 +1,13 @@
 //! Action results in the form for the model.
 
-use crate::conversation::Done;
+use crate::confirm::Pending;
+use crate::protocol::ActionCall;
+use crate::tree::READ_TEXT_OF_OTHERS;
+use papertape_core::action::ActionDraft;
 use papertape_core::fence::{Author, fence};
-use papertape_core::message::{Message, ModelReply};
+use papertape_core::message::{CallFailure, Message, ModelReply};
 use papertape_core::prompt::lines::ACTION_RESULTS;
+use papertape_core::tape::ActionReply;
 use serde_json::{Value, json};
 
 /// Max characters of one result in a prompt.
@@ -12,19 +16,33 @@ const RESULT_CHARS: usize = 16_000;
 /// Max characters of a round's results in a prompt; each result is truncated on its own first.
 const MAX_RESULTS_CHARS: usize = 400_000;
 
+/// An executed action, or why it was not executed.
+#[derive(Debug)]
+pub(crate) struct ExecutedAction {
+    pub(crate) call: ActionCall,
+    pub(crate) result: Result<ActionReply, CallFailure>,
+    /// Set if it awaits confirmation.
+    pub(crate) pending: Option<Pending>,
+    /// Whether it may not incur cost, because untrusted text was read and there is no user to confirm.
+    pub(crate) held_back: bool,
+    /// Its final row in the action log.
+    pub(crate) row: ActionDraft,
+}
+
 /// A round's results as messages to the model: responses to its tool calls, or one JSON text. All are fenced,
 /// because they contain text from the web, traders and tools.
-pub(crate) fn told(reply: &ModelReply, done: &[Done], from: usize) -> Vec<Message> {
+pub(crate) fn result_messages(reply: &ModelReply, actions: &[ExecutedAction], from: usize) -> Vec<Message> {
     if reply.tool_calls.is_empty() {
-        let results: Vec<Value> = done.iter().zip(from + 1..).map(|(one, order)| one.told(order)).collect();
+        let results: Vec<Value> =
+            actions.iter().zip(from + 1..).map(|(one, order)| one.result_json(order)).collect();
         return vec![Message::user(results_as_data(&json!({ RESULTS: results })))];
     }
-    let answer = |(one, order): (&Done, usize)| Message::Tool {
-        call_id: one.asked.call_id.clone().unwrap_or_default(),
-        name: one.asked.name.clone(),
-        content: data(&format!("{}/{}", one.asked.kind, one.asked.name), &one.told(order)),
+    let answer = |(one, order): (&ExecutedAction, usize)| Message::Tool {
+        call_id: one.call.call_id.clone().unwrap_or_default(),
+        name: one.call.name.clone(),
+        content: data(&format!("{}/{}", one.call.kind, one.call.name), &one.result_json(order)),
     };
-    done.iter().zip(from + 1..).map(answer).collect()
+    actions.iter().zip(from + 1..).map(answer).collect()
 }
 
 /// Several results as one text for a prompt.
@@ -37,35 +55,33 @@ fn data(source: &str, value: &Value) -> String {
 }
 
 /// The key of the results.
-pub const RESULTS: &str = "action_results";
+const RESULTS: &str = "action_results";
 
-impl Done {
+impl ExecutedAction {
     /// Whether its result contains untrusted text.
-    #[must_use]
-    pub fn brings_text(&self) -> bool {
-        let brings = self.asked.spec.is_some_and(|spec| spec.brings_text);
-        self.result.as_ref().is_ok_and(|reply| brings || carries(&reply.data))
+    pub(crate) fn has_untrusted_text(&self) -> bool {
+        let untrusted = self.call.spec.is_some_and(|spec| spec.returns_untrusted_text);
+        self.result.as_ref().is_ok_and(|reply| untrusted || is_marked_untrusted(&reply.data))
     }
 
     /// The result in the form for the model.
-    #[must_use]
-    pub fn told(&self, order: usize) -> Value {
-        let mut told = json!({ "order": order, "kind": self.asked.kind, "name": self.asked.name });
+    pub(crate) fn result_json(&self, order: usize) -> Value {
+        let mut result = json!({ "order": order, "kind": self.call.kind, "name": self.call.name });
         match &self.result {
             Ok(reply) => {
-                told["success"] = true.into();
-                told["message"] = reply.message.clone().into();
-                told["data"] = bounded(&reply.data);
+                result["success"] = true.into();
+                result["message"] = reply.message.clone().into();
+                result["data"] = bounded(&reply.data);
             }
             Err(failure) => {
-                told["success"] = false.into();
-                told["message"] = failure.message.clone().into();
-                if self.waits.is_some() {
-                    told["waits_for_confirmation"] = true.into();
+                result["success"] = false.into();
+                result["message"] = failure.message.clone().into();
+                if self.pending.is_some() {
+                    result["waits_for_confirmation"] = true.into();
                 }
             }
         }
-        told
+        result
     }
 }
 
@@ -81,12 +97,12 @@ fn bounded(data: &Value) -> Value {
 }
 
 /// Whether it contains a task's result that was derived from untrusted text.
-fn carries(data: &Value) -> bool {
+fn is_marked_untrusted(data: &Value) -> bool {
     match data {
         Value::Object(map) => {
-            map.get("read_text_of_others") == Some(&Value::Bool(true)) || map.values().any(carries)
+            map.get(READ_TEXT_OF_OTHERS) == Some(&Value::Bool(true)) || map.values().any(is_marked_untrusted)
         }
-        Value::Array(items) => items.iter().any(carries),
+        Value::Array(items) => items.iter().any(is_marked_untrusted),
         _ => false,
     }
 }

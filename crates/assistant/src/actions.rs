@@ -12,30 +12,31 @@ pub struct ActionSpec {
     /// Its name, unique among all kinds.
     pub name: &'static str,
     /// Its description for the model.
-    pub what: &'static str,
-    /// The description in Chinese.
-    pub what_zh: &'static str,
+    pub description: &'static str,
+    /// The same in Chinese.
+    pub description_zh: &'static str,
     /// Whether it deletes something, which requires confirmation.
     pub deletes: bool,
     /// Whether it stops running work, which requires confirmation.
     pub stops: bool,
     /// Whether it starts work that incurs cost, which requires confirmation once untrusted text has entered the
     /// turn.
-    pub spends: bool,
+    pub incurs_cost: bool,
     /// Whether its result contains untrusted text: from the web, tools or models.
-    pub brings_text: bool,
+    pub returns_untrusted_text: bool,
     /// Its parameters.
     pub parameters: &'static [Parameter],
 }
 
 const PLAN: Parameter = Parameter::required("plan_id", ParamType::Whole, "the plan's id");
-const MAYBE_PLAN: Parameter =
+const OPTIONAL_PLAN: Parameter =
     Parameter::optional("plan_id", ParamType::Whole, "the plan's id; the conversation's own where absent");
 const TASK: Parameter = Parameter::required("task_id", ParamType::Whole, "the task's id");
 const LIMIT: Parameter = Parameter::optional("limit", ParamType::Whole, "the most entries of the answer");
 const JOB: Parameter = Parameter::required("job_id", ParamType::Text, "the job's id, or `latest`");
-const MAYBE_JOB: Parameter = Parameter::optional("job_id", ParamType::Text, "the job's id, or `latest`");
-const MAYBE_MODEL: Parameter = Parameter::optional("model", ParamType::Text, "the agent's name in the job");
+const OPTIONAL_JOB: Parameter = Parameter::optional("job_id", ParamType::Text, "the job's id, or `latest`");
+const OPTIONAL_MODEL: Parameter =
+    Parameter::optional("model", ParamType::Text, "the agent's name in the job");
 
 const TRUSTED: Parameter = Parameter::optional(
     "trusted",
@@ -62,18 +63,18 @@ pub const COMMON_PARAMETERS: [Parameter; 3] = [
 const fn plain(
     kind: ActionKind,
     name: &'static str,
-    (what, what_zh): (&'static str, &'static str),
+    (description, description_zh): (&'static str, &'static str),
     parameters: &'static [Parameter],
 ) -> ActionSpec {
     ActionSpec {
         kind,
         name,
-        what,
-        what_zh,
+        description,
+        description_zh,
         deletes: false,
         stops: false,
-        spends: false,
-        brings_text: false,
+        incurs_cost: false,
+        returns_untrusted_text: false,
         parameters,
     }
 }
@@ -86,12 +87,12 @@ const fn stopping(spec: ActionSpec) -> ActionSpec {
     ActionSpec { stops: true, ..spec }
 }
 
-const fn spending(spec: ActionSpec) -> ActionSpec {
-    ActionSpec { spends: true, ..spec }
+const fn incurring_cost(spec: ActionSpec) -> ActionSpec {
+    ActionSpec { incurs_cost: true, ..spec }
 }
 
-const fn bringing_text(spec: ActionSpec) -> ActionSpec {
-    ActionSpec { brings_text: true, ..spec }
+const fn returning_untrusted_text(spec: ActionSpec) -> ActionSpec {
+    ActionSpec { returns_untrusted_text: true, ..spec }
 }
 
 use ActionKind::{ContextRequest, PlanOperation, SystemOperation, TaskOperation, ToolOperation};
@@ -117,7 +118,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ("delete a plan with its tasks; the person is asked first", "删除计划及其任务；先征求用户同意"),
         &[PLAN],
     )),
-    spending(plain(
+    incurring_cost(plain(
         PlanOperation,
         "execute_plan",
         (
@@ -125,7 +126,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             "执行计划的任务：先依赖，再子任务，最后本任务",
         ),
         &[
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
             TRUSTED,
         ],
@@ -135,7 +136,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         "create_task",
         ("add a task to a plan", "给计划添加任务"),
         &[
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::required("name", ParamType::Text, "a short name"),
             Parameter::optional("instruction", ParamType::Text, "what is to be done, complete in itself"),
             Parameter::optional("parent_id", ParamType::Whole, "the task that it is a part of"),
@@ -152,7 +153,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ("change a task's name, status or dependencies", "修改任务的名称、状态或依赖"),
         &[
             TASK,
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("name", ParamType::Text, "a short name"),
             Parameter::optional("status", ParamType::Text, "queued or skipped"),
             Parameter::optional(
@@ -168,7 +169,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ("replace what a task says is to be done", "修改任务的说明"),
         &[
             TASK,
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::required("instruction", ParamType::Text, "what is to be done, complete in itself"),
         ],
     ),
@@ -178,7 +179,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ("move a task below another one, or to another place among its siblings", "移动任务"),
         &[
             TASK,
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("parent_id", ParamType::Whole, "the task that it becomes a part of; 0: none"),
             Parameter::optional("position", ParamType::Whole, "its place among its siblings, from 0"),
         ],
@@ -190,14 +191,14 @@ pub const ACTIONS: &[ActionSpec] = &[
             "delete a task with those below it; the person is asked first",
             "删除任务及其子任务；先征求用户同意",
         ),
-        &[TASK, MAYBE_PLAN],
+        &[TASK, OPTIONAL_PLAN],
     )),
-    spending(plain(
+    incurring_cost(plain(
         TaskOperation,
         "decompose_task",
         ("break a plan or one of its tasks into smaller tasks", "把计划或任务分解为更小的任务"),
         &[
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("task_id", ParamType::Whole, "the task; the whole plan where absent"),
             Parameter::optional("max_depth", ParamType::Whole, "levels below it, 1 to 4; 2 where absent"),
             Parameter::optional(
@@ -213,17 +214,22 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
         ],
     )),
-    plain(TaskOperation, "show_tasks", ("show a plan's tasks as a tree", "显示计划的任务树"), &[MAYBE_PLAN]),
+    plain(
+        TaskOperation,
+        "show_tasks",
+        ("show a plan's tasks as a tree", "显示计划的任务树"),
+        &[OPTIONAL_PLAN],
+    ),
     plain(
         TaskOperation,
         "query_status",
         ("say how far a plan or a task is", "查询计划或任务的进度"),
         &[
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("task_id", ParamType::Whole, "the task; the whole plan where absent"),
         ],
     ),
-    spending(plain(
+    incurring_cost(plain(
         TaskOperation,
         "rerun_task",
         (
@@ -232,18 +238,18 @@ pub const ACTIONS: &[ActionSpec] = &[
         ),
         &[
             TASK,
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("wait", ParamType::Flag, "wait for its end; true where absent"),
             TRUSTED,
         ],
     )),
-    bringing_text(plain(
+    returning_untrusted_text(plain(
         ToolOperation,
         "web_search",
         ("search the web by the configured service", "用所配置的服务搜索网络"),
         &[Parameter::required("query", ParamType::Text, "what is looked for"), LIMIT],
     )),
-    spending(plain(
+    incurring_cost(plain(
         ToolOperation,
         "run_simulation",
         (
@@ -278,7 +284,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ],
     )),
     plain(ToolOperation, "job_status", ("say how far a job is", "查询任务进度"), &[JOB]),
-    bringing_text(plain(
+    returning_untrusted_text(plain(
         ToolOperation,
         "query_reasoning",
         (
@@ -286,8 +292,8 @@ pub const ACTIONS: &[ActionSpec] = &[
             "读取交易员当天的决定、原话、持仓理由与反思",
         ),
         &[
-            MAYBE_JOB,
-            MAYBE_MODEL,
+            OPTIONAL_JOB,
+            OPTIONAL_MODEL,
             Parameter::optional("date", ParamType::Day, "the trading day; the newest where absent"),
             LIMIT,
         ],
@@ -298,7 +304,7 @@ pub const ACTIONS: &[ActionSpec] = &[
         ("read a run's returns, drawdown, trades and values by day", "读取运行的收益、回撤、交易与每日净值"),
         &[
             JOB,
-            MAYBE_MODEL,
+            OPTIONAL_MODEL,
             Parameter::optional("start_date", ParamType::Day, "first day"),
             Parameter::optional("end_date", ParamType::Day, "last day, included"),
         ],
@@ -316,11 +322,16 @@ pub const ACTIONS: &[ActionSpec] = &[
             Parameter::optional("end_date", ParamType::Day, "last day, included"),
         ],
     ),
-    bringing_text(plain(
+    returning_untrusted_text(plain(
         ToolOperation,
         "search_memory",
         ("find reflections on closed trades by words", "按词语搜索已平仓交易的反思"),
-        &[Parameter::required("query", ParamType::Text, "what is looked for"), MAYBE_JOB, MAYBE_MODEL, LIMIT],
+        &[
+            Parameter::required("query", ParamType::Text, "what is looked for"),
+            OPTIONAL_JOB,
+            OPTIONAL_MODEL,
+            LIMIT,
+        ],
     )),
     plain(
         ToolOperation,
@@ -387,7 +398,7 @@ pub const ACTIONS: &[ActionSpec] = &[
             "显示计划的一部分：任务及其子任务、说明与结果全文",
         ),
         &[
-            MAYBE_PLAN,
+            OPTIONAL_PLAN,
             Parameter::optional("task_id", ParamType::Whole, "where to begin; the whole plan where absent"),
             Parameter::optional("depth", ParamType::Whole, "levels below it; all where absent"),
         ],

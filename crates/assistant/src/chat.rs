@@ -1,23 +1,26 @@
 //! Replies to a user message: one turn of a conversation.
 
-use crate::action_results::results_as_data;
+use crate::action_results::{ExecutedAction, results_as_data};
 use crate::actions::ActionSpec;
+use crate::calls::{TURN, request};
 use crate::confirm::{self, Pending};
-use crate::conversation::{self, ActionContext, ConversationRequest, Ended, Held, SERVER};
-use crate::perform::TURN;
+use crate::conversation::{
+    ActionContext, ConversationEnd, ConversationOutcome, ConversationRequest, execute_confirmed,
+    instructions, run_conversation,
+};
 use crate::prompt::Prompts;
 use crate::settings::Settings;
 use crate::summary::paragraph;
-use papertape_core::action::{ActionDraft, ActionSummary, Language, summarise};
+use papertape_core::action::{ActionDraft, ActionSummary, summarise};
 use papertape_core::chat::{ChatId, unanswered};
 use papertape_core::fence::{Author, fence};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 use papertape_core::message::Message;
 use papertape_core::plan::PlanId;
-use papertape_core::ports::ExternalCall;
 use papertape_core::record::JobStatus;
-use papertape_core::tape::{ActionOptions, ActionRequest, Ctx, ScopeKey, SessionStop};
+use papertape_core::tape::{Ctx, ScopeKey, SessionStop};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,7 +29,7 @@ const PAST_CHARS: usize = 4_000;
 /// Max characters of page context in a prompt.
 const MAX_CONTEXT_CHARS: usize = 20_000;
 /// Max characters of the user's message in a row of the action log.
-const WORDS_CHARS: usize = 500;
+const MAX_LOGGED_CHARS: usize = 500;
 /// `metadata.type` of a message whose text comes from a job.
 pub const JOB_LOG: &str = "job_log";
 
@@ -62,75 +65,70 @@ pub async fn answer(
         Err(why) => return Ok(Err(why)),
     };
     let words = &turn.user.content;
-    let mut about = ActionContext {
+    let mut context = ActionContext {
         plan: turn.session.plan_id,
         chat: Some(turn.session.id.clone()),
-        words: Some(words.chars().take(WORDS_CHARS).collect()),
+        user_message: Some(words.chars().take(MAX_LOGGED_CHARS).collect()),
     };
-    let waiting = turn.history.iter().rev().find(|past| past.is_assistant()).map(Said::pending);
+    let pending = turn.history.iter().rev().find(|past| past.is_assistant()).map(TurnMessage::pending);
     let ids: Vec<String> = serde_json::from_value(turn.user.metadata["confirm"].clone()).unwrap_or_default();
-    let pending = confirm::confirmed(waiting.unwrap_or_default(), words, &ids);
+    let pending = confirm::confirmed(pending.unwrap_or_default(), words, &ids);
     let mut scope = ctx.child(ScopeKey::node("confirmed"))?;
-    let done =
-        conversation::confirmed(&mut scope, &mut about, settings.bounds().action_timeout, pending).await?;
+    let limits = settings.conversation_limits();
+    let actions = execute_confirmed(&mut scope, &mut context, limits.action_timeout, pending).await?;
 
-    let speaker = settings.speaker.clone();
-    let told: Vec<Value> = done.iter().zip(1..).map(|(one, order)| one.told(order)).collect();
+    let model = &settings.model;
+    let results: Vec<Value> = actions.iter().zip(1..).map(|(one, order)| one.result_json(order)).collect();
     let values = json!({
         "agents": settings.agents,
         "datasets": settings.datasets,
-        "plan": about.plan,
+        "plan": context.plan,
         "context": Some(&turn.user.metadata["context"]).filter(|context| !context.is_null())
             .map(|context| fence(Author::Outside, "the person's page", &context.to_string(), MAX_CONTEXT_CHARS)),
-        "confirmed": (!told.is_empty()).then(|| results_as_data(&Value::Array(told))),
+        "confirmed": (!results.is_empty()).then(|| results_as_data(&Value::Array(results))),
         "message": words,
     });
-    let instructions = conversation::instructions(prompts, "chat", &speaker, any);
-    let opening = prompts.render("message", speaker.language, values);
+    let instructions = instructions(prompts, "chat", model, any);
+    let opening = prompts.render("message", model.language, values);
     let (instructions, opening) = match (instructions, opening) {
         (Ok(instructions), Ok(opening)) => (instructions, opening),
         (Err(error), _) | (_, Err(error)) => {
-            return Ok(Ok(turn.failed(job, &error.to_string(), speaker.language)));
+            return Ok(Ok(turn.failed(job, &error.to_string(), model.language)));
         }
     };
-    let mut messages: Vec<Message> = turn.history.iter().filter_map(Said::to_message).collect();
+    let mut messages: Vec<Message> = turn.history.iter().filter_map(TurnMessage::to_message).collect();
     messages.push(Message::user(opening));
-    let held = conversation::hold(
+    let outcome = run_conversation(
         ctx,
         ConversationRequest {
-            speaker: &speaker,
-            bounds: settings.bounds(),
+            model,
+            limits,
             instructions,
             messages,
             allows: any,
-            about,
-            may_ask: true,
+            context,
+            can_confirm: true,
             trusted: false,
-            tainted: done.iter().any(conversation::Done::brings_text),
-            done,
+            tainted: actions.iter().any(ExecutedAction::has_untrusted_text),
+            actions,
         },
     )
     .await?;
-    Ok(Ok(turn.answered(job, &held, settings)))
+    Ok(Ok(turn.answered(job, &outcome, settings)))
 }
 
 fn any(_: &ActionSpec) -> bool {
     true
 }
 
-fn options(settings: &Settings) -> ActionOptions {
-    let timeout = settings.bounds().action_timeout;
-    ActionOptions { timeout, retries: 0, backoff: std::time::Duration::ZERO }
-}
-
 /// A turn as read.
 #[derive(Debug, Deserialize)]
 struct Turn {
     session: Session,
-    user: Said,
-    assistant: Said,
+    user: TurnMessage,
+    assistant: TurnMessage,
     #[serde(skip)]
-    history: Vec<Said>,
+    history: Vec<TurnMessage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,14 +139,14 @@ struct Session {
 
 /// A message as read.
 #[derive(Debug, Deserialize)]
-struct Said {
+struct TurnMessage {
     id: i64,
     role: papertape_core::chat::ChatRole,
     content: String,
     metadata: Value,
 }
 
-impl Said {
+impl TurnMessage {
     fn is_assistant(&self) -> bool {
         self.role == papertape_core::chat::ChatRole::Assistant
     }
@@ -175,10 +173,8 @@ impl Said {
 
 /// Reads the turn. The result is recorded, so that a resumed turn reads the same.
 async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>, SessionStop> {
-    let call = ExternalCall { server: SERVER.to_owned(), tool: TURN.to_owned(), arguments: json!({}) };
     let mut scope = ctx.child(ScopeKey::node("start"))?;
-    let ask = ActionRequest { call, row: None, hold: None, options: options(settings) };
-    let mut data = match scope.action(ask).await? {
+    let mut data = match scope.action(request(TURN, json!({}), settings.once())).await? {
         Ok(reply) => reply.data,
         Err(failure) => return Ok(Err(failure.to_string())),
     };
@@ -189,19 +185,19 @@ async fn turn(ctx: &mut Ctx, settings: &Settings) -> Result<Result<Turn, String>
 }
 
 impl Turn {
-    fn answered(&self, job: &JobId, held: &Held, settings: &Settings) -> Answer {
-        let language = settings.speaker.language;
-        let rows = held.done.iter().map(|one| &one.row);
+    fn answered(&self, job: &JobId, outcome: &ConversationOutcome, settings: &Settings) -> Answer {
+        let language = settings.model.language;
+        let rows = outcome.actions.iter().map(|one| &one.row);
         let summary: Vec<ActionSummary> = summarise(rows.collect::<Vec<&ActionDraft>>(), language);
         // An action requested in two rounds needs only one confirmation.
         let mut pending: Vec<&Pending> = Vec::new();
-        for one in held.done.iter().filter_map(|one| one.waits.as_ref()) {
+        for one in outcome.actions.iter().filter_map(|one| one.pending.as_ref()) {
             if pending.iter().all(|known| known.id != one.id) {
                 pending.push(one);
             }
         }
-        let (note, error) = note(&held.ended, language);
-        let mut reply = held.message.clone();
+        let (note, error) = note(&outcome.ended, language);
+        let mut reply = outcome.message.clone();
         // Add our own questions: the model may forget to ask.
         let questions = pending.iter().map(|one| one.question.clone());
         for line in note.into_iter().chain(questions) {
@@ -220,11 +216,11 @@ impl Turn {
             "reply": reply,
             "actions_summary": summary,
             "pending": pending,
-            "rounds": held.rounds,
+            "rounds": outcome.rounds,
             "error": error,
         });
         let session = self.session.id.clone();
-        Answer { session, message: self.assistant.id, content, metadata, plan: held.plan, error }
+        Answer { session, message: self.assistant.id, content, metadata, plan: outcome.plan, error }
     }
 
     fn failed(&self, job: &JobId, why: &str, language: Language) -> Answer {
@@ -240,18 +236,20 @@ impl Turn {
 }
 
 /// The notice for an end that is not the model's choice, and the error if the turn has failed.
-fn note(ended: &Ended, language: Language) -> (Option<String>, Option<String>) {
+fn note(ended: &ConversationEnd, language: Language) -> (Option<String>, Option<String>) {
     match (ended, language) {
-        (Ended::Answered, _) => (None, None),
-        (Ended::OutOfRounds, Language::En) => {
+        (ConversationEnd::Answered, _) => (None, None),
+        (ConversationEnd::OutOfRounds, Language::En) => {
             (Some("I have used all the rounds of this turn; say “go on” to continue.".to_owned()), None)
         }
-        (Ended::OutOfRounds, Language::Zh) => (Some("本轮的步数已用完；请回复“继续”。".to_owned()), None),
-        (Ended::CutShort, Language::En) => {
+        (ConversationEnd::OutOfRounds, Language::Zh) => {
+            (Some("本轮的步数已用完；请回复“继续”。".to_owned()), None)
+        }
+        (ConversationEnd::Truncated, Language::En) => {
             (Some("(The answer was cut short by its limit of tokens.)".to_owned()), None)
         }
-        (Ended::CutShort, Language::Zh) => (Some("（回答因长度限制被截断。）".to_owned()), None),
-        (Ended::Failed(failure), language) => {
+        (ConversationEnd::Truncated, Language::Zh) => (Some("（回答因长度限制被截断。）".to_owned()), None),
+        (ConversationEnd::Failed(failure), language) => {
             let why = failure.to_string();
             (Some(unanswered(JobStatus::Failed, Some(&why), language)), Some(why))
         }

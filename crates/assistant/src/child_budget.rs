@@ -13,7 +13,7 @@ use papertape_core::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetShare {
     /// For its own model calls.
-    pub talk: Limit,
+    pub model_calls: Limit,
     /// For all simulations that it starts.
     pub simulations: Limit,
 }
@@ -28,7 +28,7 @@ pub trait ChildBudget: Send + Sync {
     fn for_simulation<'a>(
         &'a self,
         job: &'a JobId,
-        asked: Limit,
+        requested: Limit,
         until: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Limit, CallFailure>>;
 

@@ -1,7 +1,7 @@
 //! Parses the children into which a model would decompose a node: which are created, in which order, and what is
 //! left out.
 
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 use papertape_core::plan::{MAX_NAME_CHARS, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

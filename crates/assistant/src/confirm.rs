@@ -8,8 +8,8 @@
 
 use crate::actions::ActionSpec;
 use crate::protocol::RetryPolicy;
-use papertape_core::action::Language;
 use papertape_core::json;
+use papertape_core::language::Language;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub struct Pending {
     /// Its parameters.
     pub parameters: Map<String, Value>,
     /// How it is retried once it is confirmed.
-    #[serde(default, skip_serializing_if = "RetryPolicy::is_usual")]
+    #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
     pub retry_policy: RetryPolicy,
     /// The question to the user.
     pub question: String,
@@ -52,7 +52,7 @@ impl Pending {
 /// Whether the action requires confirmation. `tainted`: untrusted text is in the turn.
 #[must_use]
 pub fn requires_confirmation(spec: &ActionSpec, parameters: &Map<String, Value>, tainted: bool) -> bool {
-    spec.deletes || spec.stops || (spec.spends && (tainted || trusts(parameters)))
+    spec.deletes || spec.stops || (spec.incurs_cost && (tainted || trusts(parameters)))
 }
 
 /// Whether its tasks would be allowed to incur cost after reading untrusted text.

@@ -1,21 +1,20 @@
 //! Decomposes a plan into tasks, breadth first: each node is sent to the model, whose response becomes the node's
 //! children, which are sent to the model in turn.
 
+use crate::calls::call;
 use crate::children::{self, ChildReason, Children, DependencyReason, LeftOut, LeftOutDependency};
-use crate::conversation::SERVER;
 use crate::plan_snapshot::{PlanSnapshot, ReadTask};
 use crate::prompt::Prompts;
 use crate::settings::{Decompose, Settings};
-use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language};
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
 use papertape_core::fence::{Author, fence};
+use papertape_core::language::Language;
 use papertape_core::message::{Message, ModelRequest, ResponseSchema, ToolChoice};
 use papertape_core::plan::{MAX_NAME_CHARS, TaskId};
-use papertape_core::ports::ExternalCall;
 use papertape_core::tape::{ActionOptions, ActionRequest, Ctx, ScopeKey, SessionStop};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::VecDeque;
-use std::time::Duration;
 
 /// Max characters of a node's context in a prompt.
 const MAX_CONTEXT_CHARS: usize = 8_000;
@@ -92,22 +91,21 @@ struct Node {
 /// Returns a stop if the session must stop; the inner error says why there is nothing to decompose.
 pub async fn decompose(
     ctx: &mut Ctx,
-    what: &Decompose,
+    params: &Decompose,
     settings: &Settings,
     prompts: &Prompts,
 ) -> Result<Result<Decomposition, String>, SessionStop> {
-    let options =
-        ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
-    let planned = match PlanSnapshot::read(ctx, what.plan_id, options).await? {
-        Ok(planned) => planned,
+    let options = settings.once();
+    let plan = match PlanSnapshot::read(ctx, params.plan_id, options).await? {
+        Ok(plan) => plan,
         Err(why) => return Ok(Err(why)),
     };
-    let first = match first(&planned, what.task_id) {
+    let first = match first(&plan, params.task_id) {
         Ok(first) => first,
         Err(why) => return Ok(Err(why)),
     };
-    let work = DecompositionQueue { what, settings, prompts, planned: &planned, options };
-    let mut found = Decomposition {
+    let decomposer = Decomposer { params, settings, prompts, plan: &plan, options };
+    let mut result = Decomposition {
         stopped_reason: StoppedReason::Completed,
         stats: Stats::default(),
         created: Vec::new(),
@@ -117,50 +115,50 @@ pub async fn decompose(
     let mut queue = VecDeque::from([first]);
     let mut number = 0;
     while let Some(node) = queue.pop_front() {
-        if node.depth >= what.limits.max_depth {
-            if found.stopped_reason == StoppedReason::Completed {
-                found.stopped_reason = StoppedReason::MaxDepth;
+        if node.depth >= params.limits.max_depth {
+            if result.stopped_reason == StoppedReason::Completed {
+                result.stopped_reason = StoppedReason::MaxDepth;
             }
             continue;
         }
-        if found.stats.nodes_created >= what.limits.total_node_budget {
-            found.stopped_reason = StoppedReason::NodeBudget;
+        if result.stats.nodes_created >= params.limits.total_node_budget {
+            result.stopped_reason = StoppedReason::NodeBudget;
             break;
         }
         number += 1;
-        found.stats.nodes_asked += 1;
+        result.stats.nodes_asked += 1;
         let mut scope = ctx.child(ScopeKey::Node("node".to_owned(), number))?;
-        let room = what.limits.total_node_budget.saturating_sub(found.stats.nodes_created);
-        match work.children(&mut scope, &node, room).await? {
+        let room = params.limits.total_node_budget.saturating_sub(result.stats.nodes_created);
+        match decomposer.children(&mut scope, &node, room).await? {
             Ok(mut children) => {
-                found.leave_out(&node, &children);
-                if children.made.is_empty() && node.task.is_none() && planned.tasks.is_empty() {
+                result.leave_out(&node, &children);
+                if children.made.is_empty() && node.task.is_none() && plan.tasks.is_empty() {
                     // A single piece of work: a plan without tasks could not be executed.
-                    let (name, instruction) = (planned.plan.name.clone(), node.instruction.clone());
+                    let (name, instruction) = (plan.plan.name.clone(), node.instruction.clone());
                     children = Children::one(name, instruction);
-                    work.make(&mut scope, &node, children, &mut found).await?;
-                    found.stats.leaves += 1;
+                    decomposer.make(&mut scope, &node, children, &mut result).await?;
+                    result.stats.leaves += 1;
                     continue;
                 }
-                let made = work.make(&mut scope, &node, children, &mut found).await?;
-                found.stats.leaves += u32::from(made.is_empty());
+                let made = decomposer.make(&mut scope, &node, children, &mut result).await?;
+                result.stats.leaves += u32::from(made.is_empty());
                 queue.extend(made);
             }
             Err(error) => {
-                found.stats.nodes_failed += 1;
-                found.failed.push(FailedNode { task_id: node.task, error });
+                result.stats.nodes_failed += 1;
+                result.failed.push(FailedNode { task_id: node.task, error });
             }
         }
     }
-    if found.stats.nodes_failed > 0 && found.stats.nodes_failed == found.stats.nodes_asked {
-        found.stopped_reason = StoppedReason::Failed;
+    if result.stats.nodes_failed > 0 && result.stats.nodes_failed == result.stats.nodes_asked {
+        result.stopped_reason = StoppedReason::Failed;
     }
-    Ok(Ok(found))
+    Ok(Ok(result))
 }
 
-fn first(planned: &PlanSnapshot, task: Option<TaskId>) -> Result<Node, String> {
+fn first(plan: &PlanSnapshot, task: Option<TaskId>) -> Result<Node, String> {
     let Some(id) = task else {
-        let plan = &planned.plan;
+        let plan = &plan.plan;
         let goal = if plan.goal.trim().is_empty() { &plan.name } else { &plan.goal };
         return Ok(Node {
             task: None,
@@ -170,10 +168,10 @@ fn first(planned: &PlanSnapshot, task: Option<TaskId>) -> Result<Node, String> {
             depth: 0,
         });
     };
-    let found = planned.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
+    let found = plan.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
     let mut path = Vec::new();
     let mut above = found.parent_id;
-    while let Some(parent) = above.and_then(|id| planned.task(id)) {
+    while let Some(parent) = above.and_then(|id| plan.task(id)) {
         path.insert(0, parent.name.clone());
         above = parent.parent_id;
     }
@@ -194,12 +192,16 @@ impl Decomposition {
             NodeBudget => ("all tasks that it may make are made", "已用完任务数上限"),
             Failed => ("nothing could be broken up", "无法分解"),
         };
-        let what = self.left_out.words(language);
-        match (language, what.is_empty()) {
+        let details = self.left_out.words(language);
+        match (language, details.is_empty()) {
             (Language::En, true) => format!("{made} task(s) made, {left_out} left out; {why}"),
-            (Language::En, false) => format!("{made} task(s) made, {left_out} left out ({what}); {why}"),
+            (Language::En, false) => {
+                format!("{made} task(s) made, {left_out} left out ({details}); {why}")
+            }
             (Language::Zh, true) => format!("新建 {made} 个任务，略去 {left_out} 个；{why_zh}"),
-            (Language::Zh, false) => format!("新建 {made} 个任务，略去 {left_out} 个（{what}）；{why_zh}"),
+            (Language::Zh, false) => {
+                format!("新建 {made} 个任务，略去 {left_out} 个（{details}）；{why_zh}")
+            }
         }
     }
 
@@ -215,15 +217,15 @@ impl Decomposition {
     }
 }
 
-struct DecompositionQueue<'a> {
-    what: &'a Decompose,
+struct Decomposer<'a> {
+    params: &'a Decompose,
     settings: &'a Settings,
     prompts: &'a Prompts,
-    planned: &'a PlanSnapshot,
+    plan: &'a PlanSnapshot,
     options: ActionOptions,
 }
 
-impl DecompositionQueue<'_> {
+impl Decomposer<'_> {
     /// The children into which the model would decompose a node, with room for this many tasks.
     async fn children(
         &self,
@@ -231,12 +233,12 @@ impl DecompositionQueue<'_> {
         node: &Node,
         room: u32,
     ) -> Result<Result<Children, String>, SessionStop> {
-        let speaker = &self.settings.speaker;
-        let language = crate::language::of_text(&node.instruction);
+        let settings = &self.settings.model;
+        let language = Language::of_text(&node.instruction);
         let instructions = self.prompts.render(
             "decompose",
             language,
-            json!({ "max_children": self.what.limits.max_children }),
+            json!({ "max_children": self.params.limits.max_children }),
         );
         let question = self.prompts.render(
             "decompose-message",
@@ -254,24 +256,24 @@ impl DecompositionQueue<'_> {
         let instructions = ctx.set_system_prompt(&instructions);
         let question = ctx.push_user_message(&question).await?;
         let request = ModelRequest {
-            model: speaker.model.clone(),
-            house_version: speaker.house_version,
+            model: settings.model.clone(),
+            house_version: settings.house_version,
             instructions: Some(instructions),
             messages: vec![Message::user(question)],
             tools: Vec::new(),
             tool_choice: ToolChoice::None,
             response_schema: Some(ResponseSchema { name: "children".to_owned(), schema: children::schema() }),
-            sampling: speaker.sampling.clone(),
+            sampling: settings.sampling.clone(),
         };
         Ok(match ctx.model(&request, self.settings.call_options()).await? {
-            Ok(reply) => children::read(&reply.text, self.what.limits.max_children, room),
+            Ok(reply) => children::read(&reply.text, self.params.limits.max_children, room),
             Err(failure) => Err(failure.to_string()),
         })
     }
 
     /// The node's context, fenced: names and goals may be written by models too.
     fn context(&self, node: &Node) -> String {
-        let plan = &self.planned.plan;
+        let plan = &self.plan.plan;
         let goal = Some(&plan.goal).filter(|goal| !goal.is_empty() && node.task.is_some());
         let lines = std::iter::once(&plan.name).chain(goal).chain(&node.path);
         let lines: Vec<&str> = lines.map(String::as_str).collect();
@@ -284,7 +286,7 @@ impl DecompositionQueue<'_> {
         ctx: &mut Ctx,
         node: &Node,
         mut children: Children,
-        found: &mut Decomposition,
+        result: &mut Decomposition,
     ) -> Result<Vec<Node>, SessionStop> {
         let mut made: Vec<(usize, TaskId)> = Vec::new();
         let mut nodes = Vec::new();
@@ -301,25 +303,25 @@ impl DecompositionQueue<'_> {
             match self.create(ctx, node, (&name, instruction), dependencies).await? {
                 Ok(id) => {
                     made.push((child.place, id));
-                    found.created.push(id);
-                    found.stats.nodes_created += 1;
-                    found.stats.depth_reached = found.stats.depth_reached.max(node.depth + 1);
+                    result.created.push(id);
+                    result.stats.nodes_created += 1;
+                    result.stats.depth_reached = result.stats.depth_reached.max(node.depth + 1);
                     let above = (!node.name.is_empty()).then(|| node.name.clone());
                     let path = node.path.iter().cloned().chain(above).collect();
                     let (instruction, depth) = (instruction.clone(), node.depth + 1);
                     nodes.push(Node { task: Some(id), name, instruction, path, depth });
                 }
                 Err(error) => {
-                    found.stats.children_left_out += 1;
-                    found.left_out.children(node.task, ChildReason::Failed, 1);
-                    found.failed.push(FailedNode { task_id: node.task, error });
+                    result.stats.children_left_out += 1;
+                    result.left_out.children(node.task, ChildReason::Failed, 1);
+                    result.failed.push(FailedNode { task_id: node.task, error });
                 }
             }
         }
         for (from, to, reason) in &children.dropped {
             let (from, to) = (children.reference(&(*from).into(), &made), children.reference(to, &made));
             let dropped = LeftOutDependency { parent: node.task, from, to, reason: *reason };
-            found.left_out.dependency(dropped);
+            result.left_out.dependency(dropped);
         }
         Ok(nodes)
     }
@@ -331,7 +333,7 @@ impl DecompositionQueue<'_> {
         (name, instruction): (&str, &str),
         dependencies: Vec<TaskId>,
     ) -> Result<Result<TaskId, String>, SessionStop> {
-        let plan = self.what.plan_id;
+        let plan = self.params.plan_id;
         let arguments = json!({
             "plan_id": plan, "name": name, "instruction": instruction, "parent_id": node.task.unwrap_or(TaskId(0)),
             "dependencies": dependencies,
@@ -341,9 +343,9 @@ impl DecompositionQueue<'_> {
             details: Some(json!({ "parameters": arguments })),
             ..ActionDraft::of(ActionKind::TaskOperation, "create_task", ActionStatus::Running, "")
         };
-        let call = ExternalCall { server: SERVER.to_owned(), tool: "create_task".to_owned(), arguments };
-        let ask = ActionRequest { call, row: Some(row), hold: None, options: self.options };
-        Ok(match ctx.action(ask).await? {
+        let call = call("create_task", arguments);
+        let request = ActionRequest { call, row: Some(row), hold: None, options: self.options };
+        Ok(match ctx.action(request).await? {
             Ok(reply) => match reply.data["task_id"].as_i64() {
                 Some(id) => Ok(TaskId(id)),
                 None => Err("the task was made without an id".to_owned()),

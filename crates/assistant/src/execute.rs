@@ -2,16 +2,19 @@
 //! concurrently. If a task fails, the tasks that depend on it fail too.
 
 use crate::actions::ActionSpec;
-use crate::conversation::{self, ActionContext, ConversationRequest, Ended, Speaker};
+use crate::conversation::{
+    ActionContext, ConversationEnd, ConversationRequest, instructions, run_conversation,
+};
 use crate::plan_snapshot::{PlanSnapshot, ReadTask, set_plan, set_task};
 use crate::prompt::Prompts;
-use crate::settings::{Execute, Settings};
-use crate::tree::result_text;
+use crate::settings::{Execute, ModelSettings, Settings};
+use crate::tree::{HELD_BACK, READ_TEXT_OF_OTHERS, result_text};
 use futures::channel::oneshot;
 use futures::future::{FutureExt as _, Shared};
 use papertape_core::action::ActionKind;
 use papertape_core::fence::{Author, fence, is_blank};
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 use papertape_core::message::Message;
 use papertape_core::plan::{TaskId, TaskStatus};
 use papertape_core::prompt::lines::{FAILED, TASK};
@@ -20,10 +23,7 @@ use papertape_core::tape::{ActionOptions, Branch, Ctx, ScopeKey, SessionStop};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-/// Key in a task's result: it was not allowed to incur cost, because it had read untrusted text.
-pub(crate) const HELD_BACK: &str = "held_back";
 /// Max characters of an earlier result in a task's prompt.
 const RESULT_CHARS: usize = 8_000;
 
@@ -49,9 +49,9 @@ pub struct FailedTask {
     pub error: String,
 }
 
-/// Outcome of a task, as passed on to others.
+/// TaskOutcome of a task, as passed on to others.
 #[derive(Clone, Debug)]
-struct Outcome {
+struct TaskOutcome {
     status: TaskStatus,
     text: String,
     tainted: bool,
@@ -59,13 +59,13 @@ struct Outcome {
     held_back: bool,
 }
 
-impl Outcome {
+impl TaskOutcome {
     fn failed(text: String, tainted: bool) -> Self {
         Self { status: TaskStatus::Failed, text, tainted, held_back: false }
     }
 }
 
-type Awaited = Shared<oneshot::Receiver<Outcome>>;
+type SharedOutcome = Shared<oneshot::Receiver<TaskOutcome>>;
 
 /// Executes a plan.
 ///
@@ -73,32 +73,31 @@ type Awaited = Shared<oneshot::Receiver<Outcome>>;
 /// Returns a stop if the session must stop; the inner error says why there is nothing to execute.
 pub async fn execute(
     ctx: &mut Ctx,
-    what: &Execute,
+    params: &Execute,
     settings: &Settings,
     prompts: &Prompts,
 ) -> Result<Result<Execution, String>, SessionStop> {
-    let options =
-        ActionOptions { timeout: settings.bounds().action_timeout, retries: 0, backoff: Duration::ZERO };
-    let planned = match PlanSnapshot::read(ctx, what.plan_id, options).await? {
-        Ok(planned) => planned,
+    let options = settings.once();
+    let plan = match PlanSnapshot::read(ctx, params.plan_id, options).await? {
+        Ok(plan) => plan,
         Err(why) => return Ok(Err(why)),
     };
-    if planned.tasks.is_empty() {
-        return Ok(Err(format!("plan {} has no tasks: decompose it first", what.plan_id)));
+    if plan.tasks.is_empty() {
+        return Ok(Err(format!("plan {} has no tasks: decompose it first", params.plan_id)));
     }
-    let wanted = match selected_tasks(&planned, what.task_id) {
-        Ok(wanted) => wanted,
+    let selected = match selected_tasks(&plan, params.task_id) {
+        Ok(selected) => selected,
         Err(why) => return Ok(Err(why)),
     };
-    let mut frame = ctx.child(ScopeKey::node("begin"))?;
-    if let Err(failure) = set_plan(&mut frame, what.plan_id, JobStatus::Running, options).await? {
+    let mut scope = ctx.child(ScopeKey::node("begin"))?;
+    if let Err(failure) = set_plan(&mut scope, params.plan_id, JobStatus::Running, options).await? {
         return Ok(Err(failure.message));
     }
-    let work = TaskQueue { what, settings, prompts, planned: &planned, options };
-    let outcomes = work.run(ctx, &wanted).await?;
+    let queue = TaskQueue { params, settings, prompts, plan: &plan, options };
+    let outcomes = queue.run(ctx, &selected).await?;
     let mut tasks: BTreeMap<TaskStatus, u32> = BTreeMap::new();
     let (mut failed, mut held_back) = (Vec::new(), Vec::new());
-    for task in &planned.tasks {
+    for task in &plan.tasks {
         let outcome = outcomes.get(&task.id);
         *tasks.entry(outcome.map_or(task.status, |outcome| outcome.status)).or_default() += 1;
         if let Some(outcome) = outcome.filter(|outcome| outcome.status == TaskStatus::Failed) {
@@ -107,8 +106,8 @@ pub async fn execute(
         }
     }
     let status = conclude(&tasks);
-    let mut frame = ctx.child(ScopeKey::node("end"))?;
-    if let Err(failure) = set_plan(&mut frame, what.plan_id, status, options).await? {
+    let mut scope = ctx.child(ScopeKey::node("end"))?;
+    if let Err(failure) = set_plan(&mut scope, params.plan_id, status, options).await? {
         return Ok(Err(failure.message));
     }
     Ok(Ok(Execution { status, tasks, failed, held_back }))
@@ -127,18 +126,18 @@ fn conclude(tasks: &BTreeMap<TaskStatus, u32>) -> JobStatus {
 
 /// The tasks to run, in dependency order. A requested task is rerun; of the others, those neither completed nor
 /// skipped are run.
-fn selected_tasks(planned: &PlanSnapshot, again: Option<TaskId>) -> Result<Vec<TaskId>, String> {
+fn selected_tasks(plan: &PlanSnapshot, again: Option<TaskId>) -> Result<Vec<TaskId>, String> {
     let is_open = |task: &ReadTask| !matches!(task.status, TaskStatus::Completed | TaskStatus::Skipped);
     let mut chosen: BTreeSet<TaskId> = BTreeSet::new();
     match again {
-        None => chosen.extend(planned.tasks.iter().filter(|task| is_open(task)).map(|task| task.id)),
+        None => chosen.extend(plan.tasks.iter().filter(|task| is_open(task)).map(|task| task.id)),
         Some(id) => {
-            planned.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
+            plan.task(id).ok_or_else(|| format!("the plan has no task {id}"))?;
             let mut ahead = vec![id];
             while let Some(at) = ahead.pop() {
                 if chosen.insert(at) {
-                    let before = before(planned, at);
-                    let open = before.into_iter().filter(|id| planned.task(*id).is_some_and(is_open));
+                    let before = before(plan, at);
+                    let open = before.into_iter().filter(|id| plan.task(*id).is_some_and(is_open));
                     ahead.extend(open);
                 }
             }
@@ -147,7 +146,7 @@ fn selected_tasks(planned: &PlanSnapshot, again: Option<TaskId>) -> Result<Vec<T
     let mut order = Vec::new();
     while order.len() < chosen.len() {
         let ready = |id: &&TaskId| {
-            let waits = before(planned, **id);
+            let waits = before(plan, **id);
             !order.contains(*id) && waits.iter().all(|one| !chosen.contains(one) || order.contains(one))
         };
         match chosen.iter().find(ready) {
@@ -160,13 +159,13 @@ fn selected_tasks(planned: &PlanSnapshot, again: Option<TaskId>) -> Result<Vec<T
 }
 
 /// What a task waits for: its children, its own dependencies and those of its ancestors.
-fn before(planned: &PlanSnapshot, id: TaskId) -> Vec<TaskId> {
+fn before(plan: &PlanSnapshot, id: TaskId) -> Vec<TaskId> {
     let mut waits: Vec<TaskId> =
-        planned.tasks.iter().filter(|task| task.parent_id == Some(id)).map(|task| task.id).collect();
-    let mut at = planned.task(id);
+        plan.tasks.iter().filter(|task| task.parent_id == Some(id)).map(|task| task.id).collect();
+    let mut at = plan.task(id);
     while let Some(task) = at {
         waits.extend(&task.dependencies);
-        at = task.parent_id.and_then(|parent| planned.task(parent));
+        at = task.parent_id.and_then(|parent| plan.task(parent));
     }
     waits.sort_unstable();
     waits.dedup();
@@ -174,34 +173,38 @@ fn before(planned: &PlanSnapshot, id: TaskId) -> Vec<TaskId> {
 }
 
 struct TaskQueue<'a> {
-    what: &'a Execute,
+    params: &'a Execute,
     settings: &'a Settings,
     prompts: &'a Prompts,
-    planned: &'a PlanSnapshot,
+    plan: &'a PlanSnapshot,
     options: ActionOptions,
 }
 
 impl TaskQueue<'_> {
     /// Runs the tasks concurrently, each once its dependencies have finished.
-    async fn run(&self, ctx: &mut Ctx, order: &[TaskId]) -> Result<BTreeMap<TaskId, Outcome>, SessionStop> {
-        let mut tell = BTreeMap::new();
-        let mut hear: BTreeMap<TaskId, Awaited> = BTreeMap::new();
+    async fn run(
+        &self,
+        ctx: &mut Ctx,
+        order: &[TaskId],
+    ) -> Result<BTreeMap<TaskId, TaskOutcome>, SessionStop> {
+        let mut senders = BTreeMap::new();
+        let mut outcomes: BTreeMap<TaskId, SharedOutcome> = BTreeMap::new();
         for id in order {
-            let (teller, hearer) = oneshot::channel();
-            tell.insert(*id, teller);
-            hear.insert(*id, hearer.shared());
+            let (sender, receiver) = oneshot::channel();
+            senders.insert(*id, sender);
+            outcomes.insert(*id, receiver.shared());
         }
-        let hear = &hear;
-        let mut branches: Vec<(ScopeKey, Branch<'_, (TaskId, Outcome)>)> = Vec::new();
+        let outcomes = &outcomes;
+        let mut branches: Vec<(ScopeKey, Branch<'_, (TaskId, TaskOutcome)>)> = Vec::new();
         for id in order {
-            let (Some(task), Some(teller)) = (self.planned.task(*id), tell.remove(id)) else { continue };
+            let (Some(task), Some(sender)) = (self.plan.task(*id), senders.remove(id)) else { continue };
             let number = u32::try_from(id.0)
                 .map_err(|_| SessionStop::ContractViolation(format!("task {id} is too large")))?;
-            let body: Branch<'_, (TaskId, Outcome)> = Box::new(move |mut ctx| {
+            let body: Branch<'_, (TaskId, TaskOutcome)> = Box::new(move |mut ctx| {
                 async move {
-                    let outcome = self.task(&mut ctx, task, hear).await?;
-                    // Nobody may be waiting for it.
-                    drop(teller.send(outcome.clone()));
+                    let outcome = self.task(&mut ctx, task, outcomes).await?;
+                    // It may have no receiver.
+                    drop(sender.send(outcome.clone()));
                     Ok((task.id, outcome))
                 }
                 .boxed()
@@ -216,14 +219,14 @@ impl TaskQueue<'_> {
         &self,
         ctx: &mut Ctx,
         task: &ReadTask,
-        hear: &BTreeMap<TaskId, Awaited>,
-    ) -> Result<Outcome, SessionStop> {
+        outcomes: &BTreeMap<TaskId, SharedOutcome>,
+    ) -> Result<TaskOutcome, SessionStop> {
         let mut results = Vec::new();
         let mut tainted = false;
         let mut missing = None;
-        for id in before(self.planned, task.id) {
-            let Some(earlier) = self.planned.task(id) else { continue };
-            let outcome = match hear.get(&id) {
+        for id in before(self.plan, task.id) {
+            let Some(earlier) = self.plan.task(id) else { continue };
+            let outcome = match outcomes.get(&id) {
                 // A sender is dropped only if a stop ends all tasks.
                 Some(awaited) => awaited.clone().await.map_err(|_| SessionStop::Shutdown)?,
                 None => earlier.outcome(),
@@ -238,27 +241,32 @@ impl TaskQueue<'_> {
                 _ => missing = missing.or(Some(format!("task {id} “{}” is not completed", earlier.name))),
             }
         }
-        let at = (self.what.plan_id, task.id);
+        let at = (self.params.plan_id, task.id);
         if let Some(why) = missing {
-            return self.close(ctx, task, Outcome::failed(why, tainted)).await;
+            return self.close(ctx, task, TaskOutcome::failed(why, tainted)).await;
         }
         if let Err(failure) = set_task(ctx, at, TaskStatus::Running, None, self.options).await? {
-            return Ok(Outcome::failed(failure.message, tainted));
+            return Ok(TaskOutcome::failed(failure.message, tainted));
         }
         let outcome = self.work(ctx, task, results, tainted).await?;
         self.close(ctx, task, outcome).await
     }
 
     /// Records a task's outcome.
-    async fn close(&self, ctx: &mut Ctx, task: &ReadTask, outcome: Outcome) -> Result<Outcome, SessionStop> {
-        let mut result = json!({ "message": outcome.text, "read_text_of_others": outcome.tainted });
+    async fn close(
+        &self,
+        ctx: &mut Ctx,
+        task: &ReadTask,
+        outcome: TaskOutcome,
+    ) -> Result<TaskOutcome, SessionStop> {
+        let mut result = json!({ "message": outcome.text, READ_TEXT_OF_OTHERS: outcome.tainted });
         if outcome.held_back {
             result[HELD_BACK] = true.into();
         }
-        let at = (self.what.plan_id, task.id);
+        let at = (self.params.plan_id, task.id);
         Ok(match set_task(ctx, at, outcome.status, Some(result), self.options).await? {
             Ok(_) => outcome,
-            Err(failure) => Outcome { status: TaskStatus::Failed, text: failure.message, ..outcome },
+            Err(failure) => TaskOutcome { status: TaskStatus::Failed, text: failure.message, ..outcome },
         })
     }
 
@@ -269,18 +277,18 @@ impl TaskQueue<'_> {
         task: &ReadTask,
         results: Vec<String>,
         tainted: bool,
-    ) -> Result<Outcome, SessionStop> {
+    ) -> Result<TaskOutcome, SessionStop> {
         let instruction = if task.instruction.trim().is_empty() { &task.name } else { &task.instruction };
-        let language = crate::language::of_text(instruction);
-        let speaker = Speaker { language, ..self.settings.speaker.clone() };
-        let instructions = conversation::instructions(self.prompts, "task", &speaker, allows);
+        let language = Language::of_text(instruction);
+        let model = ModelSettings { language, ..self.settings.model.clone() };
+        let instructions = instructions(self.prompts, "task", &model, allows);
         let question = self.prompts.render(
             "task-message",
             language,
             json!({
                 "agents": self.settings.agents,
                 "datasets": self.settings.datasets,
-                "plan": fence(Author::Colleague, "the plan's name", &self.planned.plan.name, RESULT_CHARS),
+                "plan": fence(Author::Colleague, "the plan's name", &self.plan.plan.name, RESULT_CHARS),
                 "results": results,
                 "id": to_value(&task.id),
                 "name": task.name,
@@ -290,42 +298,44 @@ impl TaskQueue<'_> {
         let (instructions, question) = match (instructions, question) {
             (Ok(instructions), Ok(question)) => (instructions, question),
             (Err(error), _) | (_, Err(error)) => {
-                return Ok(Outcome::failed(error.to_string(), tainted));
+                return Ok(TaskOutcome::failed(error.to_string(), tainted));
             }
         };
-        let held = conversation::hold(
+        let conversation = run_conversation(
             ctx,
             ConversationRequest {
-                speaker: &speaker,
-                bounds: self.settings.bounds(),
+                model: &model,
+                limits: self.settings.conversation_limits(),
                 instructions,
                 messages: vec![Message::user(question)],
                 allows,
-                about: ActionContext {
-                    plan: Some(self.planned.plan.id),
+                context: ActionContext {
+                    plan: Some(self.plan.plan.id),
                     chat: None,
-                    words: Some(task.name.clone()),
+                    user_message: Some(task.name.clone()),
                 },
-                may_ask: false,
-                trusted: self.what.trusted,
+                can_confirm: false,
+                trusted: self.params.trusted,
                 tainted,
-                done: Vec::new(),
+                actions: Vec::new(),
             },
         )
         .await?;
-        let held_back = held.done.iter().any(|one| one.held_back);
+        let held_back = conversation.actions.iter().any(|one| one.held_back);
         let failed = |text: String| (TaskStatus::Failed, text);
-        let (status, text) = match held.ended {
-            Ended::CutShort => failed("the answer was cut short by its limit of tokens".to_owned()),
-            Ended::Answered => match held.message.trim().strip_prefix(FAILED) {
+        let (status, text) = match conversation.ended {
+            ConversationEnd::Truncated => {
+                failed("the answer was cut short by its limit of tokens".to_owned())
+            }
+            ConversationEnd::Answered => match conversation.message.trim().strip_prefix(FAILED) {
                 Some(why) => failed(why.trim().to_owned()),
-                None if is_blank(&held.message) => failed("the worker gave no result".to_owned()),
-                None => (TaskStatus::Completed, held.message),
+                None if is_blank(&conversation.message) => failed("the worker gave no result".to_owned()),
+                None => (TaskStatus::Completed, conversation.message),
             },
-            Ended::OutOfRounds => failed("the task did not end within its rounds".to_owned()),
-            Ended::Failed(failure) => failed(failure.to_string()),
+            ConversationEnd::OutOfRounds => failed("the task did not end within its rounds".to_owned()),
+            ConversationEnd::Failed(failure) => failed(failure.to_string()),
         };
-        Ok(Outcome { status, text, tainted: held.tainted, held_back })
+        Ok(TaskOutcome { status, text, tainted: conversation.tainted, held_back })
     }
 }
 
@@ -336,10 +346,10 @@ fn allows(spec: &ActionSpec) -> bool {
 
 impl ReadTask {
     /// Its outcome in an earlier run.
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self) -> TaskOutcome {
         let text = self.execution_result.as_ref().map(result_text).unwrap_or_default();
         let tainted =
-            self.execution_result.as_ref().is_some_and(|result| result["read_text_of_others"] == true);
-        Outcome { status: self.status, text, tainted, held_back: false }
+            self.execution_result.as_ref().is_some_and(|result| result[READ_TEXT_OF_OTHERS] == true);
+        TaskOutcome { status: self.status, text, tainted, held_back: false }
     }
 }

@@ -1,7 +1,7 @@
 //! Messages in both user languages: an error made by a model is also reported to the user, in the action log and
 //! in the reply's summary.
 
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 
 /// A message in both languages.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 
 mod action_results;
 pub mod actions;
+mod calls;
 pub mod chat;
 pub mod child_budget;
 pub mod children;

@@ -5,11 +5,11 @@ use papertape_core::time::parse_date;
 use serde_json::{Map, Value, json};
 
 /// Max characters of a text parameter; a plan's instruction fits many times over.
-const LONGEST_TEXT: usize = 20_000;
+const MAX_TEXT_CHARS: usize = 20_000;
 /// Max entries of a list.
 const MAX_ENTRIES: usize = 200;
 /// The largest integer that every client can send.
-const LARGEST: i64 = 9_007_199_254_740_991;
+const MAX_INTEGER: i64 = 9_007_199_254_740_991;
 
 /// One parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// Its type.
-    pub form: ParamType,
+    pub param_type: ParamType,
     /// Whether it is required.
     pub required: bool,
     /// Its description for the model.
-    pub what: &'static str,
+    pub description: &'static str,
 }
 
 /// Type of a parameter.
@@ -66,18 +66,26 @@ impl ParamType {
 }
 
 impl Parameter {
-    pub(crate) const fn required(name: &'static str, form: ParamType, what: &'static str) -> Self {
-        Self { name, form, required: true, what }
+    pub(crate) const fn required(
+        name: &'static str,
+        param_type: ParamType,
+        description: &'static str,
+    ) -> Self {
+        Self { name, param_type, required: true, description }
     }
 
-    pub(crate) const fn optional(name: &'static str, form: ParamType, what: &'static str) -> Self {
-        Self { name, form, required: false, what }
+    pub(crate) const fn optional(
+        name: &'static str,
+        param_type: ParamType,
+        description: &'static str,
+    ) -> Self {
+        Self { name, param_type, required: false, description }
     }
 
     /// Its JSON schema.
     #[must_use]
     pub fn schema(&self) -> Value {
-        let mut schema = match self.form {
+        let mut schema = match self.param_type {
             ParamType::Text => json!({ "type": "string" }),
             ParamType::Whole => json!({ "type": "integer", "minimum": 0 }),
             ParamType::Amount => json!({ "type": "number", "exclusiveMinimum": 0 }),
@@ -88,7 +96,7 @@ impl Parameter {
             ParamType::Object => json!({ "type": "object" }),
             ParamType::Objects => json!({ "type": "array", "items": { "type": "object" } }),
         };
-        schema["description"] = self.what.into();
+        schema["description"] = self.description.into();
         schema
     }
 
@@ -102,7 +110,7 @@ impl Parameter {
                 format!("`{name}` 必须是{chinese}"),
             ))
         };
-        match (self.form, value) {
+        match (self.param_type, value) {
             (ParamType::Text, Value::String(text)) => self.text(text),
             (ParamType::Text, Value::Number(number)) => Ok(number.to_string().into()),
             (ParamType::Text, _) => wrong("a text", "文本"),
@@ -152,10 +160,10 @@ impl Parameter {
         if text.trim().is_empty() {
             return Err(LocalizedMessage::new(format!("`{name}` is empty"), format!("`{name}` 为空")));
         }
-        if count > LONGEST_TEXT {
+        if count > MAX_TEXT_CHARS {
             return Err(LocalizedMessage::new(
-                format!("`{name}` has {count} characters, of {LONGEST_TEXT} at the most"),
-                format!("`{name}` 有 {count} 个字符，最多 {LONGEST_TEXT} 个"),
+                format!("`{name}` has {count} characters, of {MAX_TEXT_CHARS} at the most"),
+                format!("`{name}` 有 {count} 个字符，最多 {MAX_TEXT_CHARS} 个"),
             ));
         }
         if text.contains('\0') {
@@ -194,7 +202,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
         Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
-    (0..=LARGEST).contains(&number).then_some(number)
+    (0..=MAX_INTEGER).contains(&number).then_some(number)
 }
 
 /// The parameters as the action reads them: `null` values are dropped, every other one is converted to its type.
@@ -222,9 +230,10 @@ pub fn read(
         read.insert(name, parameter.read(value)?);
     }
     match parameters.iter().find(|parameter| parameter.required && !read.contains_key(parameter.name)) {
-        Some(Parameter { name, what, .. }) => {
-            Err(LocalizedMessage::new(format!("`{name}` is missing: {what}"), format!("缺少 `{name}`")))
-        }
+        Some(Parameter { name, description, .. }) => Err(LocalizedMessage::new(
+            format!("`{name}` is missing: {description}"),
+            format!("缺少 `{name}`"),
+        )),
         None => Ok(read),
     }
 }

@@ -1,11 +1,9 @@
 //! A plan as an assistant job reads it, and status updates for it.
 
-use crate::conversation::SERVER;
-use crate::perform::{PLAN, SET_PLAN, SET_TASK};
+use crate::calls::{PLAN, SET_PLAN, SET_TASK, call, request};
 use papertape_core::action::{ActionDraft, ActionKind, ActionStatus};
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{PlanId, TaskId, TaskStatus};
-use papertape_core::ports::ExternalCall;
 use papertape_core::record::JobStatus;
 use papertape_core::tape::{ActionOptions, ActionReply, ActionRequest, Ctx, ScopeKey, SessionStop};
 use serde::Deserialize;
@@ -45,9 +43,15 @@ impl PlanSnapshot {
         options: ActionOptions,
     ) -> Result<Result<Self, String>, SessionStop> {
         let mut scope = ctx.child(ScopeKey::node("start"))?;
-        let ask =
-            ActionRequest { call: call(PLAN, json!({ "plan_id": plan })), row: None, hold: None, options };
-        Ok(match scope.action(ask).await? {
+        Self::read_in(&mut scope, plan, options).await
+    }
+
+    pub(crate) async fn read_in(
+        scope: &mut Ctx,
+        plan: PlanId,
+        options: ActionOptions,
+    ) -> Result<Result<Self, String>, SessionStop> {
+        Ok(match scope.action(request(PLAN, json!({ "plan_id": plan }), options)).await? {
             Ok(reply) => serde_json::from_value(reply.data).map_err(|error| format!("plan {plan}: {error}")),
             Err(failure) => Err(failure.message),
         })
@@ -68,10 +72,6 @@ impl PlanSnapshot {
     pub(crate) fn task(&self, id: TaskId) -> Option<&ReadTask> {
         self.tasks.iter().find(|task| task.id == id)
     }
-}
-
-pub(crate) fn call(tool: &str, arguments: Value) -> ExternalCall {
-    ExternalCall { server: SERVER.to_owned(), tool: tool.to_owned(), arguments }
 }
 
 /// Sets a task's status, as an action that the user can follow.

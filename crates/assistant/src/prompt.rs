@@ -1,8 +1,8 @@
 //! The assistant's prompts: templates compiled in from files, which can be overridden by files of the same name.
 
-use papertape_core::action::Language;
 use papertape_core::id::ContentHash;
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 pub use papertape_core::prompt::PromptError;
 use papertape_core::prompt::Templates;
 use serde::Serialize;

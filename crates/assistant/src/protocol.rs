@@ -20,7 +20,7 @@ pub const MAX_ACTIONS: usize = 16;
 /// Upper limit of `max_retries`.
 pub const MAX_RETRIES: u32 = 5;
 /// Upper limit of `backoff_sec`.
-pub const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
+pub const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// Max characters stored of an unknown name.
 const NAME_CHARS: usize = 80;
 /// The action name of an unparseable response.
@@ -68,7 +68,7 @@ pub struct RetryPolicy {
 
 /// A duration in the protocol's format.
 mod secs {
-    use super::{Duration, LONGEST_BACKOFF};
+    use super::{Duration, MAX_BACKOFF};
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(pause: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -77,7 +77,7 @@ mod secs {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         let pause = Duration::try_from_secs_f64(f64::deserialize(deserializer)?);
-        Ok(pause.unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF))
+        Ok(pause.unwrap_or(MAX_BACKOFF).min(MAX_BACKOFF))
     }
 }
 
@@ -90,7 +90,7 @@ impl Default for RetryPolicy {
 impl RetryPolicy {
     /// Whether it is the default policy.
     #[must_use]
-    pub fn is_usual(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -225,16 +225,16 @@ fn in_order(mut actions: Vec<Placed>) -> Vec<ActionCall> {
 fn of_value((at, value): (usize, &Value)) -> Placed {
     let Value::Object(map) = value else {
         let fault = LocalizedMessage::new("an action must be an object", "动作必须是对象");
-        return (usual_place(at), ActionCall::unreadable(fault));
+        return (default_order(at), ActionCall::unreadable(fault));
     };
     // Accept `plan_operation/create_plan` instead of a name.
     let name = map.get("name").and_then(Value::as_str).unwrap_or_default();
     let (prefix, name) = name.rsplit_once('/').unwrap_or(("", name));
     let kinds: Vec<String> = map.get("kind").map(kind_text).into_iter().chain([prefix.to_owned()]).collect();
     let parameters = map.get("parameters").or_else(|| map.get("arguments")).unwrap_or(&Value::Null);
-    let mut asked = ActionCall::new(&kinds, name.trim(), parameters);
-    let place = asked.manner(at, map);
-    (place, asked)
+    let mut action = ActionCall::new(&kinds, name.trim(), parameters);
+    let place = action.read_common(at, map);
+    (place, action)
 }
 
 /// A `kind` as given; empty if there was none.
@@ -259,27 +259,27 @@ fn misfit(spec: &ActionSpec, kinds: &[String]) -> Option<LocalizedMessage> {
 }
 
 fn of_call((at, call): (usize, &ToolCall)) -> Placed {
-    let mut manner = Map::new();
-    let mut asked = match &call.arguments {
+    let mut common = Map::new();
+    let mut action = match &call.arguments {
         Value::String(raw) => {
-            let mut asked = ActionCall::new(&[], &call.name, &Value::Null);
+            let mut action = ActionCall::new(&[], &call.name, &Value::Null);
             let raw: String = raw.chars().take(NAME_CHARS).collect();
-            asked.fault = Some(LocalizedMessage::new(
+            action.fault = Some(LocalizedMessage::new(
                 format!("its arguments are no JSON object: {raw}"),
                 format!("其参数不是 JSON 对象：{raw}"),
             ));
-            asked
+            action
         }
         Value::Object(arguments) => {
             let mut own = arguments.clone();
-            manner.extend(COMMON_PARAMETERS.iter().filter_map(|one| own.remove_entry(one.name)));
+            common.extend(COMMON_PARAMETERS.iter().filter_map(|one| own.remove_entry(one.name)));
             ActionCall::new(&[], &call.name, &Value::Object(own))
         }
         arguments => ActionCall::new(&[], &call.name, arguments),
     };
-    asked.call_id = Some(call.id.clone());
-    let place = asked.manner(at, &manner);
-    (place, asked)
+    action.call_id = Some(call.id.clone());
+    let place = action.read_common(at, &common);
+    (place, action)
 }
 
 /// The fault for an unknown action name.
@@ -289,7 +289,7 @@ pub(crate) fn unknown(name: &str) -> LocalizedMessage {
 }
 
 /// The default order of an action.
-fn usual_place(at: usize) -> f64 {
+fn default_order(at: usize) -> f64 {
     f64::from(u32::try_from(at).unwrap_or(u32::MAX)) + 1.0
 }
 
@@ -332,7 +332,7 @@ fn retry(policy: &Value) -> Result<RetryPolicy, LocalizedMessage> {
                 "`retry_policy.backoff_sec` 必须是不小于 0 的数",
             )
         })?;
-        read.backoff = Duration::try_from_secs_f64(secs).unwrap_or(LONGEST_BACKOFF).min(LONGEST_BACKOFF);
+        read.backoff = Duration::try_from_secs_f64(secs).unwrap_or(MAX_BACKOFF).min(MAX_BACKOFF);
     }
     Ok(read)
 }
@@ -382,7 +382,7 @@ impl ActionCall {
 
     /// Reads how the action is to be executed, and returns its order. An unreadable value is a fault: executing
     /// it differently than intended is worse than not executing it.
-    fn manner(&mut self, at: usize, given: &Map<String, Value>) -> f64 {
+    fn read_common(&mut self, at: usize, given: &Map<String, Value>) -> f64 {
         let given = |key: &str| given.get(key).filter(|value| !value.is_null());
         let mut wrong = None;
         match given("blocking").map(flag) {
@@ -406,7 +406,7 @@ impl ActionCall {
                 wrong.or_else(|| Some(LocalizedMessage::new("`order` must be a number", "`order` 必须是数")));
         }
         self.fault = self.fault.take().or(wrong);
-        place.flatten().unwrap_or(usual_place(at))
+        place.flatten().unwrap_or(default_order(at))
     }
 
     /// A request under this name, without kind and parameters.

@@ -1,17 +1,58 @@
 //! Parameters of the assistant's jobs: their configs.
 
-use crate::conversation::{Bounds, Speaker};
+use crate::calls;
 use crate::fault::LocalizedMessage;
+use papertape_core::language::Language;
+use papertape_core::message::{ModelName, Sampling};
 use papertape_core::plan::{PlanId, TaskId};
-use papertape_core::tape::CallOptions;
+use papertape_core::tape::{ActionOptions, CallOptions};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+/// Response format requested from a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyFormat {
+    /// One JSON object, requested by schema.
+    #[default]
+    Structured,
+    /// Native tool calls.
+    Tools,
+}
+
+/// The model and how it is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelSettings {
+    /// The model.
+    pub model: ModelName,
+    /// Its version, if it is a house model.
+    pub house_version: Option<u32>,
+    /// Its sampling parameters.
+    pub sampling: Sampling,
+    /// Its response format.
+    #[serde(rename = "form")]
+    pub reply_format: ReplyFormat,
+    /// The language of its prompts.
+    pub language: Language,
+}
+
+/// Limits of a conversation; they do not enter any digest.
+#[derive(Clone, Copy, Debug)]
+pub struct ConversationLimits {
+    /// Max rounds.
+    pub max_rounds: u32,
+    /// Options of model calls.
+    pub call: CallOptions,
+    /// Timeout of one attempt of an action.
+    pub action_timeout: Duration,
+}
 
 /// The assistant's model and limits, the same for all its jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The model.
-    pub speaker: Speaker,
+    #[serde(rename = "speaker")]
+    pub model: ModelSettings,
     /// Max rounds of a turn or a task.
     pub max_rounds: u32,
     /// Max attempts of one model call.
@@ -36,14 +77,19 @@ pub struct Settings {
 impl Settings {
     /// The limits of its conversations.
     #[must_use]
-    pub fn bounds(&self) -> Bounds {
-        Bounds {
-            rounds: self.max_rounds,
+    pub fn conversation_limits(&self) -> ConversationLimits {
+        ConversationLimits {
+            max_rounds: self.max_rounds,
             call: self.call_options(),
             action_timeout: Duration::from_secs(
                 self.action_timeout_secs.max(self.wait_secs.saturating_add(60)),
             ),
         }
+    }
+
+    /// Options of a call that is not retried.
+    pub(crate) fn once(&self) -> ActionOptions {
+        calls::once(self.conversation_limits().action_timeout)
     }
 
     /// Options of its model calls.
@@ -84,10 +130,10 @@ impl Limits {
             ("max_children", self.max_children, 10),
             ("total_node_budget", self.total_node_budget, 200),
         ];
-        match fields.into_iter().find(|(_, value, most)| *value == 0 || value > most) {
-            Some((field, value, most)) => {
-                let english = format!("{value} is not from 1 to {most}");
-                Err((field, LocalizedMessage::new(english, format!("{value} 不在 1 到 {most} 之间"))))
+        match fields.into_iter().find(|(_, value, max)| *value == 0 || value > max) {
+            Some((field, value, max)) => {
+                let english = format!("{value} is not from 1 to {max}");
+                Err((field, LocalizedMessage::new(english, format!("{value} 不在 1 到 {max} 之间"))))
             }
             None => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! The summary of actions at the end of a reply.
 
-use papertape_core::action::{ActionSummary, Language};
+use papertape_core::action::ActionSummary;
+use papertape_core::language::Language;
 use std::fmt::Write as _;
 
 /// Max characters of an action's message in the paragraph.

@@ -3,6 +3,11 @@
 use papertape_core::plan::{Plan, Task, TaskId};
 use serde_json::{Map, Value, json};
 
+/// Key in a task's result: it read untrusted text.
+pub(crate) const READ_TEXT_OF_OTHERS: &str = "read_text_of_others";
+/// Key in a task's result: it was not allowed to incur cost, because it had read untrusted text.
+pub(crate) const HELD_BACK: &str = "held_back";
+
 /// Max characters of a text in a brief task.
 const BRIEF_CHARS: usize = 300;
 
@@ -32,8 +37,8 @@ pub(crate) fn task(task: &Task, depth: Depth) -> Value {
         shown["instruction"] = cut(&task.instruction, depth).into();
     }
     if let Some(result) = &task.execution_result {
-        if result["read_text_of_others"] == true {
-            shown["read_text_of_others"] = true.into();
+        if result[READ_TEXT_OF_OTHERS] == true {
+            shown[READ_TEXT_OF_OTHERS] = true.into();
         }
         shown["result"] = match (depth, result) {
             (Depth::Whole, result) => result.clone(),

@@ -7,10 +7,10 @@ use super::record_access::RecordAccess;
 use super::{Common, Outcome, record_access, signals};
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
-use papertape_assistant::language;
-use papertape_core::action::{ActionRow, ActionStatus, Language, LogPosition};
+use papertape_core::action::{ActionRow, ActionStatus, LogPosition};
 use papertape_core::chat::ChatTurn;
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::page::PageRequest;
 use papertape_core::ports::{ActionLog as _, Chats as _, Queue as _};
 use papertape_core::record::JobStatus;
@@ -153,7 +153,7 @@ async fn session(app: &App, id: Option<&str>) -> Result<Option<String>> {
 fn terminal_language() -> Option<Language> {
     let variables = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = variables.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    set.as_deref().and_then(language::of_tag)
+    set.as_deref().and_then(Language::of_tag)
 }
 
 struct Conversation<'a> {
@@ -294,7 +294,7 @@ impl<'a> Conversation<'a> {
             context: None,
             plan_id: self.plan,
         };
-        let language = self.language.unwrap_or_else(|| language::of_text(message));
+        let language = self.language.unwrap_or_else(|| Language::of_text(message));
         let turn: TurnResponse = server.post_in(&["chat", "message"], &body, language.as_str()).await?;
         Ok((turn.session.id, JobId::new(turn.job_id)))
     }

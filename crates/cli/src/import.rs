@@ -3,8 +3,8 @@
 use super::data::Exchange;
 use super::{Common, Outcome};
 use clap::{Args, Subcommand};
-use papertape_agents::config::Language;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::MemoryMode;
+use papertape_core::language::Language;
 use papertape_core::message::ModelName;
 use papertape_service::config::Config;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub struct AiTraderArgs {
     #[arg(long, value_name = "PROVIDER::MODEL", default_value = "house::momentum")]
     pub writer: ModelName,
     /// Language of the memories: en or zh
-    #[arg(long, value_parser = language, default_value = "en")]
+    #[arg(long, value_parser = str::parse::<Language>, default_value = "en")]
     pub language: Language,
     /// Traders' memories to write: off, rounds, rounds+open or all [default: all]
     #[arg(long, value_name = "SETTING")]
@@ -65,13 +65,6 @@ pub struct AiTraderArgs {
     /// Import again, and mark the earlier job as superseded
     #[arg(long)]
     pub replace: bool,
-}
-
-fn language(text: &str) -> Result<Language, String> {
-    [Language::En, Language::Zh]
-        .into_iter()
-        .find(|language| language.as_str() == text)
-        .ok_or_else(|| format!("unknown language `{text}`; expected one of en, zh"))
 }
 
 pub(super) async fn import(common: &Common, config: Config, args: ImportArgs) -> Outcome {

@@ -6,9 +6,9 @@ use super::record_access::RecordAccess;
 use super::{Common, Outcome, execute, record_access};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use papertape_agents::config::{AgentConfig, AgentKind};
-use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{
+    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, MemoryMode, PromptStyle,
+};
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::message::ModelName;
@@ -18,9 +18,6 @@ use papertape_runtime::budget::Budget;
 use papertape_service::config::Config;
 use papertape_service::trigger::{Request, trigger};
 use rust_decimal::Decimal;
-
-/// The models of the demo, and of a run that names none.
-const HOUSE_MODELS: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
@@ -213,7 +210,7 @@ impl RunArgs {
             request.start_date = Some(jiff::civil::date(2012, 10, 1));
             request.end_date = Some(jiff::civil::date(2012, 12, 31));
             request.symbols = ["AAPL", "GOOG", "IBM", "MSFT"].map(str::to_owned).to_vec();
-            request.models = HOUSE_MODELS.map(str::to_owned).to_vec();
+            request.models = DEFAULT_MODELS.map(str::to_owned).to_vec();
         }
         if self.budget_tokens.is_some() || self.budget_usd.is_some() {
             let mut budget: Budget = config.simulation.budget;
@@ -240,7 +237,7 @@ fn agents(
         agents.clone_from(&config.agents);
     }
     if names.is_empty() && agents.is_empty() {
-        names = HOUSE_MODELS.map(str::to_owned).to_vec();
+        names = DEFAULT_MODELS.map(str::to_owned).to_vec();
     }
     for name in names {
         let configured = config.agents.iter().find(|agent| agent.name.as_str() == name);

@@ -1,7 +1,7 @@
 //! Chat sessions with the assistant.
 
-use crate::action::Language;
 use crate::id::JobId;
+use crate::language::Language;
 use crate::plan::PlanId;
 use crate::record::{JobStatus, NewJob, words};
 use crate::time::Timestamp;

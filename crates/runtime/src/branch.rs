@@ -2,7 +2,7 @@
 
 use crate::config::{Branch, Change, SimulationConfig};
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day;
+use papertape_agents::day_input::AgentOverride;
 use papertape_agents::graph::Graph;
 use papertape_core::record::TapeRow;
 use papertape_core::time::Date;
@@ -10,7 +10,7 @@ use papertape_core::time::Date;
 /// A branch's changes to an agent on a day: none before the first cut that changes it; on a cut's own day, the
 /// changes from the cut's node on; on later days, all of them.
 #[must_use]
-pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> Vec<day::AgentOverride> {
+pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> Vec<AgentOverride> {
     let Some(branch) = branch else { return Vec::new() };
     let earlier = branch.earlier.iter().map(|change| (change.date, &change.at, &change.agent));
     let newest = branch.agent.iter().map(|agent| (branch.date, &branch.at, agent));
@@ -20,7 +20,7 @@ pub(crate) fn changes_on(branch: Option<&Branch>, graph: &Graph, date: Date) -> 
             std::cmp::Ordering::Equal if !graph.is_step(at) => at,
             _ => return None,
         };
-        Some(day::AgentOverride { at: at.to_owned(), agent: agent.clone() })
+        Some(AgentOverride { at: at.to_owned(), agent: agent.clone() })
     };
     earlier.chain(newest).filter_map(holds).collect()
 }

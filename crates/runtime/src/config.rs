@@ -1,8 +1,7 @@
 //! A simulation's parameters: the `config` of its job.
 
 use crate::budget::Budget;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemorySettings;
+use papertape_agents::config::{AgentConfig, MemorySettings};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};

@@ -6,7 +6,7 @@ use crate::host::{JobRun, LiveHost};
 use crate::tape_reader::{self, stop_of};
 use futures::StreamExt as _;
 use papertape_agents::config::AgentConfig;
-use papertape_agents::day::POST;
+use papertape_agents::graph::POST;
 use papertape_agents::recorded::{SAID, assistants};
 use papertape_agents::summary::{is_read_for_session, message_request, session_request, summary_request};
 use papertape_core::id::{ContentHash, JobId};

@@ -13,8 +13,7 @@ mod server;
 mod settings;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemorySettings;
+use papertape_agents::config::{AgentConfig, MemorySettings};
 use papertape_core::broker::{CostModel, MarketProfile};
 use papertape_core::message::ModelName;
 use papertape_llm::ModelsConfig;

@@ -1,10 +1,11 @@
 //! Parameters and columns, the same on both databases.
 
 use crate::error::StoreError;
-use papertape_core::action::{ActionKind, ActionStatus, IdKind, Language};
+use papertape_core::action::{ActionKind, ActionStatus, IdKind};
 use papertape_core::chat::{ChatId, ChatRole};
 use papertape_core::id::{AgentName, ContentHash, JobId, Symbol};
 use papertape_core::json;
+use papertape_core::language::Language;
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::plan::{PlanId, TaskId, TaskStatus};
 use papertape_core::record::{DayStatus, JobKind, JobStatus, SessionId};

@@ -1,7 +1,7 @@
 //! The facts on the account and the market in a desk's prompts, each as JSON on one line.
 
-use super::config::DeskConfig;
-use crate::day::DayInput;
+use crate::config::DeskConfig;
+use crate::day_input::DayInput;
 use crate::memory;
 use crate::rules;
 use crate::tools::{market, number, portfolio};
@@ -16,9 +16,9 @@ use serde_json::{Map, Value, json};
 /// The facts for one symbol at the open.
 pub(crate) struct DeskFacts {
     /// The template values `symbol`, `date`, `prices`, `has_prices`.
-    priced: Map<String, Value>,
+    with_prices: Map<String, Value>,
     /// The same, and `account`, `is_empty`, `unpriced`, `orders`, `limits`, `rules`, `notices`.
-    whole: Map<String, Value>,
+    with_account: Map<String, Value>,
     shown_prices: Vec<DerivedRow>,
     shown_account: Vec<DerivedRow>,
 }
@@ -34,11 +34,11 @@ impl DeskFacts {
         notices: &[String],
     ) -> Self {
         let (prices, shown_prices) = prices(view, symbol);
-        let mut priced = Map::new();
-        priced.insert("symbol".to_owned(), json!(symbol));
-        priced.insert("date".to_owned(), json!(input.day.date));
-        priced.insert("has_prices".to_owned(), json!(!prices["price"].is_null()));
-        priced.insert("prices".to_owned(), json!(canonical(&prices)));
+        let mut with_prices = Map::new();
+        with_prices.insert("symbol".to_owned(), json!(symbol));
+        with_prices.insert("date".to_owned(), json!(input.day.date));
+        with_prices.insert("has_prices".to_owned(), json!(!prices["price"].is_null()));
+        with_prices.insert("prices".to_owned(), json!(canonical(&prices)));
 
         let owned = portfolio::read(books, view, input.day.date);
         let mut shown_account = owned.implied();
@@ -52,32 +52,32 @@ impl DeskFacts {
         };
         let held = positions.iter().filter_map(|position| position["symbol"].as_str());
         let unpriced: Vec<&str> = held.filter(has_no_price).collect();
-        let mut whole = priced.clone();
-        whole.insert("account".to_owned(), json!(canonical(&account)));
-        whole.insert("is_empty".to_owned(), json!(positions.is_empty()));
-        whole.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
-        whole.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
-        whole.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
+        let mut with_account = with_prices.clone();
+        with_account.insert("account".to_owned(), json!(canonical(&account)));
+        with_account.insert("is_empty".to_owned(), json!(positions.is_empty()));
+        with_account.insert("unpriced".to_owned(), json!(unpriced.join(", ")));
+        with_account.insert("orders".to_owned(), json!(canonical(&orders.unwrap_or_else(|| json!([])))));
+        with_account.insert("limits".to_owned(), json!(canonical(&limits(books.profile(), config))));
         let sizing = &config.sizing;
         let allowed = rules::Allowed { shorting: sizing.shorting, max_leverage: sizing.max_leverage };
         let language = input.agent.language;
-        let mut told = rules::rules(books.profile(), allowed, language, input.day.date);
-        told.push_str(&universe::rule(input.universe, language));
+        let mut rules_text = rules::rules(books.profile(), allowed, language, input.day.date);
+        rules_text.push_str(&universe::rule(input.universe, language));
         let closing_only = universe::closing_only(view, input.symbols, input.universe, language);
-        whole.insert("rules".to_owned(), json!((told + "\n" + &closing_only).trim_end()));
-        whole.insert("notices".to_owned(), json!(memory::book_lines(notices)));
-        Self { priced, whole, shown_prices, shown_account }
+        with_account.insert("rules".to_owned(), json!((rules_text + "\n" + &closing_only).trim_end()));
+        with_account.insert("notices".to_owned(), json!(memory::book_lines(notices)));
+        Self { with_prices, with_account, shown_prices, shown_account }
     }
 
     /// The symbol and its prices.
     pub(crate) fn prices(&self) -> (Map<String, Value>, Vec<DerivedRow>) {
-        (self.priced.clone(), self.shown_prices.clone())
+        (self.with_prices.clone(), self.shown_prices.clone())
     }
 
     /// The symbol, its prices and the account.
     pub(crate) fn account(&self) -> (Map<String, Value>, Vec<DerivedRow>) {
         let shown = self.shown_prices.iter().chain(&self.shown_account).cloned().collect();
-        (self.whole.clone(), shown)
+        (self.with_account.clone(), shown)
     }
 }
 

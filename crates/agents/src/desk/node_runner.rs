@@ -9,10 +9,12 @@
 //! A stop is neither: it is passed up.
 
 use super::DeskContext;
-use super::case::SymbolAnalysis;
-use super::roles::{ProvenanceEffect, Role, RoleSpec};
-use super::talk::{NodeConversation, NodeResult, UNPARSEABLE};
-use crate::config::Language;
+use super::analysis::SymbolAnalysis;
+use super::conversation::{NodeConversation, NodeResult, UNPARSEABLE};
+use super::role_prompt::RolePrompt;
+use crate::roles::{RoleKind, RoleSpec};
+use futures::FutureExt as _;
+use papertape_core::language::Language;
 use papertape_core::provenance::{Degradation, DegradationKind, reason};
 use papertape_core::tape::{
     Ctx, GuardOutcome, GuardedBranch, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass,
@@ -21,113 +23,98 @@ use serde_json::json;
 use std::time::Duration;
 
 /// A guarded node, ready to run.
-type Ready<'a, A> = (ScopeKey, Duration, GuardedBranch<'a, NodeResult<A>>);
+type GuardedNode<'a> = (ScopeKey, Duration, GuardedBranch<'a, NodeResult>);
 
 /// Whether the node answered with something unparseable.
-pub(super) fn is_unparseable(gone: &Degradation) -> bool {
-    gone.kind == DegradationKind::Error && gone.reason == reason(&gone.node, Some(UNPARSEABLE))
+pub(super) fn is_unparseable(degradation: &Degradation) -> bool {
+    degradation.kind == DegradationKind::Error
+        && degradation.reason == reason(&degradation.node, Some(UNPARSEABLE))
 }
 
 /// Runs one role under its deadline.
 ///
 /// # Errors
 /// A stop.
-pub(super) async fn run_node<R: Role>(
+pub(super) async fn run_node(
     ctx: &mut Ctx,
-    room: &DeskContext<'_>,
-    case: &mut SymbolAnalysis,
-    role: &R,
+    desk: &DeskContext<'_>,
+    analysis: &mut SymbolAnalysis,
+    role: &'static RoleSpec,
     round: u32,
 ) -> Result<(), SessionStop> {
-    let (key, deadline, body) = ready(room, case, role, round);
-    let verdict = ctx.guard(key, deadline, body).await?;
-    record_outcome(ctx, room, case, (role, round), verdict).await
+    let (key, deadline, body) = guarded(desk, analysis, role, round);
+    let outcome = ctx.guard(key, deadline, body).await?;
+    record_outcome(ctx, desk, analysis, (role, round), outcome).await
 }
 
 /// Runs several roles concurrently, each under its own deadline. None sees another's answer.
 ///
 /// # Errors
 /// A stop.
-pub(super) async fn run_nodes<A: Send>(
+pub(super) async fn run_nodes(
     ctx: &mut Ctx,
-    room: &DeskContext<'_>,
-    case: &mut SymbolAnalysis,
-    roles: &[&dyn Role<Answer = A>],
+    desk: &DeskContext<'_>,
+    analysis: &mut SymbolAnalysis,
+    roles: &[&'static RoleSpec],
 ) -> Result<(), SessionStop> {
-    let bodies = roles.iter().map(|role| ready(room, case, *role, 1)).collect();
-    let verdicts = ctx.guard_all(bodies).await?;
-    for (role, verdict) in roles.iter().zip(verdicts) {
-        record_outcome(ctx, room, case, (*role, 1), verdict).await?;
+    let nodes = roles.iter().map(|role| guarded(desk, analysis, role, 1)).collect();
+    let outcomes = ctx.guard_all(nodes).await?;
+    for (role, outcome) in roles.iter().zip(outcomes) {
+        record_outcome(ctx, desk, analysis, (*role, 1), outcome).await?;
     }
     Ok(())
 }
 
-fn ready<'a, A: Send>(
-    room: &'a DeskContext<'a>,
-    case: &SymbolAnalysis,
-    role: &'a (impl Role<Answer = A> + ?Sized),
+fn guarded<'a>(
+    desk: &'a DeskContext<'a>,
+    analysis: &SymbolAnalysis,
+    role: &'static RoleSpec,
     round: u32,
-) -> Ready<'a, A> {
-    let seat = role.seat();
-    let task = role.task(room, case);
-    let body: GuardedBranch<'a, NodeResult<A>> =
-        Box::new(move |ctx| role.work(NodeConversation { ctx, room, seat, task }));
-    (ScopeKey::Node(seat.node.to_owned(), round), room.config.deadline(seat.phase), body)
+) -> GuardedNode<'a> {
+    let prompt = RolePrompt::of(desk, analysis, role.kind);
+    let body: GuardedBranch<'a, NodeResult> =
+        Box::new(move |ctx| NodeConversation { ctx, desk, role, prompt }.run().boxed());
+    (ScopeKey::Node(role.node.to_owned(), round), desk.config.deadline(role.phase), body)
 }
 
-/// Applies the verdict to the case, and records a step with how the node ended.
-async fn record_outcome<A: Send>(
+/// Applies a node's outcome to the analysis, and records a step with how the node ended.
+async fn record_outcome(
     ctx: &mut Ctx,
-    room: &DeskContext<'_>,
-    case: &mut SymbolAnalysis,
-    (role, round): (&(impl Role<Answer = A> + ?Sized), u32),
-    verdict: GuardOutcome<NodeResult<A>>,
+    desk: &DeskContext<'_>,
+    analysis: &mut SymbolAnalysis,
+    (role, round): (&'static RoleSpec, u32),
+    outcome: GuardOutcome<NodeResult>,
 ) -> Result<(), SessionStop> {
-    let seat = role.seat();
-    let node = ScopeKey::Node(seat.node.to_owned(), round);
-    let language = room.agent(&format!("{}/{node}", ctx.scope())).language;
-    let error = match &verdict {
-        GuardOutcome::Ok(_) => None,
-        GuardOutcome::TimedOut => Some(None),
-        GuardOutcome::Failed(failure) => Some(Some(failure.kind.as_str())),
-    };
-    let gone = error.map(|error| Degradation::of(Some(case.symbol.clone()), seat.node, error));
+    let node = ScopeKey::Node(role.node.to_owned(), round);
+    let language = desk.agent(&format!("{}/{node}", ctx.scope())).language;
     let mut tool_calls = None;
     let mut notes = Vec::new();
-    match (verdict, &gone) {
-        (GuardOutcome::Ok(worked), _) => {
-            tool_calls = Some(worked.tool_calls);
-            case.sources_missing.extend(worked.sources_missing);
-            notes = worked.notes;
-            role.apply_answer(case, worked.answer, language);
-            let research = &mut case.state.investment_debate_state.research;
-            match seat.duty {
-                ProvenanceEffect::Argue(side) => research.cover(side.dimension()),
-                ProvenanceEffect::JudgeResearch => research.judge(),
-                ProvenanceEffect::Other => {}
-            }
+    let failure = match outcome {
+        GuardOutcome::Ok(result) => {
+            tool_calls = Some(result.tool_calls);
+            analysis.sources_missing.extend(result.sources_missing);
+            notes = result.notes;
+            analysis.apply_answer(result.answer, language);
+            None
         }
-        (_, Some(gone)) => {
-            let research = &mut case.state.investment_debate_state.research;
-            match seat.duty {
-                ProvenanceEffect::Argue(_) => research.degrade(gone),
-                ProvenanceEffect::JudgeResearch => research.leave_unjudged(gone),
-                ProvenanceEffect::Other => {}
-            }
-            role.apply_fallback(case, &fallback_text(seat, gone, language));
-        }
-        (_, None) => {}
-    }
-    let state = match gone.as_ref().map(|gone| gone.kind) {
+        GuardOutcome::TimedOut => Some(None),
+        GuardOutcome::Failed(failure) => Some(Some(failure.kind)),
+    };
+    let degradation = failure.map(|failure| {
+        let degradation = Degradation::of(Some(analysis.symbol.clone()), role.node, failure.as_deref());
+        analysis.apply_fallback(role.kind, &fallback_text(role, &degradation, language), &degradation);
+        degradation
+    });
+    let state = match degradation.as_ref().map(|degradation| degradation.kind) {
         None => "ok",
         Some(DegradationKind::Timeout) => "timeout",
         Some(DegradationKind::Error) => "error",
     };
-    let (history_len, response_len) = role.transcript_lengths(case);
-    let research = &case.state.investment_debate_state.research;
+    let (history_len, response_len) = analysis.transcript_lengths(role.kind);
+    let research = analysis.research();
     let mut outcome = json!({
         "state": state,
-        "reason": gone.as_ref().map(|gone| &gone.reason),
+        "reason": degradation.as_ref().map(|degradation| &degradation.reason),
         "research_status": research.research_status,
         "degraded_reason": research.degraded_reason,
         "history_len": history_len,
@@ -138,14 +125,14 @@ async fn record_outcome<A: Send>(
     if !notes.is_empty() {
         outcome["notes"] = json!(notes);
     }
-    case.notes.extend(notes.into_iter().map(|note| (seat.node, note)));
-    case.degradations.extend(gone);
+    analysis.notes.extend(notes.into_iter().map(|note| (role.node, note)));
+    analysis.degradations.extend(degradation);
     let arguments = json!({
-        "symbol": case.symbol,
-        "node": seat.node,
+        "symbol": analysis.symbol,
+        "node": role.node,
         "round": round,
-        "phase": seat.phase,
-        "llm_kind": seat.llm,
+        "phase": role.phase,
+        "llm_kind": role.llm,
     });
     let entry = LocalStep {
         kind: "node",
@@ -160,33 +147,33 @@ async fn record_outcome<A: Send>(
 }
 
 /// The fallback text of a node, in the desk's language.
-fn fallback_text(seat: &RoleSpec, gone: &Degradation, language: Language) -> String {
-    let node = seat.node;
-    let cause = match (gone.kind, language) {
+fn fallback_text(role: &RoleSpec, degradation: &Degradation, language: Language) -> String {
+    let node = role.node;
+    let cause = match (degradation.kind, language) {
         (DegradationKind::Timeout, Language::En) => "its deadline passed".to_owned(),
         (DegradationKind::Timeout, Language::Zh) => "超过时限".to_owned(),
-        (DegradationKind::Error, Language::En) => format!("it failed ({})", gone.reason),
-        (DegradationKind::Error, Language::Zh) => format!("出错（{}）", gone.reason),
+        (DegradationKind::Error, Language::En) => format!("it failed ({})", degradation.reason),
+        (DegradationKind::Error, Language::Zh) => format!("出错（{}）", degradation.reason),
     };
-    match (seat.duty, language) {
-        (ProvenanceEffect::Argue(_), Language::En) => format!(
+    match (role.kind, language) {
+        (RoleKind::Researcher(_), Language::En) => format!(
             "[The {node} gave no argument: {cause}. Research is degraded, and this side of the debate is \
              untested.]"
         ),
-        (ProvenanceEffect::Argue(_), Language::Zh) => {
+        (RoleKind::Researcher(_), Language::Zh) => {
             format!("【{node} 没有给出论点：{cause}。研究已降级，辩论的这一方未经检验。】")
         }
-        (ProvenanceEffect::JudgeResearch, Language::En) => format!(
+        (RoleKind::ResearchManager, Language::En) => format!(
             "Recommendation: HOLD\n\nResearch is degraded: the {node} gave no judgement, for {cause}. There is \
              no plan to act on; leave the position as it is."
         ),
-        (ProvenanceEffect::JudgeResearch, Language::Zh) => format!(
+        (RoleKind::ResearchManager, Language::Zh) => format!(
             "建议：HOLD（持有）\n\n研究已降级：{node} 没有给出判断，原因是{cause}。没有可供执行的计划；保持现有仓位。"
         ),
-        (ProvenanceEffect::Other, Language::En) => {
+        (_, Language::En) => {
             format!("[The {node} gave nothing: {cause}. What it would have said is not known.]")
         }
-        (ProvenanceEffect::Other, Language::Zh) => {
+        (_, Language::Zh) => {
             format!("【{node} 没有给出内容：{cause}。它本会说什么不得而知。】")
         }
     }

@@ -1,12 +1,13 @@
 //! From the day's decisions to orders. One step for all symbols, at the session's root, because nothing
 //! inside a guard may trade.
 
-use super::case::SymbolAnalysis;
+use super::analysis::SymbolAnalysis;
 use super::node_runner::is_unparseable;
-use super::roles::{PortfolioManager, Role as _, Trader};
 use super::sizing::{self, Decision, Sizing};
-use crate::day::DayInput;
+use crate::day_input::DayInput;
+use crate::graph::SIZING;
 use crate::notice;
+use crate::roles::{RoleKind, RoleSpec};
 use crate::tools::{trade, with_view_identity};
 use papertape_core::broker::{Books, Quote, approve};
 use papertape_core::id::Symbol;
@@ -17,9 +18,6 @@ use papertape_core::record::DerivedRow;
 use papertape_core::tape::{Ctx, LocalStep, OutcomeKind, ScopeKey, SessionStop, StepClass};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// The scope of the step.
-pub(crate) const SCOPE: &str = "sizing#1";
 
 /// The result of the decisions.
 pub(crate) struct OrderPlacement {
@@ -42,15 +40,15 @@ pub(crate) async fn place(
     input: &DayInput<'_>,
     view: &MarketView<'_>,
     books: &mut Books,
-    cases: &[SymbolAnalysis],
+    analyses: &[SymbolAnalysis],
 ) -> Result<OrderPlacement, SessionStop> {
     let mut ctx = root.child(ScopeKey::node("sizing"))?;
     let date = input.day.date;
-    let config = input.agent_at(SCOPE).desk_config().sizing;
+    let config = input.agent_at(SIZING).desk_config().sizing;
     let quote = |symbol: &Symbol| (symbol.clone(), trade::quote(books.profile(), view, symbol, true, date));
     let quotes: BTreeMap<Symbol, Quote> = input.symbols.iter().map(quote).collect();
     let decisions: BTreeMap<Symbol, Decision> =
-        cases.iter().map(|case| (case.symbol.clone(), decision(case))).collect();
+        analyses.iter().map(|analysis| (analysis.symbol.clone(), decision(analysis))).collect();
     let sizing = sizing::size(books, &quotes, &decisions, &config);
     let shown = input.symbols.iter().filter_map(|symbol| view.price(symbol).ok());
     let entry = LocalStep {
@@ -87,24 +85,27 @@ pub(crate) async fn place(
 
 /// The decision on a symbol: a rating needs the Portfolio Manager's decision and the Trader's proposal. If
 /// either is missing there is no opinion, which is not the same as a Hold.
-fn decision(case: &SymbolAnalysis) -> Decision {
-    match (&case.decision, &case.proposal) {
+fn decision(analysis: &SymbolAnalysis) -> Decision {
+    match (&analysis.decision, &analysis.proposal) {
         (Some(decision), Some(proposal)) => {
             Decision::Rated { rating: decision.rating, proposal: Some(proposal.clone()) }
         }
         _ => {
-            let reasons: Vec<&str> = missing(case).map(|gone| gone.reason.as_str()).collect();
+            let reasons: Vec<&str> =
+                missing(analysis).map(|degradation| degradation.reason.as_str()).collect();
             Decision::None { why: format!("no decision: {}", reasons.join(", ")) }
         }
     }
 }
 
 /// Whether a symbol has no decision because of an unparseable answer, which is counted separately.
-pub(crate) fn was_unparseable(case: &SymbolAnalysis) -> bool {
-    missing(case).any(is_unparseable)
+pub(crate) fn was_unparseable(analysis: &SymbolAnalysis) -> bool {
+    missing(analysis).any(is_unparseable)
 }
 
 /// The degradations of nodes that a decision requires.
-fn missing(case: &SymbolAnalysis) -> impl Iterator<Item = &Degradation> {
-    [Trader.seat(), PortfolioManager.seat()].into_iter().filter_map(|seat| case.degradation(seat.node))
+fn missing(analysis: &SymbolAnalysis) -> impl Iterator<Item = &Degradation> {
+    [RoleKind::Trader, RoleKind::PortfolioManager]
+        .into_iter()
+        .filter_map(|kind| analysis.degradation(RoleSpec::of(kind).node))
 }

@@ -1,10 +1,10 @@
 //! The results of a desk's day, for readers.
 
-use super::case::SymbolAnalysis;
+use super::analysis::SymbolAnalysis;
 use super::orders::{OrderPlacement, was_unparseable};
 use super::sizing::Decision;
 use crate::memory::TraderOutcome;
-use crate::memory::parts::{cut, one_line};
+use crate::memory::round_summary::{cut, one_line};
 use papertape_core::id::Symbol;
 use papertape_core::json::to_value;
 use papertape_core::point_in_time::Unverified;
@@ -18,38 +18,40 @@ const CONCLUSION_CHARS: usize = 300;
 
 /// A completed desk day.
 pub struct DeskResult {
-    cases: Vec<SymbolAnalysis>,
+    analyses: Vec<SymbolAnalysis>,
     orders: OrderPlacement,
 }
 
 impl DeskResult {
-    pub(super) fn new(cases: Vec<SymbolAnalysis>, orders: OrderPlacement) -> Self {
-        Self { cases, orders }
+    pub(super) fn new(analyses: Vec<SymbolAnalysis>, orders: OrderPlacement) -> Self {
+        Self { analyses, orders }
     }
 
     /// Whether a Trader answered, and so has read what happened to the books.
     pub(crate) fn has_reply(&self) -> bool {
-        self.cases.iter().any(|case| case.proposal.is_some())
+        self.analyses.iter().any(|analysis| analysis.proposal.is_some())
     }
 
     /// The mark of the memories shown to its Traders.
     pub(crate) fn unverified_memory(&self) -> Option<&Unverified> {
-        let marks = self.cases.iter().filter_map(|case| case.unverified_memory.as_ref());
+        let marks = self.analyses.iter().filter_map(|analysis| analysis.unverified_memory.as_ref());
         marks.max_by(|a, b| (a.date, &a.job).cmp(&(b.date, &b.job)))
     }
 
     /// How the session ended, for the Trader's memory: the conclusions of the debates, and the decisions.
     pub(crate) fn trader_outcome(&self) -> TraderOutcome {
-        let concluded = self.cases.iter().map(|case| {
-            let state = &case.state;
-            let said = [&state.final_trade_decision, &state.trader_investment_plan, &state.investment_plan];
-            let said = said.into_iter().find(|text| !text.is_empty());
-            let said = said.map(|text| cut(&one_line(text), CONCLUSION_CHARS)).unwrap_or_default();
-            format!("{}: {said}", case.symbol)
+        let concluded = self.analyses.iter().map(|analysis| {
+            let state = &analysis.state;
+            let conclusion =
+                [&state.final_trade_decision, &state.trader_investment_plan, &state.investment_plan];
+            let conclusion = conclusion.into_iter().find(|text| !text.is_empty());
+            let conclusion =
+                conclusion.map(|text| cut(&one_line(text), CONCLUSION_CHARS)).unwrap_or_default();
+            format!("{}: {conclusion}", analysis.symbol)
         });
         TraderOutcome {
-            heard: self.has_reply(),
-            degraded: self.cases.iter().any(|case| !case.degradations.is_empty()),
+            has_reply: self.has_reply(),
+            degraded: self.analyses.iter().any(|analysis| !analysis.degradations.is_empty()),
             decision: concluded.collect::<Vec<_>>().join("\n"),
         }
     }
@@ -62,11 +64,14 @@ impl DeskResult {
     /// The provenance of the day's analyses.
     #[must_use]
     pub fn provenance(&self) -> Provenance {
-        let by_symbol: BTreeMap<Symbol, Research> =
-            self.cases.iter().map(|case| (case.symbol.clone(), research(case).clone())).collect();
+        let by_symbol: BTreeMap<Symbol, Research> = self
+            .analyses
+            .iter()
+            .map(|analysis| (analysis.symbol.clone(), analysis.research().clone()))
+            .collect();
         let degradations: Vec<Degradation> =
-            self.cases.iter().flat_map(|case| case.degradations.iter().cloned()).collect();
-        let missing = self.cases.iter().flat_map(|case| case.sources_missing.clone()).collect();
+            self.analyses.iter().flat_map(|analysis| analysis.degradations.iter().cloned()).collect();
+        let missing = self.analyses.iter().flat_map(|analysis| analysis.sources_missing.clone()).collect();
         Provenance::of(by_symbol, degradations, missing)
     }
 
@@ -75,7 +80,7 @@ impl DeskResult {
     pub fn metadata(&self) -> Map<String, Value> {
         let provenance = self.provenance();
         let by_symbol: Map<String, Value> =
-            self.cases.iter().map(|case| (case.symbol.to_string(), of_symbol(case))).collect();
+            self.analyses.iter().map(|analysis| (analysis.symbol.to_string(), of_symbol(analysis))).collect();
         let parts = json!({
             "research": provenance.research,
             "by_symbol": by_symbol,
@@ -83,7 +88,7 @@ impl DeskResult {
             "sample_quality": provenance.sample_quality(),
             "data_quality": provenance.data_quality,
             "decisions": self.decisions(),
-            "sizing": { "orders": self.orders.placed, "cuts": self.orders.sizing.cuts },
+            "sizing": { "orders": self.orders.placed, "cuts": self.orders.sizing.adjustments },
         });
         match parts {
             Value::Object(parts) => parts,
@@ -95,17 +100,20 @@ impl DeskResult {
     fn decisions(&self) -> Value {
         let mut ratings: BTreeMap<&str, usize> = BTreeMap::new();
         let (mut unparseable, mut fallback) = (0_usize, 0_usize);
-        let note = |case: &SymbolAnalysis, (node, note): &(&'static str, String)| json!({ "symbol": case.symbol, "node": node, "note": note });
-        let notes = self.cases.iter().flat_map(|case| case.notes.iter().map(move |one| note(case, one)));
-        for case in &self.cases {
-            match self.orders.decisions.get(&case.symbol) {
+        let note = |analysis: &SymbolAnalysis, (node, note): &(&'static str, String)| json!({ "symbol": analysis.symbol, "node": node, "note": note });
+        let notes = self
+            .analyses
+            .iter()
+            .flat_map(|analysis| analysis.notes.iter().map(move |one| note(analysis, one)));
+        for analysis in &self.analyses {
+            match self.orders.decisions.get(&analysis.symbol) {
                 Some(Decision::Rated { rating, .. }) => *ratings.entry(rating.as_str()).or_default() += 1,
-                _ if was_unparseable(case) => unparseable += 1,
+                _ if was_unparseable(analysis) => unparseable += 1,
                 _ => fallback += 1,
             }
         }
         let mut counted = json!({
-            "symbols": self.cases.len(),
+            "symbols": self.analyses.len(),
             "ratings": ratings,
             "unparseable": unparseable,
             "fallback": fallback,
@@ -122,38 +130,34 @@ impl DeskResult {
 ///
 /// # Errors
 /// A stop.
-pub(super) async fn record_state(ctx: &mut Ctx, case: &mut SymbolAnalysis) -> Result<(), SessionStop> {
+pub(super) async fn record_state(ctx: &mut Ctx, analysis: &mut SymbolAnalysis) -> Result<(), SessionStop> {
     let entry = LocalStep {
         kind: "state",
         class: StepClass::Local,
-        arguments: json!({ "symbol": case.symbol }),
-        outcome: to_value(&case.state),
+        arguments: json!({ "symbol": analysis.symbol }),
+        outcome: to_value(&analysis.state),
         outcome_kind: OutcomeKind::Ok,
         said: None,
         implied: Vec::new(),
     };
-    let kept = ctx.record_local(entry).await?;
-    case.state_ref = Some(ContentDoc::of(&kept).hash);
+    let recorded = ctx.record_local(entry).await?;
+    analysis.state_ref = Some(ContentDoc::of(&recorded).hash);
     Ok(())
 }
 
-fn of_symbol(case: &SymbolAnalysis) -> Value {
-    let research = research(case);
-    let rating = case.decision.as_ref().map(|decision| decision.rating);
+fn of_symbol(analysis: &SymbolAnalysis) -> Value {
+    let research = analysis.research();
+    let rating = analysis.decision.as_ref().map(|decision| decision.rating);
     json!({
         "research": research,
-        "degradations": case.degradations,
-        "sources_missing": case.sources_missing.keys().collect::<Vec<_>>(),
-        "recommendation": case.plan.as_ref().map(|plan| plan.recommendation),
-        "action": case.proposal.as_ref().map(|proposal| proposal.action),
+        "degradations": analysis.degradations,
+        "sources_missing": analysis.sources_missing.keys().collect::<Vec<_>>(),
+        "recommendation": analysis.plan.as_ref().map(|plan| plan.recommendation),
+        "action": analysis.proposal.as_ref().map(|proposal| proposal.action),
         "rating": rating,
         "direction": rating.map(|rating| rating.direction()),
         // The confidence in the research behind it, if there is a rating.
         "confidence": rating.and(research.manager_confidence),
-        "state": case.state_ref,
+        "state": analysis.state_ref,
     })
-}
-
-fn research(case: &SymbolAnalysis) -> &Research {
-    &case.state.investment_debate_state.research
 }

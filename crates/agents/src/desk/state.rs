@@ -2,6 +2,8 @@
 //! its role has spoken; structured answers are rendered to text. The debates' strings are authoritative;
 //! provenance only explains them.
 
+use crate::config::Analyst;
+use crate::roles::{Side, Stance};
 use papertape_core::provenance::Research;
 use serde::{Deserialize, Serialize};
 
@@ -79,55 +81,6 @@ pub struct RiskDebate {
     pub count: u32,
 }
 
-/// A side of the debate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// For owning the instrument.
-    Bull,
-    /// Against owning the instrument.
-    Bear,
-}
-
-/// A stance on risk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stance {
-    /// Takes it.
-    Aggressive,
-    /// Avoids it.
-    Conservative,
-    /// Weighs it.
-    Neutral,
-}
-
-impl Side {
-    /// Both sides, in speaking order.
-    pub const ALL: [Self; 2] = [Self::Bull, Self::Bear];
-
-    /// The dimension that it covers.
-    #[must_use]
-    pub const fn dimension(self) -> &'static str {
-        match self {
-            Self::Bull => "bull",
-            Self::Bear => "bear",
-        }
-    }
-}
-
-impl Stance {
-    /// Every stance, in speaking order.
-    pub const ALL: [Self; 3] = [Self::Aggressive, Self::Conservative, Self::Neutral];
-
-    /// The spelling in `latest_speaker`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Aggressive => "Aggressive",
-            Self::Conservative => "Conservative",
-            Self::Neutral => "Neutral",
-        }
-    }
-}
-
 impl DeskState {
     /// The state before the first node.
     #[must_use]
@@ -138,6 +91,24 @@ impl DeskState {
             past_context,
             ..Self::default()
         }
+    }
+
+    pub(super) fn report(&self, analyst: Analyst) -> &str {
+        match analyst {
+            Analyst::Market => &self.market_report,
+            Analyst::Social => &self.sentiment_report,
+            Analyst::News => &self.news_report,
+            Analyst::Fundamentals => &self.fundamentals_report,
+        }
+    }
+
+    pub(super) fn set_report(&mut self, analyst: Analyst, report: String) {
+        *match analyst {
+            Analyst::Market => &mut self.market_report,
+            Analyst::Social => &mut self.sentiment_report,
+            Analyst::News => &mut self.news_report,
+            Analyst::Fundamentals => &mut self.fundamentals_report,
+        } = report;
     }
 }
 
@@ -176,6 +147,14 @@ impl RiskDebate {
         *current = argument;
         stance.as_str().clone_into(&mut self.latest_speaker);
         self.count += 1;
+    }
+
+    pub(super) fn current_response(&self, stance: Stance) -> &str {
+        match stance {
+            Stance::Aggressive => &self.current_aggressive_response,
+            Stance::Conservative => &self.current_conservative_response,
+            Stance::Neutral => &self.current_neutral_response,
+        }
     }
 
     /// Adds the Portfolio Manager's decision.

@@ -37,17 +37,17 @@ pub(crate) async fn run(
     call: &ToolCall,
 ) -> Result<ToolResult, SessionStop> {
     let note = ToolInvocation { name: call.name.clone(), input: call.arguments.clone() };
-    let wrong = crate::tools::unknown_arguments(&specs(view, names), call, &[]);
-    let reading = match names.contains(&call.name.as_str()) {
-        true => wrong.or_else(|| read(view, call)),
+    let invalid = crate::tools::unknown_arguments(&specs(view, names), call, &[]);
+    let output = match names.contains(&call.name.as_str()) {
+        true => invalid.or_else(|| read(view, call)),
         false => None,
     };
-    let reading = reading.unwrap_or_else(|| {
+    let output = output.unwrap_or_else(|| {
         ToolOutput::error(format!("there is no tool `{}`; there are: {}", call.name, names.join(", ")))
     });
-    let reason = || reading.value["error"].as_str().unwrap_or_default().to_owned();
-    let missing = reading.missing.clone().map(|source| (source, reason()));
-    let content = tools::answer(ctx, view, note, reading).await?;
+    let reason = || output.value["error"].as_str().unwrap_or_default().to_owned();
+    let missing = output.missing.clone().map(|source| (source, reason()));
+    let content = tools::answer(ctx, view, note, output).await?;
     Ok(ToolResult { content, missing })
 }
 

@@ -1,11 +1,11 @@
 //! A round's facts, from the books only: the input of the prompt and of the template.
 
-use super::parts::{RoundSummary, cut, one_line};
 use super::reflect::side;
-use crate::config::Language;
+use super::round_summary::{RoundSummary, cut, one_line};
 use crate::notice::describe_entry;
 use papertape_core::broker::{Journal, MAX_LEVERAGED_LOSS};
 use papertape_core::id::Symbol;
+use papertape_core::language::Language;
 use papertape_core::ledger::{Account, FillCause, Position};
 use papertape_core::record::{AssetNote, Decision};
 use rust_decimal::Decimal;

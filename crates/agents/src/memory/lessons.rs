@@ -1,7 +1,7 @@
 //! Lessons from closed trades: stored permanently, and retrieved by relevance.
 
+use super::content_ref::ContentRef;
 use super::origin::Origin;
-use super::state::ContentRef;
 use papertape_core::id::Symbol;
 use papertape_core::ledger::Direction;
 use papertape_core::message::ModelName;

@@ -5,27 +5,26 @@
 //! through [`recall`], and writes the round and the reflections in the post phase. What outlives the day is
 //! [`Memory`], a part of the start state.
 
-mod ask;
-mod diary;
+mod content_ref;
+mod day_memory;
+mod embedding;
 mod facts;
 pub mod lessons;
-mod meaning;
 mod origin;
-pub mod parts;
-mod past;
 pub mod periods;
+mod prompter;
+mod recall;
 mod reflect;
-mod settings;
+pub mod round_summary;
 mod state;
 pub mod trades;
 
-pub use diary::{DayMemory, TraderOutcome};
-pub use meaning::EMBEDDINGS;
+pub use day_memory::{DayMemory, TraderOutcome};
+pub use embedding::EMBEDDINGS;
 pub use origin::Origin;
-pub(crate) use past::book_lines;
-pub use past::{
+pub(crate) use recall::book_lines;
+pub use recall::{
     CONTEXT_CHARS, CONTEXTS_CHARS, RecallBlock, RecallContext, Recalled, RecalledItem, past_context, recall,
 };
 pub use reflect::{REFLECTION_CHARS, of_log};
-pub use settings::{LONGEST_WINDOW, MemoryMode, MemorySettings};
 pub use state::Memory;

@@ -37,3 +37,11 @@ impl Origin {
         self.unverified = self.unverified.take().map(|mark| mark.of_job(job));
     }
 }
+
+/// A memory with its origin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RecalledFrom<T> {
+    #[serde(flatten)]
+    pub(super) origin: Origin,
+    pub(super) row: T,
+}

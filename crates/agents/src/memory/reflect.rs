@@ -1,8 +1,8 @@
 //! A reflection on a closed trade: its figures come from the ledger, its text from the model or a template.
 
-use super::parts::{cut, one_line};
+use super::round_summary::{cut, one_line};
 use super::trades::ClosedTrade;
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::ledger::{Account, Direction, LedgerError, LedgerEvent};
 use papertape_core::record::{
     Assessment, ClaimCheck, ClaimResult, Deviation, ErrorTag, ReflectionRow, SummarySource,
@@ -38,7 +38,7 @@ pub(super) fn from_facts(closing: &ClosedTrade, about: &ReflectionInput<'_>, not
     let realised = &closing.realised;
     let open = &closing.open;
     let return_pct = realised.return_pct().map(|pct| pct.round_dp(4).normalize());
-    let claims = about.thesis.and_then(super::parts::parse_stored);
+    let claims = about.thesis.and_then(super::round_summary::parse_stored);
     let claims = claims.iter().flat_map(|parts| [parts.conclusion(), parts.next()]);
     ReflectionRow {
         trade_id: about.trade_id,
@@ -135,7 +135,7 @@ pub(super) fn with_answer(
     };
     let answer: Answer = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let summary = one_line(&answer.summary);
-    let length = super::parts::chars(&summary);
+    let length = super::round_summary::chars(&summary);
     if papertape_core::fence::is_blank(&summary) || length > REFLECTION_CHARS {
         return Err(format!("summary has {length} characters, at most {REFLECTION_CHARS} and at least 1"));
     }

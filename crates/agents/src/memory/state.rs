@@ -1,17 +1,16 @@
 //! The memory that outlives a day. It is part of the start state, so that a resumed, replayed, branched or
 //! continuing job remembers the same; it references long texts by their hash.
 
+use super::content_ref::ContentRef;
 use super::lessons::Archive;
-use super::origin::Origin;
-use super::settings::LONGEST_WINDOW;
+use super::origin::RecalledFrom;
 use super::trades::OpenPosition;
+use crate::config::MAX_WINDOW;
 use papertape_core::id::JobId;
-use papertape_core::json::{canonical, to_value};
 use papertape_core::point_in_time::Unverified;
 use papertape_core::record::RoundMemoryRow;
 use papertape_core::time::Timestamp;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The trader's memory, as far as later days can need it.
@@ -89,33 +88,8 @@ impl Memory {
     pub(super) fn remember(&mut self, round: RecalledFrom<RoundMemoryRow>, keep: u32) {
         self.round_id = round.row.round_id;
         self.rounds.push(ContentRef(round));
-        let most = LONGEST_WINDOW.min(keep) as usize;
+        let most = MAX_WINDOW.min(keep) as usize;
         let surplus = self.rounds.len().saturating_sub(most);
         self.rounds.drain(..surplus);
-    }
-}
-
-/// A memory with its origin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RecalledFrom<T> {
-    #[serde(flatten)]
-    pub(super) origin: Origin,
-    pub(super) row: T,
-}
-
-/// A value serialized to a single string, which is stored once, by its hash: states of many days share it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct ContentRef<T>(pub(super) T);
-
-impl<T: Serialize> Serialize for ContentRef<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&canonical(&to_value(&self.0)))
-    }
-}
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for ContentRef<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        serde_json::from_str(&text).map(Self).map_err(serde::de::Error::custom)
     }
 }

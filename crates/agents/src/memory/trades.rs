@@ -1,8 +1,7 @@
 //! Positions from opening to close, derived from the ledger's events of a running day, an imported log or a
 //! replayed one.
 
-use super::origin::Origin;
-use super::state::RecalledFrom;
+use super::origin::{Origin, RecalledFrom};
 use papertape_core::broker::{ActionType, LedgerEntry};
 use papertape_core::id::Symbol;
 use papertape_core::ledger::{

@@ -1,4 +1,4 @@
-//! What trading costs on a day, as an agent is told.
+//! The costs of trading on a day, in sentences for an agent's prompt.
 
 use super::Allowed;
 use papertape_core::broker::{
@@ -89,7 +89,7 @@ pub(super) fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> S
     }
     let mut told = format!(" A fill costs: {}.", parts.join("; "));
     let borrow = profile.short_borrow_bps();
-    // Where there is leverage, its sentences say what is borrowed costs.
+    // With leverage, its own sentences state the cost of borrowing.
     if allowed.shorting && !borrow.is_zero() && allowed.max_leverage <= Decimal::ONE {
         told.push_str(&format!(
             " Borrowed shares cost {} basis points per year of a short position's value, by the calendar night.",

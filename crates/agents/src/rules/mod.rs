@@ -1,30 +1,30 @@
-//! The market's rules as an agent is told them.
+//! The market's rules, in sentences for an agent's prompt.
 
 mod costs;
 
-use crate::config::Language;
 use papertape_core::broker::{Board, FillModel, MAX_LEVERAGED_LOSS, MarketProfile};
+use papertape_core::language::Language;
 use papertape_core::prompt::lines::IN_STEPS_OF;
 use papertape_core::time::Date;
 use rust_decimal::Decimal;
 
-/// What of a market's rules an agent can make use of: a desk that never goes short is not told that it may.
+/// The part of a market's rules that an agent can use: the prompt of a desk that never goes short omits shorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// May it go short?
+    /// Whether it may go short.
     pub shorting: bool,
-    /// The largest leverage that it can take, 1 for none.
+    /// Its maximum leverage, 1 for none.
     pub max_leverage: Decimal,
 }
 
 impl Allowed {
-    /// All that the market allows.
+    /// Everything that the market allows.
     #[must_use]
     pub fn by(profile: &MarketProfile) -> Self {
         Self { shorting: profile.shorting, max_leverage: profile.leverage_limit() }
     }
 
-    /// As much of it as the market allows too.
+    /// The part that the market allows too.
     fn within(self, profile: &MarketProfile) -> Self {
         let by = Self::by(profile);
         Self { shorting: self.shorting && by.shorting, max_leverage: self.max_leverage.min(by.max_leverage) }
@@ -41,7 +41,7 @@ pub fn rules(profile: &MarketProfile, allowed: Allowed, language: Language, day:
     }
 }
 
-/// The lots of a market that counts in lots: its own, then those of boards that have others.
+/// The market's lot, then the different lots of its boards.
 pub(crate) fn lots(profile: &MarketProfile) -> String {
     let own = profile.board_lots.iter().map(|lot| {
         let (board, minimum, step) = (board_name(lot.board), lot.minimum, lot.step);
@@ -60,7 +60,7 @@ fn board_name(board: Board) -> &'static str {
     }
 }
 
-/// What of an instrument may be traded on a day, and at which prices.
+/// Which instruments may be traded on a day, and at which prices.
 fn english_limits(profile: &MarketProfile, day: Date) -> String {
     let mut told = String::new();
     if let Some(rule) = profile.participation {

@@ -1,16 +1,16 @@
-//! `calculate`: arithmetic for models, exact where decimals are.
+//! `calculate`: decimal arithmetic for models.
 
 use super::{Arguments, ToolOutput, number, spec};
 use papertape_core::message::ToolSpec;
 use rust_decimal::{Decimal, MathematicalOps as _};
 use serde_json::{Value, json};
 
-/// Longer expressions are refused.
+/// Maximum length of an expression.
 const LONGEST: usize = 500;
-/// Brackets and signs may nest so deep.
+/// Maximum nesting of brackets and signs.
 const DEEPEST: u32 = 50;
 
-/// The tool as the model is told of it.
+/// The tool's spec for the model.
 #[must_use]
 pub fn tool() -> ToolSpec {
     spec(
@@ -35,8 +35,7 @@ pub fn run(arguments: &Value) -> ToolOutput {
 /// The value of an expression.
 ///
 /// # Errors
-/// A sentence that says what is wrong: a stray character, a division by zero, a number that is too
-/// large.
+/// A sentence with the reason: an unexpected character, a division by zero, or a number that is too large.
 pub fn evaluate(expression: &str) -> Result<Decimal, String> {
     if expression.len() > LONGEST {
         return Err(format!("the expression is longer than {LONGEST} characters"));

@@ -1,4 +1,4 @@
-//! Tools that read a company's figures and the economy's, as they were last published at the instant.
+//! Tools that read company statements and macroeconomic series, as last published at the instant.
 
 use super::market::symbol;
 use super::{Arguments, ToolError, ToolOutput, number, spec};
@@ -6,9 +6,9 @@ use papertape_core::market::MarketView;
 use papertape_core::message::ToolSpec;
 use serde_json::{Value, json};
 
-/// Figures of one answer at the most.
+/// Maximum figures of an answer.
 const MAX_FIGURES: usize = 200;
-/// Points of one series at the most.
+/// Maximum points of a series.
 const MAX_POINTS: usize = 120;
 
 /// `get_statements`
@@ -52,7 +52,7 @@ pub fn macro_tool() -> ToolSpec {
     )
 }
 
-/// Runs one of the tools; `None` for a name that is none of them.
+/// Runs one of these tools; `None` for any other name.
 #[must_use]
 pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<ToolOutput> {
     let tool = match name {

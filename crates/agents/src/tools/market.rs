@@ -1,5 +1,4 @@
-//! Tools that read the market view. What is missing answers `DATA_UNAVAILABLE`, which is an answer and
-//! no failure.
+//! Tools that read the market view. Missing data gives the answer `DATA_UNAVAILABLE`, which is not a failure.
 
 use super::{Arguments, ToolError, ToolOutput, number, spec};
 use papertape_core::id::Symbol;
@@ -11,23 +10,23 @@ use papertape_core::money::Price;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
-/// Bars of one answer at the most.
+/// Maximum bars of an answer.
 const MAX_BARS: usize = 250;
-/// How `get_bars` calls the length of daily bars.
+/// The name of daily bars in `get_bars`.
 const DAY: &str = "1d";
-/// News of one answer at the most.
+/// Maximum news items of an answer.
 const MAX_NEWS: usize = 50;
-/// Limits on one news item, in characters. Where many are asked for, the bodies share
-/// [`MAX_BODIES_CHARS`], so that an answer stays whole.
+/// Maximum characters of one news item. All bodies of an answer share [`MAX_BODIES_CHARS`], so that the answer is
+/// never truncated.
 const MAX_BODY_CHARS: usize = 2_000;
 const MAX_BODIES_CHARS: usize = 24_000;
 const MAX_HEADLINE_CHARS: usize = 200;
 const MAX_NEWS_SYMBOLS: usize = 8;
-/// What `get_indicators` gives when nothing is named.
+/// The default indicators of `get_indicators`.
 const USUAL: &[&str] =
     &["sma_20", "sma_50", "ema_12", "ema_26", "macd", "rsi_14", "bollinger", "atr_14", "vwma_20", "mfi_14"];
 
-/// The tools as the model is told of them, where there are bars within the day of these lengths.
+/// The tool specs for the model, for a dataset with intraday bars of these intervals.
 #[must_use]
 pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
     let symbol = json!({ "type": "string", "description": "ticker symbol" });
@@ -65,8 +64,7 @@ pub fn tools(intervals: &[Interval]) -> Vec<ToolSpec> {
     ]
 }
 
-/// `interval` is there only where there are bars within days, so that a dataset of days has the tools that
-/// it always had.
+/// Only datasets with intraday bars have `interval`, so that the tools of daily datasets stay unchanged.
 fn get_bars_tool(symbol: &Value, limit: &Value, intervals: &[Interval]) -> ToolSpec {
     let mut properties = vec![("symbol", symbol.clone()), ("limit", limit.clone())];
     if intervals.is_empty() {
@@ -82,7 +80,7 @@ fn get_bars_tool(symbol: &Value, limit: &Value, intervals: &[Interval]) -> ToolS
     spec("get_bars", about, &properties, 1)
 }
 
-/// Runs one of the tools; `None` for a name that is none of them.
+/// Runs one of these tools; `None` for any other name.
 #[must_use]
 pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<ToolOutput> {
     let tool = match name {
@@ -97,7 +95,7 @@ pub fn run(view: &MarketView<'_>, name: &str, arguments: &Value) -> Option<ToolO
     Some(answer.unwrap_or_else(ToolOutput::from))
 }
 
-/// What a view could not give, in the words of a tool's answer.
+/// The answer for data that a view does not have.
 #[must_use]
 pub fn unavailable(error: &ReadError) -> String {
     match error {
@@ -145,7 +143,7 @@ fn get_bars(view: &MarketView<'_>, arguments: &Arguments<'_>) -> Result<ToolOutp
     Ok(ToolOutput::of(json!({ "symbol": symbol, "bars": rows }), vec![bars.exposure]))
 }
 
-/// Bars of a length within the day, with the instants at which they open.
+/// Intraday bars, with the instants at which they open.
 fn bars_within_days(
     view: &MarketView<'_>,
     symbol: &Symbol,
@@ -225,23 +223,22 @@ fn cut(text: &str, max_chars: usize) -> String {
     text.chars().take(max_chars).collect()
 }
 
-/// The usual indicators.
+/// The default indicators.
 pub(super) fn usual() -> Vec<Indicator> {
     USUAL.iter().filter_map(|name| indicator(name).ok()).collect()
 }
 
-/// The newest value of each column; null where there is too little data. Six decimals, and as many more
-/// as a price of the symbol below 1 has zeros behind its point: enough for any price, and the same text
-/// on every machine.
+/// The newest value of each column; null if there is not enough data. Six decimals, plus the leading zeros of a
+/// price below 1: enough for any price, and the same text on every machine.
 pub(crate) fn newest(view: &MarketView<'_>, symbol: &Symbol, table: &IndicatorTable) -> Map<String, Value> {
-    // The table has shown the close already.
+    // The table has the close already.
     let close = view.last_close(symbol).map_or(Decimal::ONE, |read| read.value.price.0);
     let decimals = 6 + zeros(close);
     let newest = |column: &IndicatorColumn| column.values.last().copied().flatten();
     table.columns.iter().map(|column| (key(&column.name), rounded(newest(column), decimals))).collect()
 }
 
-/// So many decimals of a figure.
+/// A number rounded to these decimals.
 pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
     let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(6));
     value.map_or(Value::Null, |value| json!((value * scale).round() / scale + 0.0))
@@ -250,13 +247,13 @@ pub(super) fn rounded(value: Option<f64>, decimals: u32) -> Value {
 /// Significant digits of a price below 1.
 const DIGITS: u32 = 6;
 
-/// A bar's price as it is shown: four decimals, below 1 six digits.
+/// A bar's price, rounded to four decimals; below 1 to six significant digits.
 pub(crate) fn rounded_price(price: Price) -> Decimal {
     let dp = if price.0 < Decimal::ONE { DIGITS + zeros(price.0) } else { 4 };
     price.0.round_dp(dp)
 }
 
-/// How many zeros a price below 1 has behind its point before the first digit; none from 1 on.
+/// The number of zeros after the decimal point of a price below 1; 0 from 1 on.
 fn zeros(price: Decimal) -> u32 {
     let mut zeros = 0;
     let mut left = price.abs() * Decimal::TEN;
@@ -267,10 +264,10 @@ fn zeros(price: Decimal) -> u32 {
     zeros
 }
 
-/// Reads `sma_20` and `sma(20)` alike.
+/// Parses `sma_20` like `sma(20)`.
 fn indicator(name: &str) -> Result<Indicator, String> {
     let name = name.trim();
-    // One line of MACD or of the bands stands for all of them.
+    // One line of MACD or of the Bollinger bands selects all of them.
     let whole = ["macd", "bollinger"].into_iter().find(|whole| {
         let line = name.strip_prefix(whole).and_then(|rest| rest.strip_prefix('_'));
         line.is_some_and(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -283,7 +280,7 @@ fn indicator(name: &str) -> Result<Indicator, String> {
     text.parse::<Indicator>().map_err(|error| error.to_string())
 }
 
-/// A column's key in the answer: `sma_20`; without numbers where MACD and the bands have their usual.
+/// A column's key in the answer: `sma_20`; without numbers for MACD and the Bollinger bands with default parameters.
 fn key(column: &str) -> String {
     let usual = column.strip_suffix("(12,26,9)").or_else(|| column.strip_suffix("(20,2)"));
     usual.map_or_else(|| column.replace(['(', ','], "_").replace(')', ""), str::to_owned)

@@ -1,4 +1,4 @@
-//! The tools of an agent: what the model is told of them, and the pure code behind each.
+//! The tools of an agent: their specs for the model, and the pure code behind each.
 
 pub mod calculate;
 pub mod facts;
@@ -19,23 +19,23 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 use serde_json::{Value, json};
 
-/// What a tool gave: the answer, and what of the market it shows.
+/// A tool's answer, with the market data in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
     /// The answer, a JSON object.
     pub value: Value,
-    /// What was read for it.
+    /// The data read for it.
     pub exposures: Vec<Exposure>,
-    /// The source that was asked and is not there, such as `AAPL/fundamentals`.
+    /// The requested source that is not available, such as `AAPL/fundamentals`.
     pub missing: Option<String>,
 }
 
-/// Why a tool gives nothing of the market.
+/// Why a tool returns no data.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ToolError {
-    /// It was asked wrongly.
+    /// The arguments are invalid.
     BadArguments(String),
-    /// The view has no answer.
+    /// The view has no such data.
     Read(ReadError),
 }
 
@@ -52,8 +52,8 @@ impl From<ReadError> for ToolError {
 }
 
 impl From<ToolError> for ToolOutput {
-    fn from(refused: ToolError) -> Self {
-        match refused {
+    fn from(error: ToolError) -> Self {
+        match error {
             ToolError::BadArguments(message) => Self::error(message),
             ToolError::Read(error) => {
                 let missing = match &error {
@@ -67,43 +67,42 @@ impl From<ToolError> for ToolOutput {
 }
 
 impl ToolOutput {
-    /// An answer with what was read for it.
+    /// An answer with the data read for it.
     #[must_use]
     pub fn of(value: Value, exposures: Vec<Exposure>) -> Self {
         Self { value, exposures, missing: None }
     }
 
-    /// An answer that shows nothing of the market.
+    /// An answer without market data.
     #[must_use]
     pub fn plain(value: Value) -> Self {
         Self::of(value, Vec::new())
     }
 
-    /// An error, told to the model.
+    /// An error, reported to the model.
     #[must_use]
     pub fn error(message: impl Into<String>) -> Self {
         Self::plain(json!({ "error": message.into() }))
     }
 
-    /// The exposure record's rows.
+    /// The rows of the data read.
     #[must_use]
     pub fn implied(&self) -> Vec<DerivedRow> {
         self.exposures.iter().cloned().map(DerivedRow::Exposure).collect()
     }
 }
 
-/// The limit on an answer of our own tools in a prompt, in characters. Each is bounded by its own counts;
-/// half of a JSON text is of no use.
+/// Maximum characters of a built-in tool's answer in a prompt. Each tool limits its own counts; a truncated JSON
+/// text would be useless.
 const MAX_ANSWER_CHARS: usize = 400_000;
 
-/// A tool's answer as a model reads it: data from that tool.
+/// A tool's answer in the form for the model: fenced as data from that tool.
 #[must_use]
 pub(crate) fn fenced(tool: &str, answer: &str) -> String {
     fence(Author::Outside, tool, answer, MAX_ANSWER_CHARS)
 }
 
-/// Puts a tool's answer into the conversation, fenced: a local step with what it showed. Gives the text as
-/// it is kept.
+/// Records a tool's answer as a local step, fenced, with the data read for it. Returns the text as recorded.
 ///
 /// # Errors
 /// A stop.
@@ -111,31 +110,31 @@ pub async fn answer(
     ctx: &mut Ctx,
     view: &MarketView<'_>,
     note: ToolInvocation,
-    reading: ToolOutput,
+    output: ToolOutput,
 ) -> Result<String, SessionStop> {
-    let content = fenced(&note.name, &canonical(&reading.value));
-    let kept = ctx
+    let content = fenced(&note.name, &canonical(&output.value));
+    let recorded = ctx
         .record_local(LocalStep {
             kind: "read",
             class: StepClass::Local,
             arguments: with_view_identity(view, json!({ "tool": note.name, "input": note.input })),
             outcome: json!(content),
             outcome_kind: OutcomeKind::Ok,
-            implied: reading.implied(),
+            implied: output.implied(),
             said: Some(TranscriptMessage { role: Role::Tool, content, tool: Some(note) }),
         })
         .await?;
-    Ok(kept.as_str().unwrap_or_default().to_owned())
+    Ok(recorded.as_str().unwrap_or_default().to_owned())
 }
 
-/// A local step's arguments, with the data and the instant that its outcome depends on.
+/// A local step's arguments, with the dataset and the instant that its outcome depends on.
 pub(crate) fn with_view_identity(view: &MarketView<'_>, mut arguments: Value) -> Value {
     arguments["dataset"] = json!(view.dataset());
     arguments["instant"] = json!(view.instant());
     arguments
 }
 
-/// A decimal as a JSON number: the nearest one that reads the same.
+/// A decimal as the nearest JSON number.
 #[must_use]
 pub fn number(value: Decimal) -> Value {
     let value = value.normalize();
@@ -147,8 +146,7 @@ pub fn number(value: Decimal) -> Value {
     json!(value.to_f64())
 }
 
-/// A tool's description for the model: properties as (name, schema), of which the first `required`
-/// are required.
+/// A tool's spec: properties as (name, schema), of which the first `required` are required.
 fn spec(name: &str, description: &str, properties: &[(&str, Value)], required: usize) -> ToolSpec {
     let names: Vec<&str> = properties.iter().take(required).map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> =
@@ -165,8 +163,8 @@ fn spec(name: &str, description: &str, properties: &[(&str, Value)], required: u
     }
 }
 
-/// The answer to a call with arguments that its tool does not have: to pass over them would answer another question
-/// than the one that was asked. `also` are arguments that the tool reads though it does not offer them here.
+/// The error for a call with unknown arguments: ignoring them would answer a different request. `also`: arguments
+/// that the tool accepts without offering them here.
 pub(crate) fn unknown_arguments(specs: &[ToolSpec], call: &ToolCall, also: &[&str]) -> Option<ToolOutput> {
     let spec = specs.iter().find(|spec| spec.name == call.name)?;
     let known = spec.parameters["properties"].as_object()?;
@@ -184,7 +182,7 @@ pub(crate) fn unknown_arguments(specs: &[ToolSpec], call: &ToolCall, also: &[&st
     })
 }
 
-/// Reads a tool's arguments, naming the field that is wrong.
+/// A tool's arguments. Errors name the invalid field.
 pub(crate) struct Arguments<'a>(&'a Value);
 
 impl<'a> Arguments<'a> {
@@ -200,12 +198,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A text that has to be there.
+    /// A required text.
     pub(crate) fn text(&self, name: &str) -> Result<&'a str, String> {
         self.optional_text(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
-    /// A text that may be absent.
+    /// An optional text.
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'a str>, String> {
         match &self.0[name] {
             Value::Null => Ok(None),
@@ -214,7 +212,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A number that may be absent. Models send numbers as texts now and then.
+    /// An optional number. Models sometimes send numbers as texts.
     pub(crate) fn optional_number(&self, name: &str) -> Result<Option<Decimal>, String> {
         let text = match &self.0[name] {
             Value::Null => return Ok(None),
@@ -228,18 +226,18 @@ impl<'a> Arguments<'a> {
             .map_err(|_| format!("`{name}` must be a finite number, not {text}"))
     }
 
-    /// A count from 1 to `most`, or `default`.
-    pub(crate) fn count(&self, name: &str, default: usize, most: usize) -> Result<usize, String> {
+    /// A count from 1 to `max`, or `default`.
+    pub(crate) fn count(&self, name: &str, default: usize, max: usize) -> Result<usize, String> {
         match self.optional_number(name)? {
             None => Ok(default),
             Some(value) => match value.to_usize() {
-                Some(count) if value.is_integer() && (1..=most).contains(&count) => Ok(count),
-                _ => Err(format!("`{name}` must be a whole number from 1 to {most}")),
+                Some(count) if value.is_integer() && (1..=max).contains(&count) => Ok(count),
+                _ => Err(format!("`{name}` must be a whole number from 1 to {max}")),
             },
         }
     }
 
-    /// A list of texts that may be absent; one text is a list of one.
+    /// An optional list of texts; one text is a list of one.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<&'a str>, String> {
         match &self.0[name] {
             Value::Null => Ok(Vec::new()),

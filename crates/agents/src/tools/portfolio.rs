@@ -1,8 +1,7 @@
-//! What an agent owns, as its tool shows it: what a market's rules turn on stands with it.
+//! The agent's portfolio for its tool, with the numbers that the market's rules depend on.
 
-use super::trade::pending_json;
 use super::{ToolOutput, number, spec};
-use papertape_core::broker::{Books, MarketProfile};
+use papertape_core::broker::{Books, MarketProfile, Order};
 use papertape_core::ledger::Position;
 use papertape_core::market::MarketView;
 use papertape_core::message::ToolSpec;
@@ -11,10 +10,10 @@ use papertape_core::time::Date;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-/// Decimals of an average price where prices are those of shares.
+/// Decimals of an average price.
 const AVERAGE_DP: u32 = 6;
 
-/// The tool as the model is told of it.
+/// The tool's spec for the model.
 #[must_use]
 pub fn tool(profile: &MarketProfile) -> ToolSpec {
     let mut what = "Cash, holdings with their prices, and waiting orders".to_owned();
@@ -36,7 +35,7 @@ pub fn read(books: &Books, view: &MarketView<'_>, date: Date) -> ToolOutput {
     let mut exposures = Vec::new();
     let mut positions = Vec::new();
     for (symbol, position) in account.positions() {
-        // Where nothing newer is known, the mark of the last day it traded stands.
+        // If nothing newer is known, the mark of its last trading day is used.
         let price = match view.price(symbol) {
             Ok(quote) => {
                 exposures.push(quote.exposure);
@@ -70,7 +69,18 @@ pub fn read(books: &Books, view: &MarketView<'_>, date: Date) -> ToolOutput {
     ToolOutput::of(value, exposures)
 }
 
-/// What new positions can be opened with; `None` where that is the cash.
+/// An order in the form for the model.
+#[must_use]
+pub fn pending_json(order: &Order) -> Value {
+    json!({
+        "order_id": order.id.0.to_string(),
+        "symbol": order.symbol,
+        "side": order.side,
+        "quantity": number(order.quantity.0),
+    })
+}
+
+/// The amount available for new positions; `None` if it is the cash.
 #[must_use]
 pub fn available(books: &Books) -> Option<Value> {
     let available = books.account().available().ok().filter(|_| books.profile().lends)?;
@@ -80,7 +90,7 @@ pub fn available(books: &Books) -> Option<Value> {
 fn held(position: &Position, price: Option<Price>) -> Value {
     let value = price.map(|price| price * position.quantity);
     let average = position.avg_price.0;
-    // Six decimals would leave little of a price far below 1.
+    // A price far below 1 would lose most digits if rounded.
     let average = if average < Decimal::ONE { average } else { average.round_dp(AVERAGE_DP) };
     json!({
         "quantity": number(position.quantity.0),

@@ -1,5 +1,4 @@
-//! `get_snapshot`: one instrument in exact numbers, so that nobody has to work them out or remember
-//! them.
+//! `get_snapshot`: one instrument in exact numbers, so that a model need not compute or remember them.
 
 use super::market::{newest, rounded, rounded_price, symbol, usual};
 use super::{Arguments, ToolError, ToolOutput, number, spec};
@@ -12,14 +11,14 @@ use serde_json::{Map, Value, json};
 
 /// Trading days of a year.
 const YEAR: usize = 252;
-/// Horizons of returns in trading days, newest close over the close so many days before.
+/// Horizons of returns in trading days: the newest close over the close that many days before.
 const HORIZONS: [usize; 5] = [1, 5, 20, 60, YEAR];
 /// Decimals of a return in percent.
 const PCT_DECIMALS: u32 = 6;
 /// Days of the average volume.
 const VOLUME_DAYS: usize = 20;
 
-/// The tool as the model is told of it.
+/// The tool's spec for the model.
 #[must_use]
 pub fn tool() -> ToolSpec {
     spec(

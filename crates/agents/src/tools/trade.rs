@@ -1,6 +1,7 @@
-//! Tools that trade: every call ends as a fill, a waiting order or a refusal with its reason, and each
-//! is recorded and told to the model.
+//! Tools that trade: every call ends as a fill, a pending order or a rejection with its reason. Each is recorded
+//! and returned to the model.
 
+use super::portfolio::{self, pending_json};
 use super::{Arguments, ToolOutput, number, spec};
 use papertape_core::broker::{
     ActionType, Approved, Books, Conditions, LedgerEntry, MarketProfile, Order, OrderRequest, Quote,
@@ -22,11 +23,11 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The tools as the model is told of them: what the market does not allow is not on offer.
+/// The tool specs for the model, only with what the market allows.
 #[must_use]
 pub fn tools(profile: &MarketProfile) -> Vec<ToolSpec> {
     let mut tools = vec![
-        super::portfolio::tool(profile),
+        portfolio::tool(profile),
         order_tool(profile, "buy", "Buys: opens or adds to a long position", true),
         order_tool(profile, "sell", "Sells: reduces or closes a long position", false),
     ];
@@ -37,33 +38,22 @@ pub fn tools(profile: &MarketProfile) -> Vec<ToolSpec> {
     tools
 }
 
-/// The side that a tool's name stands for; `None` where it places no order.
+/// The side of a tool; `None` if it places no order.
 #[must_use]
 pub fn side(tool: &str) -> Option<Side> {
     [Side::Buy, Side::Sell, Side::Short, Side::Cover].into_iter().find(|side| side.as_str() == tool)
 }
 
-/// An order as the model reads it.
-#[must_use]
-pub fn pending_json(order: &Order) -> Value {
-    json!({
-        "order_id": order.id.0.to_string(),
-        "symbol": order.symbol,
-        "side": order.side,
-        "quantity": number(order.quantity.0),
-    })
-}
-
-/// What became of a tool call that was to place an order.
+/// The outcome of a tool call that places an order.
 #[derive(Clone, Debug)]
 pub struct OrderCall {
-    /// What the model is told.
+    /// The answer for the model.
     pub reply: String,
-    /// Could it be read as an order at all?
+    /// Whether its arguments could be parsed as an order.
     pub is_order: bool,
 }
 
-/// Places the order of a tool call: checked, filled or rejected, recorded, and told.
+/// Places the order of a tool call: checks it, fills or rejects it, records it and reports it.
 ///
 /// # Errors
 /// A stop.
@@ -84,32 +74,32 @@ pub async fn place(
     };
     let known = symbols.contains(&request.symbol);
     let quote = quote(books.profile(), view, &request.symbol, known, date);
-    // What comes before the amount in the order of checks decides before it, readable or not.
+    // Checks before that of the amount come first, even if the amount cannot be parsed.
     let decision = match (approve(books.account(), books.profile(), &quote, request.clone()), amount) {
         (Err(refused), Err(message)) if refused.code == RejectCode::InvalidAmount => {
             Err(Rejection::unreadable_amount(request.clone(), message))
         }
         (decision, _) => decision,
     };
-    let placed = execute(ctx, books, view, (&request, decision), Some(note)).await?;
-    Ok(OrderCall { reply: placed.reply, is_order: true })
+    let result = execute(ctx, books, view, (&request, decision), Some(note)).await?;
+    Ok(OrderCall { reply: result.reply, is_order: true })
 }
 
-/// An order that was filled, waits, or was refused.
+/// An order that was filled, is pending, or was rejected.
 #[derive(Clone, Debug)]
 pub struct OrderResult {
-    /// What the one who placed it is told, JSON.
+    /// The answer, as JSON.
     pub reply: String,
     /// `filled`, `pending` or `rejected`.
     pub status: &'static str,
-    /// The change of the books, where it was filled.
+    /// The ledger entry, if it was filled.
     pub entry: Option<LedgerEntry>,
-    /// Why it was refused, where it was.
+    /// The rejection, if it was rejected.
     pub rejection: Option<Rejection>,
 }
 
-/// Carries out a checked order and records what became of it, with every row that it implies. `note`
-/// puts the answer into the conversation.
+/// Executes a checked order and records the outcome, with every derived row. `note`: the tool call, if the
+/// answer belongs in the transcript.
 ///
 /// # Errors
 /// A stop.
@@ -121,15 +111,15 @@ pub(crate) async fn execute(
     note: Option<ToolInvocation>,
 ) -> Result<OrderResult, SessionStop> {
     let arguments = super::with_view_identity(view, json!({ "order": request }));
-    let mut placed = OrderResult { reply: String::new(), status: "filled", entry: None, rejection: None };
+    let mut result = OrderResult { reply: String::new(), status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
             books.note_refusal(&rejection);
             let implied = vec![rejected_row(&rejection)];
-            let kept = to_value(&rejection);
+            let recorded = to_value(&rejection);
             let reply = rejection_json(&rejection);
-            (placed.status, placed.rejection) = ("rejected", Some(rejection));
-            (reply, OutcomeKind::Refused, implied, kept)
+            (result.status, result.rejection) = ("rejected", Some(rejection));
+            (reply, OutcomeKind::Refused, implied, recorded)
         }
         Ok(approved) => {
             let order = approved.get().clone();
@@ -140,25 +130,25 @@ pub(crate) async fn execute(
                 Submission::Filled(entry) => {
                     let implied =
                         position_row(&entry).into_iter().chain([filled_row(&order, &entry)]).collect();
-                    let (reply, kept) = (filled_json(books, &order, &entry), to_value(&entry));
-                    placed.entry = Some(*entry);
-                    (reply, OutcomeKind::Ok, implied, kept)
+                    let (reply, recorded) = (filled_json(books, &order, &entry), to_value(&entry));
+                    result.entry = Some(*entry);
+                    (reply, OutcomeKind::Ok, implied, recorded)
                 }
                 Submission::Pending(pending) => {
                     let implied = vec![DerivedRow::Order(Box::new(order_row(&order, "pending")))];
                     let mut reply = pending_json(&order);
                     reply["status"] = json!("pending");
                     reply["fills_at"] = to_value(&pending.fill_model);
-                    placed.status = "pending";
+                    result.status = "pending";
                     (reply, OutcomeKind::Ok, implied, to_value(&pending))
                 }
             }
         }
     };
     let content = canonical(&reply);
-    // What is said in a conversation quotes what the model asked for.
+    // An answer in a transcript quotes the model's arguments, so it is fenced.
     let content = note.as_ref().map_or(content.clone(), |note| super::fenced(&note.name, &content));
-    let kept = ctx
+    let recorded = ctx
         .record_local(LocalStep {
             kind: "order",
             class: StepClass::Order,
@@ -169,11 +159,11 @@ pub(crate) async fn execute(
             implied,
         })
         .await?;
-    kept["reply"].as_str().unwrap_or_default().clone_into(&mut placed.reply);
-    Ok(placed)
+    recorded["reply"].as_str().unwrap_or_default().clone_into(&mut result.reply);
+    Ok(result)
 }
 
-/// What the broker is told of an instrument at an instant.
+/// The broker's quote of an instrument at an instant.
 #[must_use]
 pub fn quote(
     profile: &MarketProfile,
@@ -199,7 +189,7 @@ pub fn quote(
     }
 }
 
-/// The row of `positions` that an entry is, if it is one.
+/// The row of `positions` for an entry, if it has one.
 #[must_use]
 pub fn position_row(entry: &LedgerEntry) -> Option<DerivedRow> {
     let action = entry.action_type?;
@@ -207,8 +197,7 @@ pub fn position_row(entry: &LedgerEntry) -> Option<DerivedRow> {
         action_id: entry.action_id?,
         action_type: action.as_str().to_owned(),
         symbol: entry.symbol.clone().filter(|_| action != ActionType::NoTrade),
-        // Of a short position's split, dividend and financing below zero: a dividend that was paid is none
-        // that was received.
+        // Negative for a short position's split, dividend and financing: the dividend is paid, not received.
         amount: entry.amount.unwrap_or(Quantity::ZERO),
         price: entry.price,
         cash: entry.cash,
@@ -219,7 +208,7 @@ pub fn position_row(entry: &LedgerEntry) -> Option<DerivedRow> {
     }))
 }
 
-/// What else of an entry a recomputation needs.
+/// The terms of an entry that a recomputation needs.
 fn terms(entry: &LedgerEntry) -> ActionTerms {
     let fill = entry.fill();
     let (ratio, nights) = match &entry.event {
@@ -240,7 +229,7 @@ fn terms(entry: &LedgerEntry) -> ActionTerms {
     }
 }
 
-/// The row of `orders` of a fill.
+/// The row of `orders` for a fill.
 #[must_use]
 pub fn filled_row(order: &Order, entry: &LedgerEntry) -> DerivedRow {
     let fill = entry.fill();
@@ -253,7 +242,7 @@ pub fn filled_row(order: &Order, entry: &LedgerEntry) -> DerivedRow {
     }))
 }
 
-/// The row of `orders` of a refusal; a refused change of stops has the side `stop_change`.
+/// The row of `orders` for a rejection; a rejected change of stops has the side `stop_change`.
 #[must_use]
 pub fn rejected_row(rejection: &Rejection) -> DerivedRow {
     let status = if rejection.code.as_str() == "expired" { "expired" } else { "rejected" };
@@ -310,8 +299,8 @@ fn empty_row(status: &str) -> OrderRow {
     }
 }
 
-/// What every order is read for. A market without stops or leverage does not offer them, and refuses the order by its
-/// rules rather than as a misspelling.
+/// Arguments that every order tool accepts. A market without stops or leverage does not offer them; it rejects the order
+/// by its rules, not as an unknown argument.
 pub(crate) const ARGUMENTS: &[&str] = &["stop", "target", "leverage"];
 
 fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: bool) -> ToolSpec {
@@ -343,7 +332,7 @@ fn order_tool(profile: &MarketProfile, name: &str, description: &str, opens: boo
     spec(name, description, &properties, 2)
 }
 
-/// Reads an order. An amount that is no number makes an order all the same: it is refused and kept.
+/// Parses an order. An invalid amount still makes an order, which is rejected and recorded.
 fn read_order(books: &mut Books, side: Side, input: &Value) -> Result<(Order, Result<(), String>), String> {
     let arguments = Arguments::of(input)?;
     let symbol = Symbol::new(arguments.text("symbol")?);
@@ -366,7 +355,7 @@ fn filled_json(books: &Books, order: &Order, entry: &LedgerEntry) -> Value {
     let mut reply = pending_json(order);
     reply["status"] = json!("filled");
     reply["cash"] = number(entry.cash.0);
-    if let Some(available) = super::portfolio::available(books) {
+    if let Some(available) = portfolio::available(books) {
         reply["available"] = available;
     }
     if let Some(fill) = entry.fill() {

@@ -1,10 +1,10 @@
 //! Structured answers: parsed in any format, never guessed, and rendered so that they can be parsed again.
 
-use papertape_agents::config::Language;
 use papertape_agents::desk::answer::{
     Action, PortfolioDecision, Rating, ResearchPlan, Structured, TraderProposal, parse_number,
 };
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 use papertape_core::money::Price;
 use proptest::prelude::*;
 use rust_decimal::Decimal;

@@ -96,7 +96,7 @@ fn the_fingerprint_leaves_deadlines_out() {
     assert!(change(&|agent| agent.limits.max_steps = 1));
     assert!(change(&|agent| agent.instructions = Some(String::new())));
     assert!(change(&|agent| agent.sampling.temperature = Some(0.5)));
-    assert!(change(&|agent| agent.language = papertape_agents::config::Language::Zh));
+    assert!(change(&|agent| agent.language = papertape_core::language::Language::Zh));
     assert!(change(&|agent| agent.tools = vec!["web".to_owned()]));
 }
 

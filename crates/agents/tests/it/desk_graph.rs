@@ -2,8 +2,8 @@
 
 use crate::desk_stage::{NODES, decision, desk, one_symbol, plan, proposal, run, run_timed, usual};
 use crate::stage::call;
-use papertape_agents::config::Language;
-use papertape_agents::desk::config::{Analyst, PromptStyle};
+use papertape_agents::config::{Analyst, PromptStyle};
+use papertape_core::language::Language;
 use papertape_core::provenance::extract;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::host::Act;

@@ -2,7 +2,7 @@
 
 use crate::desk_stage::{NODES, desk, on, one_symbol, plan, proposal, run_timed, usual};
 use crate::stage::Day;
-use papertape_agents::config::Language;
+use papertape_core::language::Language;
 use papertape_core::message::FailureKind;
 use papertape_core::tape::SessionStop;
 use papertape_testkit::clock::FakeClock;

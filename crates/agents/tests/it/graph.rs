@@ -2,7 +2,7 @@
 
 use crate::desk_stage::{NODES, desk, run, usual};
 use crate::stage::{Stage, data};
-use papertape_agents::day::AgentOverride;
+use papertape_agents::day_input::AgentOverride;
 use papertape_agents::graph::Graph;
 use papertape_testkit::data::SmallData;
 

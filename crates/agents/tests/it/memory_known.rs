@@ -1,7 +1,7 @@
 //! When a memory becomes known: at the close of the session that wrote it, whenever its position was opened.
 
 use crate::stage::{Day, Stage, buy, call, done};
-use papertape_agents::memory::MemorySettings;
+use papertape_agents::config::MemorySettings;
 use papertape_core::broker::FillModel;
 use papertape_core::message::{ModelReply, ModelRequest};
 use papertape_core::record::{ContextState, DerivedRow};

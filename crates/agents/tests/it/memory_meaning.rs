@@ -2,9 +2,10 @@
 
 use crate::memory_pure::{day, lesson};
 use crate::stage::{Day, Stage, call, done};
+use papertape_agents::config::MemorySettings;
 use papertape_agents::day::StartState;
+use papertape_agents::memory::EMBEDDINGS;
 use papertape_agents::memory::lessons::{Archive, Embedding, Query, rank_by_keyword, rank_hybrid};
-use papertape_agents::memory::{EMBEDDINGS, MemorySettings};
 use papertape_core::id::Symbol;
 use papertape_core::message::{FailureKind, ModelName, ModelReply, ModelRequest};
 use papertape_core::ports::{ExternalCall, ExternalReply};

@@ -1,12 +1,13 @@
 //! The memory's pure parts: the four parts and their truncation, windows, lessons, and reflections from a
 //! log.
 
-use papertape_agents::config::Language;
+use papertape_agents::config::{MemoryMode, MemorySettings};
 use papertape_agents::memory::lessons::{Archive, Lesson, Query, rank_by_keyword, rank_hybrid};
-use papertape_agents::memory::parts::{Problem, RoundSummary, SUMMARY_CHARS, chars, share};
 use papertape_agents::memory::periods::{Period, fold};
-use papertape_agents::memory::{MemoryMode, MemorySettings, Origin, of_log};
+use papertape_agents::memory::round_summary::{Problem, RoundSummary, SUMMARY_CHARS, chars, share};
+use papertape_agents::memory::{Origin, of_log};
 use papertape_core::id::Symbol;
+use papertape_core::language::Language;
 use papertape_core::ledger::{Account, Direction, Fill, FillCause, LedgerEvent, Side};
 use papertape_core::money::{Money, Price, Quantity};
 use papertape_core::record::Assessment;

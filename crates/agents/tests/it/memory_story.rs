@@ -1,10 +1,10 @@
 //! One position from its opening to its stop-out, as remembered by its trader.
 
 use crate::stage::{Day, Stage, buy, call, done};
-use papertape_agents::config::Language;
+use papertape_agents::config::MemorySettings;
 use papertape_agents::day::StartState;
-use papertape_agents::memory::MemorySettings;
 use papertape_core::broker::MarketProfile;
+use papertape_core::language::Language;
 use papertape_core::message::{FailureKind, ModelReply, ModelRequest};
 use papertape_core::record::{
     Assessment, ClaimResult, ContextState, Decision, DerivedRow, ErrorTag, OpenPositionContextRow,

@@ -1,11 +1,11 @@
 //! Prompts: each renders in both languages, and no untrusted text becomes a template.
 
 use crate::stage::{Stage, call, data, done};
-use papertape_agents::config::Language;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_agents::rules::Allowed;
 use papertape_agents::summary::{LIMIT_CHARS, message_request, session_request};
 use papertape_core::broker::MarketProfile;
+use papertape_core::language::Language;
 use papertape_core::message::ToolChoice;
 use serde_json::json;
 use std::collections::BTreeMap;

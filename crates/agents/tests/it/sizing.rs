@@ -1,9 +1,8 @@
 //! Sizing: from decisions to orders, within the cash, the caps and the market's rules.
 
+use papertape_agents::config::SizingConfig;
 use papertape_agents::desk::answer::{Action, Rating, TraderProposal};
-use papertape_agents::desk::sizing::{
-    Amount, CutCode, Decision, PlannedOrder, Size, Sizing, SizingConfig, size,
-};
+use papertape_agents::desk::sizing::{AdjustmentCode, Amount, Decision, PlannedOrder, Size, Sizing, size};
 use papertape_core::broker::{Books, Fees, FillModel, MarketProfile, Order, Quote, Side, approve, submit};
 use papertape_core::id::Symbol;
 use papertape_core::money::{Money, Price, Quantity};
@@ -86,8 +85,8 @@ fn one(symbol: &str, side: Side, quantity: &str) -> (String, Side, String) {
     (symbol.to_owned(), side, quantity.to_owned())
 }
 
-fn cut(sizing: &Sizing, symbol: &str, code: CutCode) -> bool {
-    sizing.cuts.iter().any(|cut| cut.symbol.as_str() == symbol && cut.code == code)
+fn is_adjusted(sizing: &Sizing, symbol: &str, code: AdjustmentCode) -> bool {
+    sizing.adjustments.iter().any(|one| one.symbol.as_str() == symbol && one.code == code)
 }
 
 /// 25% of 10,000 per symbol; 2% stay in cash.
@@ -106,7 +105,7 @@ fn ratings_have_weights() {
     );
     // 2,500 / 100 and 1,500 / 30.
     assert_eq!(told(&sizing), [one("A", Side::Buy, "25"), one("B", Side::Buy, "50")]);
-    assert_eq!(sizing.cuts, []);
+    assert_eq!(sizing.adjustments, []);
 
     let held = books(
         MarketProfile::us_equity().frictionless(),
@@ -118,12 +117,12 @@ fn ratings_have_weights() {
     // Underweight: 750 / 100 remain. An Overweight never sells what is held.
     let sizing = run(&held, &prices, list);
     assert_eq!(told(&sizing), [one("A", Side::Sell, "12"), one("B", Side::Sell, "20")]);
-    assert!(cut(&sizing, "A", CutCode::Lot));
+    assert!(is_adjusted(&sizing, "A", AdjustmentCode::Lot));
 
     // An Underweight increases nothing; a Sell without a holding is reported.
     let sizing = run(&empty, &prices, vec![("A", rated(Rating::Underweight)), ("B", rated(Rating::Sell))]);
     assert_eq!(told(&sizing), []);
-    assert!(cut(&sizing, "B", CutCode::Held));
+    assert!(is_adjusted(&sizing, "B", AdjustmentCode::Held));
 }
 
 // Goal: Hold, an unparseable answer, a symbol without a price and one with a pending order give no order.
@@ -143,15 +142,21 @@ fn no_opinion_no_order() {
     ];
     let sizing = run(&books, &prices, list);
     assert_eq!(told(&sizing), []);
-    assert!(cut(&sizing, "B", CutCode::NoDecision) && cut(&sizing, "C", CutCode::NoPrice));
+    assert!(
+        is_adjusted(&sizing, "B", AdjustmentCode::NoDecision)
+            && is_adjusted(&sizing, "C", AdjustmentCode::NoPrice)
+    );
 
     books = Books::new("desk", profile, Money(d("10000")));
     place(&mut books, &quotes(&[("A", "100")], 3)["A"], Side::Buy, d("90"));
     let sizing = run(&books, &prices, vec![("A", rated(Rating::Buy)), ("D", rated(Rating::Buy))]);
     // 9,000 are reserved by pending orders, 200 are the reserve.
     assert_eq!(told(&sizing), [one("D", Side::Buy, "8")]);
-    assert!(cut(&sizing, "A", CutCode::WaitingOrder));
-    assert!(cut(&sizing, "D", CutCode::GrossCap) || cut(&sizing, "D", CutCode::Cash));
+    assert!(is_adjusted(&sizing, "A", AdjustmentCode::WaitingOrder));
+    assert!(
+        is_adjusted(&sizing, "D", AdjustmentCode::GrossCap)
+            || is_adjusted(&sizing, "D", AdjustmentCode::Cash)
+    );
 }
 
 // Goal: sells come first and pay for buys; insufficient cash is shared pro rata, with fees and slippage, and
@@ -172,8 +177,11 @@ fn cash_is_shared() {
     let sizing = size(&empty, &quotes(&[("A", "100"), ("B", "10")], 3), &list, &config);
     // Each wants 9,000 and gets 5,000 / (1.01 x 1.01) = 4,901.48.
     assert_eq!(told(&sizing), [one("A", Side::Buy, "49"), one("B", Side::Buy, "490")]);
-    assert!(cut(&sizing, "A", CutCode::Cash) && cut(&sizing, "B", CutCode::Cash));
-    let numbers = &sizing.cuts.iter().find(|cut| cut.code == CutCode::Cash).expect("a cut").numbers;
+    assert!(
+        is_adjusted(&sizing, "A", AdjustmentCode::Cash) && is_adjusted(&sizing, "B", AdjustmentCode::Cash)
+    );
+    let numbers =
+        &sizing.adjustments.iter().find(|one| one.code == AdjustmentCode::Cash).expect("a cut").numbers;
     assert_eq!(numbers["cash"], d("10000"));
 
     config.weights.overweight = d("1");
@@ -202,24 +210,24 @@ fn the_traders_size_counts() {
     }
     let much = buy("80% of portfolio");
     assert_eq!(told(&much), [one("A", Side::Buy, "25")]);
-    assert!(cut(&much, "A", CutCode::SymbolCap));
+    assert!(is_adjusted(&much, "A", AdjustmentCode::SymbolCap));
     // Neither gives an order with the table's weight.
     for unclear in
         ["some", "carefully", "not a full position", "keep 80% in cash", "5% or 10%", "{percent: 5}", "-5%"]
     {
         let unclear = buy(unclear);
         assert!(told(&unclear).is_empty(), "{unclear:?}");
-        assert!(cut(&unclear, "A", CutCode::SizingUnreadable));
+        assert!(is_adjusted(&unclear, "A", AdjustmentCode::SizingUnreadable));
     }
     for nothing in ["0%", "0", "0 shares", "$0", "0 % of portfolio", "0% 仓位"] {
         let nothing = buy(nothing);
         assert!(told(&nothing).is_empty(), "{nothing:?}");
-        assert!(cut(&nothing, "A", CutCode::SizingZero));
+        assert!(is_adjusted(&nothing, "A", AdjustmentCode::SizingZero));
     }
     assert_eq!(told(&buy("5-10%")), [one("A", Side::Buy, "5")]);
     let other = run(&empty, &[("A", "100")], vec![("A", proposed(Rating::Buy, Action::Sell, "1 share"))]);
     assert_eq!(told(&other), [one("A", Side::Buy, "25")]);
-    assert!(cut(&other, "A", CutCode::SizingIgnored));
+    assert!(is_adjusted(&other, "A", AdjustmentCode::SizingIgnored));
 
     let held = books(MarketProfile::us_equity().frictionless(), &[("A", "20", "100")]);
     let sell =
@@ -239,7 +247,7 @@ fn the_traders_size_counts() {
     }
     let more = sell("30 shares");
     assert_eq!(told(&more), [one("A", Side::Sell, "20")]);
-    assert!(cut(&more, "A", CutCode::Held));
+    assert!(is_adjusted(&more, "A", AdjustmentCode::Held));
 }
 
 // Goal: sizes in words are parsed, and other texts rejected.
@@ -310,7 +318,7 @@ fn the_market_rules() {
     place(&mut cn, &quotes3["A"], Side::Buy, d("100"));
     let sizing = size(&cn, &quotes3, &decisions(vec![("A", rated(Rating::Sell))]), &SizingConfig::default());
     assert_eq!(told(&sizing), [one("A", Side::Sell, "300")]);
-    assert!(cut(&sizing, "A", CutCode::TPlusOne));
+    assert!(is_adjusted(&sizing, "A", AdjustmentCode::TPlusOne));
 
     let mut short = SizingConfig { shorting: true, ..SizingConfig::default() };
     short.weights.sell = d("-0.5");
@@ -322,7 +330,7 @@ fn the_market_rules() {
     );
     let sizing = size(&cn, &quotes(&[("A", "10")], 4), &list, &short);
     assert_eq!(told(&sizing), [one("A", Side::Sell, "400")]);
-    assert!(cut(&sizing, "A", CutCode::Shorting));
+    assert!(is_adjusted(&sizing, "A", AdjustmentCode::Shorting));
     // A Buy on a short position covers it, then buys.
     let us = books(MarketProfile::us_equity().frictionless(), &[("A", "-50", "10")]);
     let sizing = size(&us, &quotes3, &decisions(vec![("A", rated(Rating::Buy))]), &SizingConfig::default());
@@ -349,10 +357,14 @@ fn the_market_rules() {
     let order = &sizing.orders[0];
     assert!(order.stop.is_some_and(|stop| stop.0 > d("9.6")) && order.target.is_none(), "{order:?}");
     assert_eq!(order.leverage, Some(d("3")));
-    assert!([CutCode::Stop, CutCode::Target, CutCode::Leverage].iter().all(|code| cut(&sizing, "A", *code)));
+    assert!(
+        [AdjustmentCode::Stop, AdjustmentCode::Target, AdjustmentCode::Leverage]
+            .iter()
+            .all(|code| is_adjusted(&sizing, "A", *code))
+    );
     let sizing = with(None, None, "3");
     assert_eq!((sizing.orders.len(), sizing.orders[0].leverage), (1, None));
-    assert!(cut(&sizing, "A", CutCode::Leverage));
+    assert!(is_adjusted(&sizing, "A", AdjustmentCode::Leverage));
 }
 
 // Goal: an invalid table is rejected with the field named.

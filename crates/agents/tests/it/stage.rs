@@ -1,8 +1,8 @@
 //! Shared helpers for the tests of a day.
 
-use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{AgentOverride, DayInput, DayResult, StartState, run_day};
-use papertape_agents::memory::MemorySettings;
+use papertape_agents::config::{AgentConfig, MemorySettings};
+use papertape_agents::day::{DayResult, StartState, run_day};
+use papertape_agents::day_input::{AgentOverride, DayInput};
 use papertape_agents::prompt::PromptSet;
 use papertape_agents::universe::symbols_of;
 use papertape_core::broker::MarketProfile;

@@ -2,8 +2,9 @@
 
 use crate::desk_stage;
 use crate::stage::{AAPL, Stage, buy, call, done};
-use papertape_agents::config::{AgentKind, Language};
+use papertape_agents::config::AgentKind;
 use papertape_core::broker::FillModel;
+use papertape_core::language::Language;
 use papertape_core::record::DerivedRow;
 use papertape_testkit::clock::FakeClock;
 use papertape_testkit::data::SmallData;

@@ -5,20 +5,21 @@
 //! path, so that repeating an action is idempotent.
 
 mod inner;
-pub(crate) use inner::{PLAN, SET_PLAN, SET_TASK, TURN};
 mod plans;
 mod tasks;
 mod tools;
 
+use crate::calls;
 use crate::child_budget::ChildBudget;
 use crate::fault::LocalizedMessage;
 use crate::web::WebSearch;
-use papertape_core::action::{Language, Origin};
+use papertape_core::action::Origin;
 use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
 use papertape_core::json;
+use papertape_core::language::Language;
 use papertape_core::message::{CallFailure, FailureKind};
-use papertape_core::plan::{Plan, PlanError, PlanId, PlanWrite, TaskId};
+use papertape_core::plan::{Plan, PlanError, PlanId, PlanWrite, Task, TaskId};
 use papertape_core::ports::{Chats, Clock, ExternalCall, JobControl, Plans, Queue, RecordError, ToolCaller};
 use papertape_core::record::{JobKind, JobRow, JobStatus, Lease, NewJob, Write};
 use papertape_core::tape::{ActionOutcome, ActionReply, StepPath};
@@ -27,9 +28,9 @@ use papertape_redact::{Redactor, Sanitized};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Poll interval while waiting for a job: the first and the longest.
-const FIRST_LOOK: Duration = Duration::from_millis(50);
-const LAST_LOOK: Duration = Duration::from_secs(2);
+/// Poll interval while waiting for a job: the first and the maximum.
+const FIRST_POLL: Duration = Duration::from_millis(50);
+const MAX_POLL: Duration = Duration::from_secs(2);
 
 /// Executes actions.
 #[derive(Clone, Copy)]
@@ -43,7 +44,7 @@ pub struct ActionExecutor<'a> {
     /// The queue, for the assistant's own jobs.
     pub queue: &'a dyn Queue,
     /// Allocates the budgets of the jobs that it starts.
-    pub purse: &'a dyn ChildBudget,
+    pub child_budget: &'a dyn ChildBudget,
     /// Web search.
     pub web: &'a dyn WebSearch,
     /// The clock.
@@ -125,8 +126,18 @@ fn failed(message: impl Into<String>) -> CallFailure {
 }
 
 fn reply(message: impl Into<String>, data: Value) -> ActionOutcome {
-    let reply = ActionReply { message: message.into(), data, plan: None };
-    ActionOutcome { reply, effects: Vec::new() }
+    reply_about(None, message, data, None)
+}
+
+/// The reply of an action on a plan, which becomes the conversation's plan, and the write that it causes.
+fn reply_about(
+    plan: Option<PlanId>,
+    message: impl Into<String>,
+    data: Value,
+    write: Option<Write>,
+) -> ActionOutcome {
+    let reply = ActionReply { message: message.into(), data, plan };
+    ActionOutcome { reply, effects: write.into_iter().collect() }
 }
 
 impl ActionExecutor<'_> {
@@ -142,49 +153,49 @@ impl ActionExecutor<'_> {
         again: bool,
     ) -> Result<ActionOutcome, CallFailure> {
         let empty = Map::new();
-        let given = Arguments(call.arguments.as_object().unwrap_or(&empty), self.language);
+        let args = Arguments(call.arguments.as_object().unwrap_or(&empty), self.language);
         let place = ActionPlace { job: &self.lease.job, path, again };
         let origin = place.origin(0);
         match call.tool.as_str() {
-            "create_plan" => self.create_plan(&given, &origin).await,
-            "list_plans" => self.list_plans(&given).await,
-            "delete_plan" => self.delete_plan(&given).await,
-            "execute_plan" => self.execute(&given, &place, None).await,
-            "create_task" => self.create_task(&given, &origin).await,
-            "update_task" => self.update_task(&given).await,
-            "update_task_instruction" => self.update_instruction(&given).await,
-            "move_task" => self.move_task(&given).await,
-            "delete_task" => self.delete_task(&given).await,
-            "decompose_task" => self.decompose(&given, &place).await,
-            "show_tasks" => self.show_tasks(&given).await,
-            "query_status" => self.query_status(&given).await,
-            "rerun_task" => self.execute(&given, &place, Some(given.task()?)).await,
-            "request_subgraph" => self.subgraph(&given).await,
-            "web_search" => self.web_search(&given).await,
-            "run_simulation" => self.run_simulation(&given, &place).await,
+            "create_plan" => self.create_plan(&args, &origin).await,
+            "list_plans" => self.list_plans(&args).await,
+            "delete_plan" => self.delete_plan(&args).await,
+            "execute_plan" => self.execute(&args, &place, None).await,
+            "create_task" => self.create_task(&args, &origin).await,
+            "update_task" => self.update_task(&args).await,
+            "update_task_instruction" => self.update_instruction(&args).await,
+            "move_task" => self.move_task(&args).await,
+            "delete_task" => self.delete_task(&args).await,
+            "decompose_task" => self.decompose(&args, &place).await,
+            "show_tasks" => self.show_tasks(&args).await,
+            "query_status" => self.query_status(&args).await,
+            "rerun_task" => self.execute(&args, &place, Some(args.task()?)).await,
+            "request_subgraph" => self.subgraph(&args).await,
+            "web_search" => self.web_search(&args).await,
+            "run_simulation" => self.run_simulation(&args, &place).await,
             "help" => Ok(self.help()),
-            inner::TURN => self.turn().await,
-            inner::PLAN => self.whole_plan(&given).await,
-            inner::SET_TASK => self.set_task(&given).await,
-            inner::SET_PLAN => self.set_plan(&given).await,
+            calls::TURN => self.turn().await,
+            calls::PLAN => self.whole_plan(&args).await,
+            calls::SET_TASK => self.set_task(&args).await,
+            calls::SET_PLAN => self.set_plan(&args).await,
             tool => self.query_jobs(tool, call, &origin).await,
         }
     }
 
-    fn say(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
+    fn localized(&self, english: impl Into<String>, chinese: impl Into<String>) -> String {
         match self.language {
             Language::En => english.into(),
             Language::Zh => chinese.into(),
         }
     }
 
-    fn refused(&self, refusal: &PlanError) -> CallFailure {
-        failed(self.say(refusal.to_string(), refusal.in_chinese()))
+    fn rejected(&self, error: &PlanError) -> CallFailure {
+        failed(self.localized(error.to_string(), error.in_chinese()))
     }
 
     fn unavailable(&self, error: RecordError) -> CallFailure {
         match error {
-            RecordError::Refused(refusal) => self.refused(&refusal),
+            RecordError::Refused(error) => self.rejected(&error),
             other => CallFailure { kind: FailureKind::Unavailable, message: other.to_string() },
         }
     }
@@ -195,7 +206,17 @@ impl ActionExecutor<'_> {
 
     async fn plan(&self, id: PlanId) -> Result<Plan, CallFailure> {
         let found = self.plans.plan(id).await.map_err(|error| self.unavailable(error))?;
-        found.ok_or_else(|| self.refused(&PlanError::NoPlan(id)))
+        found.ok_or_else(|| self.rejected(&PlanError::NoPlan(id)))
+    }
+
+    async fn tasks(&self, plan: PlanId) -> Result<Vec<Task>, CallFailure> {
+        self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))
+    }
+
+    async fn plan_with_tasks(&self, args: &Arguments<'_>) -> Result<(Plan, Vec<Task>), CallFailure> {
+        let plan = self.plan(args.plan()?).await?;
+        let tasks = self.tasks(plan.id).await?;
+        Ok((plan, tasks))
     }
 
     /// The last job started here, if any, and the ID of the next one to start.
@@ -213,7 +234,7 @@ impl ActionExecutor<'_> {
 
     /// The job to wait for: the one already started here. `None`: start one, because there is none, or it has
     /// failed and this is a retry. A cancellation requested while waiting is respected.
-    async fn begun(
+    async fn job_to_wait_for(
         &self,
         place: &ActionPlace<'_>,
         last: Option<JobRow>,
@@ -225,7 +246,7 @@ impl ActionExecutor<'_> {
             return Ok(Some(last.id));
         }
         if last.status == JobStatus::Cancelled && place.again {
-            let why = self.say(
+            let why = self.localized(
                 format!("job {} was cancelled, and is not tried again", last.id),
                 format!("任务 {} 已被取消，不再重试", last.id),
             );
@@ -243,12 +264,12 @@ impl ActionExecutor<'_> {
         plan: PlanId,
     ) -> Result<JobId, CallFailure> {
         let (last, origin) = self.job_of(place).await?;
-        if let Some(begun) = self.begun(place, last).await? {
+        if let Some(begun) = self.job_to_wait_for(place, last).await? {
             return Ok(begun);
         }
         let id = origin.job_id();
-        let share = self.purse.for_plan(&id, kind == JobKind::PlanExecute).await?;
-        let mut config = json!({ "settings": self.config["settings"], "budget": { "job": share.talk },
+        let share = self.child_budget.for_plan(&id, kind == JobKind::PlanExecute).await?;
+        let mut config = json!({ "settings": self.config["settings"], "budget": { "job": share.model_calls },
             "simulations": share.simulations });
         config["language"] = self.language.as_str().into();
         config[part] = what;
@@ -269,9 +290,9 @@ impl ActionExecutor<'_> {
             created_at: self.clock.now(),
         };
         if let Err(error) = self.queue.enqueue(job).await {
-            self.purse.settle(&id).await?;
+            self.child_budget.settle(&id).await?;
             return Err(match error {
-                RecordError::Busy(busy) => failed(self.say(
+                RecordError::Busy(busy) => failed(self.localized(
                     format!("plan {plan} is being worked on already, by job {busy}"),
                     format!("计划 {plan} 正由任务 {busy} 处理"),
                 )),
@@ -282,27 +303,27 @@ impl ActionExecutor<'_> {
     }
 
     /// Deadline of an action that starts waiting now.
-    fn until(&self) -> Option<Timestamp> {
+    fn deadline(&self) -> Option<Timestamp> {
         self.clock.now().checked_add(self.wait).ok()
     }
 
     /// Waits until the job has stopped, or until the deadline. Returns its row at that time.
     async fn wait(&self, job: &JobId, until: Option<Timestamp>) -> Result<JobRow, CallFailure> {
-        let mut pause = FIRST_LOOK;
+        let mut pause = FIRST_POLL;
         loop {
             let found = self.queue.get_job(job).await.map_err(|error| self.unavailable(error))?;
             let found = found.ok_or_else(|| {
-                failed(self.say(format!("there is no job {job}"), format!("没有任务 {job}")))
+                failed(self.localized(format!("there is no job {job}"), format!("没有任务 {job}")))
             })?;
             if found.status.is_stopped() {
-                self.purse.settle(job).await?;
+                self.child_budget.settle(job).await?;
                 return Ok(found);
             }
             if until.is_some_and(|until| self.clock.now() >= until) {
                 return Ok(found);
             }
             self.clock.sleep(pause).await;
-            pause = (pause * 2).min(LAST_LOOK);
+            pause = (pause * 2).min(MAX_POLL);
         }
     }
 
@@ -311,13 +332,13 @@ impl ActionExecutor<'_> {
     }
 
     /// The response for a job that has not ended at the deadline: no result, and how to ask about it later.
-    fn goes_on(&self, job: &JobRow, mut data: Value, plan: Option<PlanId>) -> ActionOutcome {
+    fn still_running(&self, job: &JobRow, mut data: Value, plan: Option<PlanId>) -> ActionOutcome {
         let (id, waited) = (&job.id, self.wait.as_secs());
         let ask = match plan {
-            Some(plan) => self.say(format!("status of plan {plan}"), format!("查询计划 {plan} 的状态")),
-            None => self.say(format!("status of {id}"), format!("查询 {id} 的状态")),
+            Some(plan) => self.localized(format!("status of plan {plan}"), format!("查询计划 {plan} 的状态")),
+            None => self.localized(format!("status of {id}"), format!("查询 {id} 的状态")),
         };
-        let message = self.say(
+        let message = self.localized(
             format!(
                 "job {id} is still {}: {waited} s of waiting are over, it goes on by itself, and what came of it is \
                  not known yet. Ask “{ask}” later",
@@ -331,9 +352,7 @@ impl ActionExecutor<'_> {
         if let Some(data) = data.as_object_mut() {
             data.insert(STILL_RUNNING.to_owned(), true.into());
         }
-        let mut acted = reply(message, data);
-        acted.reply.plan = plan;
-        acted
+        reply_about(plan, message, data, None)
     }
 
     /// A job's end as the action's result: failed if the whole job failed, or if a plan was not completed
@@ -346,23 +365,21 @@ impl ActionExecutor<'_> {
         more: &str,
     ) -> Result<ActionOutcome, CallFailure> {
         if !job.status.is_stopped() {
-            return Ok(self.goes_on(job, data, plan));
+            return Ok(self.still_running(job, data, plan));
         }
         let why = job.error.as_deref().map(|error| match self.language {
             Language::En => format!(": {error}"),
             Language::Zh => format!("，系统提示：“{error}”"),
         });
         let why = why.unwrap_or_default();
-        let message = self.say(
+        let message = self.localized(
             format!("job {}: {}{why}{more}", job.id, job.status),
             format!("任务 {}：{}{why}{more}", job.id, Language::Zh.status(job.status.as_str())),
         );
         if has_failed(job) || job.status == JobStatus::Cancelled {
             return Err(failed(message));
         }
-        let mut acted = reply(message, data);
-        acted.reply.plan = plan;
-        Ok(acted)
+        Ok(reply_about(plan, message, data, None))
     }
 }
 

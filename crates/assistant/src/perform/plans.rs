@@ -1,9 +1,8 @@
 //! Actions on plans.
 
-use super::{ActionExecutor, ActionPlace, Arguments, bad, reply};
-use crate::execute::HELD_BACK;
+use super::{ActionExecutor, ActionPlace, Arguments, bad, reply, reply_about};
 use crate::settings::{Decompose, Execute, Limits};
-use crate::tree;
+use crate::tree::{self, HELD_BACK};
 use papertape_core::action::{IdKind, Origin};
 use papertape_core::json;
 use papertape_core::message::CallFailure;
@@ -20,7 +19,7 @@ const MAX_LISTED: u32 = 100;
 impl ActionExecutor<'_> {
     pub(super) async fn create_plan(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
         origin: &Origin,
     ) -> Result<ActionOutcome, CallFailure> {
         let id = self
@@ -31,18 +30,19 @@ impl ActionExecutor<'_> {
         let id = PlanId(id);
         let new = NewPlan {
             id: Some(id),
-            name: given.text("name").unwrap_or_default().to_owned(),
-            goal: given.text("goal").unwrap_or_default().to_owned(),
+            name: args.text("name").unwrap_or_default().to_owned(),
+            goal: args.text("goal").unwrap_or_default().to_owned(),
             chat_session: self.chat(),
             origin: Some(origin.clone()),
         };
-        new.check().map_err(|why| self.refused(&why))?;
-        let message =
-            self.say(format!("plan {id} “{}” was made", new.name), format!("已新建计划 {id}“{}”", new.name));
-        let mut acted = reply(message, json!({ "plan_id": id, "name": new.name, "goal": new.goal }));
-        acted.reply.plan = Some(id);
-        acted.effects = vec![self.change(PlanWrite::Create(new))];
-        Ok(acted)
+        new.check().map_err(|why| self.rejected(&why))?;
+        let message = self.localized(
+            format!("plan {id} “{}” was made", new.name),
+            format!("已新建计划 {id}“{}”", new.name),
+        );
+        let data = json!({ "plan_id": id, "name": new.name, "goal": new.goal });
+        let write = self.change(PlanWrite::Create(new));
+        Ok(reply_about(Some(id), message, data, Some(write)))
     }
 
     /// The conversation in which the job replies.
@@ -50,8 +50,8 @@ impl ActionExecutor<'_> {
         self.config["session_id"].as_str().map(papertape_core::chat::ChatId::new)
     }
 
-    pub(super) async fn list_plans(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let limit = given.number("limit", LISTED).clamp(1, MAX_LISTED);
+    pub(super) async fn list_plans(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let limit = args.number("limit", LISTED).clamp(1, MAX_LISTED);
         let page =
             self.plans.plans(&PageRequest::first(limit)).await.map_err(|error| self.unavailable(error))?;
         let plans: Vec<Value> = page.items.iter().map(tree::plan).collect();
@@ -60,36 +60,36 @@ impl ActionExecutor<'_> {
             (plans.len(), self.plans.count_plans().await.map_err(|error| self.unavailable(error))?);
         let all = all.max(shown as u64);
         let message = match all > shown as u64 {
-            true => self.say(
+            true => self.localized(
                 format!("{all} plan(s), of which these are the newest {shown}"),
                 format!("{all} 个计划，以下为最新的 {shown} 个"),
             ),
-            false => self.say(format!("{all} plan(s)"), format!("{all} 个计划")),
+            false => self.localized(format!("{all} plan(s)"), format!("{all} 个计划")),
         };
         Ok(reply(message, json!({ "plans": plans, "plans_in_all": all })))
     }
 
-    pub(super) async fn delete_plan(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let plan = self.plan(given.plan()?).await?;
+    pub(super) async fn delete_plan(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let plan = self.plan(args.plan()?).await?;
         let (id, name) = (plan.id, &plan.name);
-        let message = self.say(format!("plan {id} “{name}” was deleted"), format!("已删除计划 {id}“{name}”"));
-        let mut acted = reply(message, json!({ "plan_id": id, "tasks_deleted": plan.tasks }));
-        acted.effects = vec![self.change(PlanWrite::Delete { plan: id })];
-        Ok(acted)
+        let message =
+            self.localized(format!("plan {id} “{name}” was deleted"), format!("已删除计划 {id}“{name}”"));
+        let data = json!({ "plan_id": id, "tasks_deleted": plan.tasks });
+        Ok(reply_about(None, message, data, Some(self.change(PlanWrite::Delete { plan: id }))))
     }
 
     /// Executes a plan, or one of its tasks again.
     pub(super) async fn execute(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
         place: &ActionPlace<'_>,
         task: Option<TaskId>,
     ) -> Result<ActionOutcome, CallFailure> {
-        let plan = self.plan(given.plan()?).await?;
+        let plan = self.plan(args.plan()?).await?;
         match task {
             Some(task) => drop(self.task_of(plan.id, task).await?),
             None if plan.tasks == 0 => {
-                return Err(bad(self.say(
+                return Err(bad(self.localized(
                     format!("plan {} has no tasks: decompose it first", plan.id),
                     format!("计划 {} 没有任务：请先分解", plan.id),
                 )));
@@ -97,33 +97,33 @@ impl ActionExecutor<'_> {
             None => {}
         }
         // The user was asked to confirm this before.
-        let trusted = given.flag("trusted").unwrap_or_default();
+        let trusted = args.flag("trusted").unwrap_or_default();
         let what = Execute { plan_id: plan.id, task_id: task, trusted };
         let job =
             self.start(place, JobKind::PlanExecute, ("execute", json::to_value(&what)), plan.id).await?;
-        self.started(&job, plan.id, given).await
+        self.started(&job, plan.id, args).await
     }
 
     pub(super) async fn decompose(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
         place: &ActionPlace<'_>,
     ) -> Result<ActionOutcome, CallFailure> {
-        let plan = self.plan(given.plan()?).await?;
-        let task_id = given.whole("task_id").map(TaskId);
+        let plan = self.plan(args.plan()?).await?;
+        let task_id = args.whole("task_id").map(TaskId);
         if let Some(task) = task_id {
             self.task_of(plan.id, task).await?;
         } else if plan.tasks > 0 && self.job_of(place).await?.0.is_none() {
-            return Err(bad(self.say(
+            return Err(bad(self.localized(
                 format!("plan {} has tasks already: decompose one of them, or delete them first", plan.id),
                 format!("计划 {} 已有任务：请分解其中一个，或先删除它们", plan.id),
             )));
         }
         let usual = Limits::default();
         let limits = Limits {
-            max_depth: given.number("max_depth", usual.max_depth),
-            max_children: given.number("max_children", usual.max_children),
-            total_node_budget: given.number("total_node_budget", usual.total_node_budget),
+            max_depth: args.number("max_depth", usual.max_depth),
+            max_children: args.number("max_children", usual.max_children),
+            total_node_budget: args.number("total_node_budget", usual.total_node_budget),
         };
         limits
             .check()
@@ -131,7 +131,7 @@ impl ActionExecutor<'_> {
         let what = Decompose { plan_id: plan.id, task_id, limits };
         let job =
             self.start(place, JobKind::PlanDecompose, ("decompose", json::to_value(&what)), plan.id).await?;
-        self.started(&job, plan.id, given).await
+        self.started(&job, plan.id, args).await
     }
 
     /// The response for a job on a plan: how it ended, with the current plan.
@@ -139,17 +139,15 @@ impl ActionExecutor<'_> {
         &self,
         job: &papertape_core::id::JobId,
         plan: PlanId,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
     ) -> Result<ActionOutcome, CallFailure> {
-        if given.flag("wait") == Some(false) {
-            let message = self.say(format!("job {job} is queued"), format!("任务 {job} 已排队"));
-            let mut acted = reply(message, json!({ "job_id": job, "status": "queued" }));
-            acted.reply.plan = Some(plan);
-            return Ok(acted);
+        if args.flag("wait") == Some(false) {
+            let message = self.localized(format!("job {job} is queued"), format!("任务 {job} 已排队"));
+            return Ok(reply_about(Some(plan), message, json!({ "job_id": job, "status": "queued" }), None));
         }
-        let row = self.wait(job, self.until()).await?;
+        let row = self.wait(job, self.deadline()).await?;
         let now = self.plan(plan).await?;
-        let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
+        let tasks = self.tasks(plan).await?;
         let data = json!({
             "job_id": job, "status": row.status, "error": row.error, "plan": tree::plan(&now),
             "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),
@@ -169,7 +167,7 @@ impl ActionExecutor<'_> {
             return String::new();
         }
         let ids = ids.join(", ");
-        self.say(
+        self.localized(
             format!(
                 "; not let start work that costs after reading text of others: task {ids}. execute_plan with \
                  \"trusted\": true asks the person to let them"

@@ -1,8 +1,9 @@
 //! Actions on tasks.
 
-use super::{ActionExecutor, Arguments, bad, reply};
+use super::{ActionExecutor, Arguments, bad, reply, reply_about};
 use crate::tree;
-use papertape_core::action::{IdKind, Language, Origin};
+use papertape_core::action::{IdKind, Origin};
+use papertape_core::language::Language;
 use papertape_core::message::CallFailure;
 use papertape_core::plan::{
     NewTask, PlanError, PlanId, PlanWrite, Task, TaskChanges, TaskId, TaskStatus, TaskWrite, Tree,
@@ -12,8 +13,8 @@ use serde_json::json;
 
 impl ActionExecutor<'_> {
     pub(super) async fn task_of(&self, plan: PlanId, task: TaskId) -> Result<Task, CallFailure> {
-        let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
-        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.refused(&PlanError::NoTask(task)))
+        let tasks = self.tasks(plan).await?;
+        tasks.into_iter().find(|one| one.id == task).ok_or_else(|| self.rejected(&PlanError::NoTask(task)))
     }
 
     /// Validates a change against the current plan, and returns it as a write.
@@ -21,32 +22,30 @@ impl ActionExecutor<'_> {
         &self,
         plan: PlanId,
         write: TaskWrite,
-        say: impl FnOnce(&Task) -> String,
+        message: impl FnOnce(&Task) -> String,
     ) -> Result<ActionOutcome, CallFailure> {
         self.plan(plan).await?;
-        let tasks = self.plans.tasks(plan).await.map_err(|error| self.unavailable(error))?;
+        let tasks = self.tasks(plan).await?;
         let mut tree = Tree::new(plan, tasks);
         let before = match &write {
             TaskWrite::Delete { task } => tree.get(*task).cloned(),
             _ => None,
         };
         let changed =
-            tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(|why| self.refused(&why))?;
+            tree.apply(&write, TaskId(i64::MAX), self.clock.now()).map_err(|why| self.rejected(&why))?;
         let id = changed.task.unwrap_or(TaskId(i64::MAX));
         let task =
-            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| self.refused(&PlanError::NoTask(id)))?;
-        let mut acted = reply(say(&task), tree::task(&task, tree::Depth::Brief));
-        acted.reply.plan = Some(plan);
-        acted.effects = vec![self.change(PlanWrite::Task { plan, write })];
-        Ok(acted)
+            before.or_else(|| tree.get(id).cloned()).ok_or_else(|| self.rejected(&PlanError::NoTask(id)))?;
+        let write = self.change(PlanWrite::Task { plan, write });
+        Ok(reply_about(Some(plan), message(&task), tree::task(&task, tree::Depth::Brief), Some(write)))
     }
 
     pub(super) async fn create_task(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
         origin: &Origin,
     ) -> Result<ActionOutcome, CallFailure> {
-        let plan = given.plan()?;
+        let plan = args.plan()?;
         let id = self
             .plans
             .reserve(self.lease, origin, IdKind::Task)
@@ -54,15 +53,15 @@ impl ActionExecutor<'_> {
             .map_err(|error| self.unavailable(error))?;
         let new = NewTask {
             id: Some(TaskId(id)),
-            parent: given.whole("parent_id").filter(|id| *id != 0).map(TaskId),
-            name: given.text("name").unwrap_or_default().to_owned(),
-            instruction: given.text("instruction").unwrap_or_default().to_owned(),
+            parent: args.whole("parent_id").filter(|id| *id != 0).map(TaskId),
+            name: args.text("name").unwrap_or_default().to_owned(),
+            instruction: args.text("instruction").unwrap_or_default().to_owned(),
             position: None,
-            dependencies: given.tasks("dependencies").unwrap_or_default(),
+            dependencies: args.tasks("dependencies").unwrap_or_default(),
             origin: Some(origin.clone()),
         };
         self.change_task(plan, TaskWrite::Create(new), |task| {
-            self.say(
+            self.localized(
                 format!("task {} “{}” was added", task.id, task.name),
                 format!("已添加任务 {}“{}”", task.id, task.name),
             )
@@ -70,14 +69,14 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn update_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let status = match given.text("status") {
+    pub(super) async fn update_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let status = match args.text("status") {
             None => None,
             Some("queued") => Some(TaskStatus::Queued),
             Some("skipped") => Some(TaskStatus::Skipped),
             Some(other) => {
                 let other: String = other.chars().take(40).collect();
-                return Err(bad(self.say(
+                return Err(bad(self.localized(
                     format!(
                         "`status` must be queued or skipped, not {other}: running a task sets the others"
                     ),
@@ -86,30 +85,26 @@ impl ActionExecutor<'_> {
             }
         };
         let changes = TaskChanges {
-            name: given.text("name").map(str::to_owned),
+            name: args.text("name").map(str::to_owned),
             status,
-            dependencies: given.tasks("dependencies"),
+            dependencies: args.tasks("dependencies"),
             ..TaskChanges::default()
         };
-        self.update(given, changes).await
+        self.update(args, changes).await
     }
 
     pub(super) async fn update_instruction(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
     ) -> Result<ActionOutcome, CallFailure> {
-        let instruction = given.text("instruction").map(str::to_owned);
-        self.update(given, TaskChanges { instruction, ..TaskChanges::default() }).await
+        let instruction = args.text("instruction").map(str::to_owned);
+        self.update(args, TaskChanges { instruction, ..TaskChanges::default() }).await
     }
 
-    async fn update(
-        &self,
-        given: &Arguments<'_>,
-        changes: TaskChanges,
-    ) -> Result<ActionOutcome, CallFailure> {
-        let task = given.task()?;
-        self.change_task(given.plan()?, TaskWrite::Update { task, changes }, |task| {
-            self.say(
+    async fn update(&self, args: &Arguments<'_>, changes: TaskChanges) -> Result<ActionOutcome, CallFailure> {
+        let task = args.task()?;
+        self.change_task(args.plan()?, TaskWrite::Update { task, changes }, |task| {
+            self.localized(
                 format!("task {} “{}” was changed", task.id, task.name),
                 format!("已修改任务 {}“{}”", task.id, task.name),
             )
@@ -117,16 +112,16 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn move_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let (plan, task) = (given.plan()?, given.task()?);
-        let parent = match given.whole("parent_id") {
+    pub(super) async fn move_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let (plan, task) = (args.plan()?, args.task()?);
+        let parent = match args.whole("parent_id") {
             Some(0) => None,
             Some(id) => Some(TaskId(id)),
             None => self.task_of(plan, task).await?.parent_id,
         };
-        let position = given.whole("position").map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+        let position = args.whole("position").map(|at| u32::try_from(at).unwrap_or(u32::MAX));
         self.change_task(plan, TaskWrite::Move { task, parent, position }, |task| {
-            self.say(
+            self.localized(
                 format!("task {} “{}” stands at {} now", task.id, task.name, task.path),
                 format!("任务 {}“{}”现位于 {}", task.id, task.name, task.path),
             )
@@ -134,10 +129,10 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn delete_task(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let task = given.task()?;
-        self.change_task(given.plan()?, TaskWrite::Delete { task }, |task| {
-            self.say(
+    pub(super) async fn delete_task(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let task = args.task()?;
+        self.change_task(args.plan()?, TaskWrite::Delete { task }, |task| {
+            self.localized(
                 format!("task {} “{}” was deleted", task.id, task.name),
                 format!("已删除任务 {}“{}”", task.id, task.name),
             )
@@ -145,10 +140,9 @@ impl ActionExecutor<'_> {
         .await
     }
 
-    pub(super) async fn show_tasks(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
-        let message = self.say(
+    pub(super) async fn show_tasks(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let (plan, tasks) = self.plan_with_tasks(args).await?;
+        let message = self.localized(
             format!("plan {} “{}” has {} task(s)", plan.id, plan.name, tasks.len()),
             format!("计划 {}“{}”有 {} 个任务", plan.id, plan.name, tasks.len()),
         );
@@ -156,20 +150,17 @@ impl ActionExecutor<'_> {
             "plan": tree::plan(&plan),
             "tasks": tree::nested(&tasks, None, None, tree::Depth::Brief),
         });
-        let mut acted = reply(message, data);
-        acted.reply.plan = Some(plan.id);
-        Ok(acted)
+        Ok(reply_about(Some(plan.id), message, data, None))
     }
 
-    pub(super) async fn query_status(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
-        if let Some(id) = given.whole("task_id").map(TaskId) {
+    pub(super) async fn query_status(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let (plan, tasks) = self.plan_with_tasks(args).await?;
+        if let Some(id) = args.whole("task_id").map(TaskId) {
             let task = tasks
                 .iter()
                 .find(|task| task.id == id)
-                .ok_or_else(|| self.refused(&PlanError::NoTask(id)))?;
-            let message = self.say(
+                .ok_or_else(|| self.rejected(&PlanError::NoTask(id)))?;
+            let message = self.localized(
                 format!("task {id} “{}” is {}", task.name, task.status),
                 format!("任务 {id}“{}”：{}", task.name, Language::Zh.status(task.status.as_str())),
             );
@@ -183,7 +174,7 @@ impl ActionExecutor<'_> {
             let all = each.collect::<Vec<_>>().join(next);
             if all.is_empty() { all } else { format!("{first}{all}") }
         };
-        let message = self.say(
+        let message = self.localized(
             format!("plan {} “{}” is {}{}", plan.id, plan.name, plan.status, of(Language::En)),
             format!(
                 "计划 {}“{}”：{}{}",
@@ -196,17 +187,17 @@ impl ActionExecutor<'_> {
         Ok(reply(message, json!({ "plan": tree::plan(&plan), "tasks": counts })))
     }
 
-    pub(super) async fn subgraph(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let plan = self.plan(given.plan()?).await?;
-        let tasks = self.plans.tasks(plan.id).await.map_err(|error| self.unavailable(error))?;
-        let root = given.whole("task_id").map(TaskId);
+    pub(super) async fn subgraph(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let (plan, tasks) = self.plan_with_tasks(args).await?;
+        let root = args.whole("task_id").map(TaskId);
         if let Some(root) = root
             && !tasks.iter().any(|task| task.id == root)
         {
-            return Err(self.refused(&PlanError::NoTask(root)));
+            return Err(self.rejected(&PlanError::NoTask(root)));
         }
-        let depth = given.whole("depth").map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
-        let message = self.say(format!("a part of plan {}", plan.id), format!("计划 {} 的一部分", plan.id));
+        let depth = args.whole("depth").map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
+        let message =
+            self.localized(format!("a part of plan {}", plan.id), format!("计划 {} 的一部分", plan.id));
         let data = json!({
             "plan": tree::plan(&plan),
             "tasks": tree::nested(&tasks, root, depth, tree::Depth::Whole),

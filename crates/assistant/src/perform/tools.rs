@@ -2,9 +2,10 @@
 
 use super::{ActionExecutor, ActionPlace, Arguments, bad, reply};
 use crate::actions::{ACTIONS, ActionSpec};
-use papertape_core::action::{Language, Origin};
+use papertape_core::action::Origin;
 use papertape_core::budget::Limit;
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::{ExternalCall, JobTool};
 use papertape_core::tape::ActionOutcome;
@@ -21,17 +22,17 @@ impl ActionExecutor<'_> {
     /// Queues a simulation under the origin's ID and waits for it, unless `wait` is false.
     pub(super) async fn run_simulation(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
         place: &ActionPlace<'_>,
     ) -> Result<ActionOutcome, CallFailure> {
-        let until = self.until();
+        let until = self.deadline();
         let (last, origin) = self.job_of(place).await?;
-        let job = match self.begun(place, last).await? {
+        let job = match self.job_to_wait_for(place, last).await? {
             Some(begun) => begun,
-            None => self.start_simulation(given, &origin, until).await?,
+            None => self.start_simulation(args, &origin, until).await?,
         };
-        if given.flag("wait") == Some(false) {
-            let message = self.say(format!("job {job} is queued"), format!("任务 {job} 已排队"));
+        if args.flag("wait") == Some(false) {
+            let message = self.localized(format!("job {job} is queued"), format!("任务 {job} 已排队"));
             return Ok(reply(message, json!({ "job_id": job, "status": "queued" })));
         }
         let row = self.wait(&job, until).await?;
@@ -40,25 +41,27 @@ impl ActionExecutor<'_> {
         // Days completed earlier are not rerun; the response says which job completed them.
         let more =
             data["message"].as_str().and_then(|said| said.split_once(['；', ';'])).map(|(_, more)| more);
-        let more = more.map(|more| self.say(format!(";{more}"), format!("；{more}"))).unwrap_or_default();
+        let more =
+            more.map(|more| self.localized(format!(";{more}"), format!("；{more}"))).unwrap_or_default();
         self.ended(&row, data, None, &more)
     }
 
     /// Queues a simulation, with its budget allocation.
     async fn start_simulation(
         &self,
-        given: &Arguments<'_>,
+        args: &Arguments<'_>,
         origin: &Origin,
         until: Option<Timestamp>,
     ) -> Result<JobId, CallFailure> {
-        let mut asked = given.0.clone();
+        let mut asked = args.0.clone();
         asked.remove("wait");
         let asked = Value::Object(asked);
         let job = origin.job_id();
-        let bound = self.purse.for_simulation(&job, requested_limit(&asked["budget"]["job"]), until).await?;
+        let bound =
+            self.child_budget.for_simulation(&job, requested_limit(&asked["budget"]["job"]), until).await?;
         let by = self.caller(origin, bound);
         if let Err(failure) = self.jobs.call(JobTool::RunSimulation, &by, &asked).await {
-            self.purse.settle(&job).await?;
+            self.child_budget.settle(&job).await?;
             return Err(failure);
         }
         Ok(job)
@@ -77,28 +80,33 @@ impl ActionExecutor<'_> {
         let said = data.as_object_mut().and_then(|data| data.remove("message"));
         let message = match said {
             Some(Value::String(message)) => message,
-            _ => self.say("answered", "已返回"),
+            _ => self.localized("answered", "已返回"),
         };
         Ok(reply(message, data))
     }
 
-    pub(super) async fn web_search(&self, given: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
-        let query: String = given.text("query").unwrap_or_default().chars().take(QUERY_CHARS).collect();
-        let limit = given.number("limit", HITS).clamp(1, MAX_HITS);
+    pub(super) async fn web_search(&self, args: &Arguments<'_>) -> Result<ActionOutcome, CallFailure> {
+        let query: String = args.text("query").unwrap_or_default().chars().take(QUERY_CHARS).collect();
+        let limit = args.number("limit", HITS).clamp(1, MAX_HITS);
         let hits = self.web.search(&query, limit).await?;
         let count = hits.len();
-        let message = self.say(format!("{count} page(s) found"), format!("找到 {count} 个网页"));
+        let message = self.localized(format!("{count} page(s) found"), format!("找到 {count} 个网页"));
         Ok(reply(message, json!({ "query": query, "hits": hits })))
     }
 
     pub(super) fn help(&self) -> ActionOutcome {
-        let what = |spec: &ActionSpec| if self.language == Language::Zh { spec.what_zh } else { spec.what };
+        let description = |spec: &ActionSpec| {
+            if self.language == Language::Zh { spec.description_zh } else { spec.description }
+        };
         let actions: Vec<Value> = ACTIONS
             .iter()
-            .map(|spec| json!({ "kind": spec.kind, "name": spec.name, "what": what(spec) }))
+            .map(|spec| json!({ "kind": spec.kind, "name": spec.name, "what": description(spec) }))
             .collect();
         let count = actions.len();
-        reply(self.say(format!("{count} actions"), format!("{count} 个动作")), json!({ "actions": actions }))
+        reply(
+            self.localized(format!("{count} actions"), format!("{count} 个动作")),
+            json!({ "actions": actions }),
+        )
     }
 }
 

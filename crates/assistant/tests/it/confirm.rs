@@ -2,10 +2,10 @@
 
 use papertape_assistant::actions::action;
 use papertape_assistant::confirm::{Pending, confirmed, is_yes, requires_confirmation};
-use papertape_assistant::language::{of_tag, of_text};
 use papertape_assistant::protocol::RetryPolicy;
 use papertape_assistant::summary::paragraph;
-use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, Language, summarise};
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, summarise};
+use papertape_core::language::Language;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -75,9 +75,14 @@ fn what_waits_keeps_its_retry_policy() {
 /// Goal: languages are detected from tags and from text.
 #[test]
 fn languages_are_told() {
-    assert_eq!((of_text("Hello"), of_text("看 AAPL")), (Language::En, Language::Zh));
+    assert_eq!((Language::of_text("Hello"), Language::of_text("看 AAPL")), (Language::En, Language::Zh));
     assert_eq!(
-        (of_tag("en_GB.UTF-8"), of_tag("zh-Hans"), of_tag("C"), of_tag("de")),
+        (
+            Language::of_tag("en_GB.UTF-8"),
+            Language::of_tag("zh-Hans"),
+            Language::of_tag("C"),
+            Language::of_tag("de")
+        ),
         (Some(Language::En), Some(Language::Zh), None, None)
     );
 }

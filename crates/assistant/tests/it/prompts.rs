@@ -1,16 +1,17 @@
 //! Prompts can be rendered and overridden.
 
 use papertape_assistant::actions::{ACTIONS, ActionSpec};
-use papertape_assistant::conversation::{ReplyFormat, Speaker, instructions};
+use papertape_assistant::conversation::instructions;
 use papertape_assistant::prompt::Prompts;
-use papertape_core::action::Language;
+use papertape_assistant::settings::{ModelSettings, ReplyFormat};
+use papertape_core::language::Language;
 use papertape_core::message::Sampling;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-fn speaker(language: Language, form: ReplyFormat) -> Speaker {
+fn model(language: Language, reply_format: ReplyFormat) -> ModelSettings {
     let model = "house::assistant".parse().expect("a model");
-    Speaker { model, house_version: None, sampling: Sampling::default(), form, language }
+    ModelSettings { model, house_version: None, sampling: Sampling::default(), reply_format, language }
 }
 
 fn any(_: &ActionSpec) -> bool {
@@ -23,14 +24,14 @@ fn every_prompt_is_filled_in() {
     let prompts = Prompts::built_in();
     for language in [Language::En, Language::Zh] {
         for name in ["chat", "task"] {
-            let told = instructions(&prompts, name, &speaker(language, ReplyFormat::Structured), any)
+            let told = instructions(&prompts, name, &model(language, ReplyFormat::Structured), any)
                 .expect("a prompt");
             assert!(
                 ACTIONS.iter().all(|spec| told.contains(&format!("{}/{}", spec.kind, spec.name))),
                 "{told}"
             );
             let bare =
-                instructions(&prompts, name, &speaker(language, ReplyFormat::Tools), any).expect("a prompt");
+                instructions(&prompts, name, &model(language, ReplyFormat::Tools), any).expect("a prompt");
             assert!(!bare.contains("create_plan") && !bare.contains("{%"), "{bare}");
         }
         let message = json!({ "agents": ["a"], "datasets": ["d"], "plan": 3, "context": Value::Null, "confirmed": Value::Null, "message": "{{ x }}" });

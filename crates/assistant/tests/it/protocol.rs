@@ -1,10 +1,9 @@
 //! Parsing of responses as models write them.
 
 use papertape_assistant::actions::{ACTIONS, action};
-use papertape_assistant::language::of_text;
 use papertape_assistant::parameters::ParamType;
 use papertape_assistant::protocol::{MAX_ACTIONS, Reply, UNREADABLE, read, schema};
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 use papertape_core::message::{ModelReply, ToolCall};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -52,8 +51,12 @@ fn faults_are_kept_and_named() {
         assert!(faults(&reply).iter().any(|fault| fault.contains(told)), "{told}: {:?}", faults(&reply));
         let both = reply.actions.iter().filter_map(|asked| asked.fault.as_ref());
         for fault in both {
-            assert_eq!(of_text(fault.text(Language::Zh)), Language::Zh, "{told}: for those who read Chinese");
-            assert_eq!(of_text(fault.text(Language::En)), Language::En, "{told}");
+            assert_eq!(
+                Language::of_text(fault.text(Language::Zh)),
+                Language::Zh,
+                "{told}: for those who read Chinese"
+            );
+            assert_eq!(Language::of_text(fault.text(Language::En)), Language::En, "{told}");
         }
     };
     check(json!([{ "kind": "x", "name": "fly" }]), "there is no action `fly`");
@@ -123,7 +126,7 @@ fn a_kind_must_fit_its_name() {
                 let sentence = format!("the kind of `run_simulation` is `tool_operation`, not `{wrong}`");
                 assert!(told.iter().any(|fault| fault.starts_with(&sentence)), "{kind} {name}: {told:?}");
                 let fault = asked.fault.as_ref().expect("a fault");
-                assert_eq!(of_text(fault.text(Language::Zh)), Language::Zh);
+                assert_eq!(Language::of_text(fault.text(Language::Zh)), Language::Zh);
             }
             None => assert_eq!(told, Vec::<String>::new(), "{kind} {name}"),
         }
@@ -260,7 +263,7 @@ fn the_table_is_whole() {
         assert_eq!(schema["type"], "object");
         for parameter in spec.parameters {
             assert!(schema["properties"][parameter.name]["type"].is_string(), "{}", spec.name);
-            assert!(!parameter.form.as_str().is_empty());
+            assert!(!parameter.param_type.as_str().is_empty());
         }
     }
     let deleting: Vec<&str> = ACTIONS.iter().filter(|spec| spec.deletes).map(|spec| spec.name).collect();
@@ -268,7 +271,7 @@ fn the_table_is_whole() {
     let stopping: Vec<&str> = ACTIONS.iter().filter(|spec| spec.stops).map(|spec| spec.name).collect();
     assert_eq!(stopping, ["cancel_job"]);
     let end = action("run_simulation").expect("there").parameters.iter().find(|one| one.name == "end_date");
-    assert_eq!(end.map(|one| (one.form, one.required)), Some((ParamType::Day, true)));
+    assert_eq!(end.map(|one| (one.param_type, one.required)), Some((ParamType::Day, true)));
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use super::super::record_access::{self, RecordAccess};
 use super::super::summary::{self, AgentSummary};
 use super::super::{Common, Outcome, execute, run::RunArgs};
 use anyhow::Result;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::MemoryMode;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::JobStatus;
 use papertape_service::app::App;

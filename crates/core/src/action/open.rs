@@ -1,6 +1,7 @@
 //! Actions that started and did not end, and how a canceled job closes them.
 
-use super::{ACTION_KEY, ActionDraft, ActionEntry, ActionRow, ActionStatus, Language};
+use super::{ACTION_KEY, ActionDraft, ActionEntry, ActionRow, ActionStatus};
+use crate::language::Language;
 use crate::record::JobStatus;
 use serde_json::Value;
 

@@ -1,12 +1,11 @@
 //! What the assistant's work is stored with, and its access to jobs.
 
 use super::{BoxFuture, RecordError};
-use crate::action::{
-    ActionEntry, ActionRow, CleanupReport, IdKind, Language, LogPage, LogPosition, Origin, PlanJob,
-};
+use crate::action::{ActionEntry, ActionRow, CleanupReport, IdKind, LogPage, LogPosition, Origin, PlanJob};
 use crate::budget::Limit;
 use crate::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, NewTurn};
 use crate::id::JobId;
+use crate::language::Language;
 use crate::message::CallFailure;
 use crate::page::{Page, PageRequest};
 use crate::plan::{Plan, PlanId, PlanWrite, Task, WriteResult};

@@ -1,8 +1,7 @@
 //! The action log's rows and their summary.
 
-use papertape_core::action::{
-    ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, Language, summarise,
-};
+use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, summarise};
+use papertape_core::language::Language;
 use papertape_redact::Redactor;
 use serde_json::json;
 

@@ -1,13 +1,13 @@
 //! The house models at a desk: the real prompts, hand-made tools, and answers that the desk can parse.
 
 use crate::support::answer_to;
-use papertape_agents::config::Language;
 use papertape_agents::desk::answer::{
     Action, PortfolioDecision, Rating, ResearchPlan, Structured, TraderProposal,
 };
 use papertape_agents::desk::sizing::Size;
 use papertape_agents::prompt::PromptSet;
 use papertape_core::fence::{Author, fence};
+use papertape_core::language::Language;
 use papertape_core::message::{
     Message, ModelReply, ModelRequest, ResponseSchema, Sampling, ToolChoice, ToolSpec,
 };

@@ -3,11 +3,12 @@
 
 use super::{AiTraderReport, Disagreement, RecordedAgent};
 use futures::FutureExt as _;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::day::{DayInput, DayResult, StartState, run_day};
-use papertape_agents::memory::MemorySettings;
+use papertape_agents::config::{AgentConfig, MemorySettings};
+use papertape_agents::day::{DayResult, StartState, run_day};
+use papertape_agents::day_input::DayInput;
+use papertape_agents::imported::ImportedOutcome;
 use papertape_agents::prompt::PromptSet;
-use papertape_agents::recorded::{ImportedDay, ImportedOutcome, RecordedDay};
+use papertape_agents::recorded::{ImportedDay, RecordedDay};
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::{ContentHash, Symbol};
 use papertape_core::market::{Dataset, TradingDay};

@@ -142,7 +142,7 @@ async fn claim(store: &Store, job: u64) -> Lease {
         prompts: ContentHash::of(b"prompts"),
         summaries: false,
         benchmark: None,
-        memory: papertape_agents::memory::MemorySettings::off(),
+        memory: papertape_agents::config::MemorySettings::off(),
         memory_from: None,
         embedding: None,
         starts: BTreeMap::new(),

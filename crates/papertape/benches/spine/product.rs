@@ -1,7 +1,6 @@
 //! The product composed for a measurement, and the same conversation without it.
 
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::record::JobStatus;
 use papertape_core::time::Date;

@@ -2,8 +2,7 @@
 //! two runs over the same days can produce different accounts, and days can fail.
 
 use crate::api_support::{World, config};
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::broker::{FillModel, MarketProfile};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::time::{Date, parse_date};

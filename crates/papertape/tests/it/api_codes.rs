@@ -1,6 +1,6 @@
 //! The document's list of codes is complete.
 
-use papertape_agents::desk::sizing::CutCode;
+use papertape_agents::desk::sizing::AdjustmentCode;
 use papertape_core::broker::RejectCode;
 use papertape_core::message::FailureKind;
 use papertape_core::tape::OutcomeKind;
@@ -27,7 +27,7 @@ fn listed(document: &Value, list: &str) -> BTreeSet<String> {
 fn every_code_is_in_the_document() {
     let document = serde_json::to_value(papertape_api::openapi()).expect("it is a document");
     assert_eq!(listed(&document, "order"), words::<RejectCode>());
-    assert_eq!(listed(&document, "cut"), words::<CutCode>());
+    assert_eq!(listed(&document, "cut"), words::<AdjustmentCode>());
     assert_eq!(listed(&document, "outcome"), words::<OutcomeKind>());
     let nodes = listed(&document, "node_failure");
     assert!(words::<FailureKind>().is_subset(&nodes));

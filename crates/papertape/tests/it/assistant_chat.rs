@@ -200,7 +200,7 @@ async fn native_tool_calls_are_actions() {
     ])
     .await;
     let desk = Desk::scripted(&server, |config| {
-        config.chat.reply_format = papertape_assistant::conversation::ReplyFormat::Tools;
+        config.chat.reply_format = papertape_assistant::settings::ReplyFormat::Tools;
         config.settings.chat.include_action_summary = false;
     })
     .await;

@@ -2,7 +2,7 @@
 
 use crate::api_support::World;
 use crate::assistant_support::{Desk, Searched, actions, pages, searching, started, until};
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::MemoryMode;
 use papertape_core::id::JobId;
 use papertape_core::ports::Queue as _;
 use papertape_core::record::JobStatus;

@@ -35,7 +35,7 @@ async fn a_run_that_goes_on_is_told_as_that() {
         config.models.providers.insert("test".to_owned(), provider);
         config.chat.job_wait_secs = 0;
         config.simulation.summaries = false;
-        config.simulation.memory.mode = papertape_agents::memory::MemoryMode::Off;
+        config.simulation.memory.mode = papertape_agents::config::MemoryMode::Off;
     })
     .await;
     let store = &desk.world.app.store;

@@ -1,8 +1,7 @@
 //! The configuration: where values come from, and how invalid ones are reported.
 
 use crate::cli_tool::Tool;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::desk::config::DeskConfig;
+use papertape_agents::config::{AgentConfig, DeskConfig};
 use papertape_core::broker::MarketProfile;
 use papertape_core::id::AgentName;
 use papertape_service::access::{AccessToken, Scope, TokenHash};

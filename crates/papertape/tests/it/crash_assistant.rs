@@ -4,8 +4,8 @@
 use crate::crash_support::{Desk, Mind, Place, SCRIPTED, export, faulty, same, worker};
 use futures::{FutureExt as _, StreamExt as _};
 use papertape_assistant::settings::{Decompose, Execute, Limits};
-use papertape_core::action::Language;
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::message::ModelName;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, NewTask, PlanId, PlanWrite, TaskId, TaskWrite};

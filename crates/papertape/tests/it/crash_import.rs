@@ -2,10 +2,10 @@
 //! happened: no day is incomplete, no trade is booked or reflected on twice.
 
 use crate::crash_support::{Desk, Place, SCRIPTED, completed, export, faulty, same};
-use papertape_agents::config::Language;
 use papertape_agents::recorded::{RecordedBooks, RecordedDay, RecordedMessage, RecordedOrder};
 use papertape_core::broker::{MarketProfile, Side};
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::message::Role;
 use papertape_core::money::{Money, Quantity};
 use papertape_core::ports::Queue as _;

@@ -3,8 +3,7 @@
 
 use crate::crash_child::{CHILD, Child};
 use futures::FutureExt as _;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_agents::solo::LIST_TOOLS;
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::message::{CallFailure, Message, ModelRequest};

@@ -3,7 +3,7 @@
 
 use crate::cli_tool::{SHORT, Tool};
 use crate::desk_support::{Broken, DeskWorld, Fault, buyers, desk, house, one_day};
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::Analyst;
 use papertape_core::record::JobStatus;
 use papertape_service::trigger::Request as Simulation;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};

@@ -4,8 +4,7 @@
 use crate::assistant_support;
 use crate::crash_support::{FIRST, Place, agent, completed, day, export, open, queue, run, same};
 use crate::desk_support::{desk, house, node};
-use papertape_agents::config::AgentConfig;
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::{AgentConfig, Analyst};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::{Queue as _, RecordStore as _};
 use papertape_core::record::{DayStatus, JobStatus, UsageTotal};

@@ -2,7 +2,7 @@
 //! ends with exactly the state, the provenance and the orders that the table defines.
 
 use crate::desk_support::{Broken, Day, DeskWorld, Fault, buyers, deadline, desk, one_day};
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::Analyst;
 use papertape_core::id::JobId;
 use papertape_core::record::JobStatus;
 use papertape_service::trigger::Request as Simulation;

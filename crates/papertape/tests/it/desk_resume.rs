@@ -4,7 +4,7 @@ use crate::api_support::DAYS;
 use crate::crash_support::{export, same};
 use crate::desk_support::{Broken, DeskWorld, Fault, buyers, desk, node, one_day};
 use crate::replay_jobs::Nobody;
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::Analyst;
 use papertape_core::id::JobId;
 use papertape_core::message::Sampling;
 use papertape_core::ports::{Queue as _, RecordStore as _};

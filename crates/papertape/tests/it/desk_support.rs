@@ -2,8 +2,7 @@
 //! a test breaks, and a clock that a test drives.
 
 use crate::api_support::{World, config};
-use papertape_agents::config::AgentConfig;
-use papertape_agents::desk::config::{Analyst, DeskConfig};
+use papertape_agents::config::{AgentConfig, Analyst, DeskConfig};
 use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::record::SessionId;
 use papertape_house as house;

@@ -3,7 +3,7 @@
 
 use crate::api_support::settled;
 use crate::desk_support::{Broken, DESK, DeskWorld, Fault, desk, one_day};
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::Analyst;
 use papertape_service::trigger::Request as Simulation;
 use serde_json::Value;
 

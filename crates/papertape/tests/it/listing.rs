@@ -3,8 +3,7 @@
 
 use crate::api_support::{World, config};
 use crate::desk_support::{self, desk};
-use papertape_agents::config::AgentConfig;
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::{AgentConfig, Analyst};
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::ports::Queue as _;
 use papertape_core::time::Date;

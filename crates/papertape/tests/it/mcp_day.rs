@@ -2,8 +2,7 @@
 
 use crate::mcp_support::Watch;
 use futures::FutureExt as _;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::id::AgentName;
 use papertape_core::message::{Message, ModelName, ModelReply, ModelRequest, ToolCall, Usage};
 use papertape_core::ports::{AttemptFailure, BoxFuture, DeltaSink, ModelClient, ModelResponse, Queue as _};

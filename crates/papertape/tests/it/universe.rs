@@ -4,8 +4,7 @@
 use crate::api_support::World;
 use crate::desk_support::{self, Fault, buyers, desk};
 use crate::listing::{answer, requests, researched, simulation, solo, world};
-use papertape_agents::config::AgentConfig;
-use papertape_agents::desk::config::Analyst;
+use papertape_agents::config::{AgentConfig, Analyst};
 use papertape_core::broker::CostModel;
 use papertape_core::id::JobId;
 use papertape_core::market::Dataset;

@@ -8,7 +8,8 @@ use crate::tape_reader::stop_of;
 use futures::FutureExt as _;
 use futures::future::{Either, select};
 use papertape_assistant::perform::ActionExecutor;
-use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus, Language};
+use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus};
+use papertape_core::language::Language;
 use papertape_core::message::{CallFailure, FailureKind};
 use papertape_core::ports::{BoxFuture, ExternalCall};
 use papertape_core::record::{AttemptEnd, JobRow, Write};
@@ -100,7 +101,7 @@ impl AssistantActions {
             chats: &*assistant.chats,
             jobs: &*assistant.jobs,
             queue: &*services.queue,
-            purse: &allocator,
+            child_budget: &allocator,
             web: &*assistant.web,
             clock: &*services.clock,
             redactor: &services.redactor,

@@ -179,7 +179,7 @@ impl ChildBudget for BudgetAllocator<'_> {
                 is_open: true,
             };
             allocations.insert(job.clone(), allocation);
-            Ok(BudgetShare { talk: own, simulations })
+            Ok(BudgetShare { model_calls: own, simulations })
         }
         .boxed()
     }

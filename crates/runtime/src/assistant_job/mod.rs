@@ -36,6 +36,10 @@ pub struct Assistant {
     pub listener: Arc<dyn DeltaListener>,
 }
 
+const fn user_language() -> Language {
+    Language::DEFAULT_FOR_USERS
+}
+
 /// The config of an assistant job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssistantConfig {
@@ -48,7 +52,7 @@ pub struct AssistantConfig {
     #[serde(default)]
     pub simulations: Limit,
     /// The language of its log messages.
-    #[serde(default)]
+    #[serde(default = "user_language")]
     pub language: Language,
     /// The conversation of a `chat_action`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub use papertape_agents::desk::config::Phase;
+pub use papertape_agents::config::Phase;
 
 /// Schema of the traces written here.
 pub const SCHEMA: &str = "papertape.profile_trace.v1";

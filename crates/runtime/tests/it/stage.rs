@@ -218,7 +218,7 @@ impl Stage {
             prompts: PromptSet::built_in().hash(),
             summaries: self.summaries,
             benchmark: None,
-            memory: papertape_agents::memory::MemorySettings::off(),
+            memory: papertape_agents::config::MemorySettings::off(),
             embedding: None,
             memory_from: None,
             starts,

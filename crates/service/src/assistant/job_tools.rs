@@ -8,8 +8,8 @@ use crate::view::{self, MemoryQuery, ReasoningQuery, SearchBy, TradesQuery, numb
 use futures::FutureExt as _;
 use papertape_assistant::actions;
 use papertape_core::RULES_VERSION;
-use papertape_core::action::Language;
 use papertape_core::id::{JobId, Symbol};
+use papertape_core::language::Language;
 use papertape_core::market::BarRange;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::{BoxFuture, JobControl, JobTool, Queue as _, RecordStore as _, ToolCaller};

@@ -2,7 +2,7 @@
 
 use super::toolbox::{JobToolbox, ToolArgs, bad, missing, unavailable, view_failure};
 use crate::view::{self, JobsQuery};
-use papertape_core::action::Language;
+use papertape_core::language::Language;
 use papertape_core::message::CallFailure;
 use papertape_core::ports::ToolCaller;
 use papertape_core::record::{JobKind, JobStatus};

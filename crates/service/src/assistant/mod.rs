@@ -15,10 +15,9 @@ pub use start::{decompose, execute};
 use crate::app::App;
 use crate::config::{Mode, PromptOverrides};
 use anyhow::{Context as _, Result};
-use papertape_assistant::conversation::Speaker;
 use papertape_assistant::prompt::Prompts;
-use papertape_assistant::settings::Settings;
-use papertape_core::action::Language;
+use papertape_assistant::settings::{ModelSettings, Settings};
+use papertape_core::language::Language;
 use papertape_core::message::Sampling;
 use papertape_core::ports::ModelClient as _;
 use papertape_runtime::assistant_job::{Assistant, AssistantConfig};
@@ -76,7 +75,7 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
         Some(format!("{}, {first} to {last}, {}{more}", entry.name, symbols.join(", ")))
     };
     let settings = Settings {
-        speaker: Speaker {
+        model: ModelSettings {
             model: chat.model.clone(),
             house_version: app.gateway.house_version(&chat.model),
             sampling: Sampling {
@@ -84,7 +83,7 @@ pub(crate) fn config(app: &App, language: Language) -> Result<AssistantConfig, S
                 max_tokens: chat.max_tokens,
                 ..Sampling::default()
             },
-            form: chat.reply_format,
+            reply_format: chat.reply_format,
             language,
         },
         max_rounds: chat.max_rounds,

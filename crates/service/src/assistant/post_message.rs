@@ -5,10 +5,10 @@ use super::start::new_job;
 use crate::app::App;
 use papertape_assistant::chat::waiting;
 use papertape_assistant::language;
-use papertape_core::action::Language;
 use papertape_core::chat::{ChatId, ChatTurn, NewChat, NewTurn};
 use papertape_core::id::JobId;
 use papertape_core::json::to_value;
+use papertape_core::language::Language;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{Chats as _, Plans as _, RecordError};
 use papertape_core::record::JobKind;
@@ -123,7 +123,7 @@ async fn conversation(
     message: &str,
 ) -> Result<(ChatId, Option<NewChat>, Language), PostMessageError> {
     let Some(id) = &new.session else {
-        let language = new.language.unwrap_or_else(|| language::of_text(message));
+        let language = new.language.unwrap_or_else(|| Language::of_text(message));
         let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
         let title: String = line.chars().take(TITLE_CHARS).collect();
         let id = ChatId::new(uuid::Uuid::now_v7().to_string());

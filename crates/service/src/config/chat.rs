@@ -2,7 +2,7 @@
 
 use super::above_zero;
 use anyhow::Result;
-use papertape_assistant::conversation::ReplyFormat;
+use papertape_assistant::settings::ReplyFormat;
 use papertape_core::message::ModelName;
 use papertape_runtime::budget::Limit;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,13 @@
 //! Requests as the API takes them: from the wire types and to them.
 
 use super::{BudgetChange, Request, TriggerError, bad};
-use papertape_agents::config::{AgentConfig, AgentKind, Language, Limits};
-use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
-use papertape_agents::desk::sizing::{SizingConfig, Weights};
-use papertape_agents::memory::{LONGEST_WINDOW, MemoryMode};
+use papertape_agents::config::{
+    AgentConfig, AgentKind, Analyst, DeskConfig, Limits, MAX_WINDOW, MemoryMode, PromptStyle, SizingConfig,
+    Weights,
+};
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
+use papertape_core::language::Language;
 use papertape_core::message::ModelName;
 use papertape_protocol::agent::{AgentBody, KindBody, LanguageBody, LimitsBody, MAX_AGENTS};
 use papertape_protocol::desk::{AnalystBody, DeskBody, SizingBody, StyleBody, WeightsBody};
@@ -15,7 +16,7 @@ use papertape_protocol::simulate::{BudgetBody, LimitBody, MemoryBody, TriggerBod
 use papertape_runtime::budget::{Budget, Limit};
 use serde_json::Value;
 
-const _: () = assert!(MAX_READ_WINDOW == LONGEST_WINDOW);
+const _: () = assert!(MAX_READ_WINDOW == MAX_WINDOW);
 
 /// The request that a JSON object makes, as `POST /simulate/trigger` reads it.
 ///

@@ -4,7 +4,7 @@ use super::{Request, TriggerError, bad};
 use crate::app::App;
 use crate::config::{Mode, SimulationDefaults};
 use crate::view::unknown_benchmark;
-use papertape_agents::config::AgentConfig;
+use papertape_agents::config::{AgentConfig, DEFAULT_MODELS};
 use papertape_core::id::{AgentName, Symbol};
 use papertape_core::market::{Dataset, NoBenchmark};
 use papertape_core::message::{ModelName, Usage};
@@ -13,9 +13,6 @@ use papertape_core::time::Date;
 use papertape_runtime::budget::Budget;
 use papertape_runtime::config::SimulationConfig;
 use std::collections::BTreeSet;
-
-/// The models of a request without any.
-const DEFAULT_MODELS: &[&str] = &["house::momentum", "house::contrarian", "house::buy_and_hold"];
 
 /// The agents of a request: inline ones, then those it names.
 pub(super) fn agents(app: &App, request: &Request) -> Result<Vec<AgentConfig>, TriggerError> {

@@ -19,8 +19,7 @@ pub use import::{
 pub use to_body::limit_body;
 
 use crate::app::App;
-use papertape_agents::config::AgentConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{AgentConfig, MemoryMode};
 use papertape_core::RULES_VERSION;
 use papertape_core::broker::CostModel;
 use papertape_core::id::JobId;

@@ -1,10 +1,10 @@
 //! A request as a body, for a command that sends it to the server.
 
 use super::Request;
-use papertape_agents::config::{AgentConfig, AgentKind, Language};
-use papertape_agents::desk::config::{Analyst, DeskConfig, PromptStyle};
-use papertape_agents::desk::sizing::SizingConfig;
-use papertape_agents::memory::MemoryMode;
+use papertape_agents::config::{
+    AgentConfig, AgentKind, Analyst, DeskConfig, MemoryMode, PromptStyle, SizingConfig,
+};
+use papertape_core::language::Language;
 use papertape_core::time::Date;
 use papertape_protocol::agent::{AgentBody, KindBody, LanguageBody, LimitsBody};
 use papertape_protocol::desk::{AnalystBody, DeskBody, SizingBody, StyleBody, WeightsBody};

@@ -3,8 +3,9 @@
 use super::{ViewError, job_id, jobs, page, plain};
 use crate::app::App;
 use crate::view::deployment;
-use papertape_core::action::{Language, LogPosition, MAX_ROWS, PlanJob, summarise};
+use papertape_core::action::{LogPosition, MAX_ROWS, PlanJob, summarise};
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Plans as _};
 use papertape_core::record::JobKind;
@@ -17,7 +18,7 @@ use papertape_protocol::jobs::JobResponse;
 const WITH_A_JOB: u32 = 50;
 
 /// Which part of the log that comes with a job.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LogQuery {
     /// `next_cursor` of an earlier answer; absent, and without `before`: the newest rows.
     pub cursor: Option<String>,

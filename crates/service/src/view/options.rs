@@ -4,8 +4,7 @@ use super::ViewError;
 use crate::app::App;
 use crate::config::Mode;
 use crate::view::deployment;
-use papertape_agents::config::AgentKind;
-use papertape_agents::desk::config::{Analyst, DeskConfig};
+use papertape_agents::config::{AgentKind, Analyst, DeskConfig};
 use papertape_core::message::ModelName;
 use papertape_core::ports::ModelClient as _;
 use papertape_house as house;
@@ -54,7 +53,7 @@ pub fn options(app: &App) -> Result<OptionsResponse, ViewError> {
         languages: texts(&["en", "zh"]),
         tools: tools.map(|(name, _)| name.clone()).collect(),
         most_agents: MAX_AGENTS,
-        most_rounds: papertape_agents::desk::config::MAX_ROUNDS,
+        most_rounds: papertape_agents::config::MAX_ROUNDS,
         defaults: DefaultsOption {
             dataset: defaults.dataset.clone(),
             market: defaults.market.clone(),

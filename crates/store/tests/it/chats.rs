@@ -3,9 +3,9 @@
 use crate::desk::{at, claim, commit, date, new_job};
 use crate::places::{Place, on_both};
 use futures::future::join_all;
-use papertape_core::action::Language;
 use papertape_core::chat::{ChatId, ChatRole, ChatWrite, NewChat, NewTurn};
 use papertape_core::id::JobId;
+use papertape_core::language::Language;
 use papertape_core::page::PageRequest;
 use papertape_core::plan::{NewPlan, PlanId, PlanWrite};
 use papertape_core::ports::{ActionLog as _, Chats, Plans as _, Queue as _, RecordError, RecordStore as _};

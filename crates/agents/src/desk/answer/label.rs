@@ -1,7 +1,7 @@
 //! Labeled lines: `**Rating**: Overweight`, `## Rating`, `| Rating | Overweight |`, `最终评级：卖出`.
 
 use super::text::{half_width, is_decoration};
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::prompt::lines;
 
 /// The part of an answer that a label names.

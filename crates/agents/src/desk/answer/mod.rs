@@ -24,7 +24,7 @@ pub use research_plan::ResearchPlan;
 pub(crate) use text::half_width;
 pub use trader_proposal::TraderProposal;
 
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::message::ResponseSchema;
 
 /// A structured answer.

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::label::FieldKey;
 use super::render::{Renderer, price_schema, properties, rating_schema, text_or_null, text_schema};
 use super::{Rating, Structured, Unparseable};
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::message::ResponseSchema;
 use papertape_core::money::Price;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Opinions: a rating on a five-point scale, an action on a three-point scale.
 
 use super::text::{half_width, is_decoration};
-use crate::config::Language;
+use papertape_core::language::Language;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

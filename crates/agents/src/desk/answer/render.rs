@@ -3,7 +3,7 @@
 use super::label::{self, FieldKey};
 use super::text::clean;
 use super::{Action, Rating};
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::message::ResponseSchema;
 use papertape_core::money::Price;
 use rust_decimal::Decimal;

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::label::FieldKey;
 use super::render::{Renderer, properties, rating_schema, text_schema};
 use super::{Rating, Structured, Unparseable};
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::message::ResponseSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use super::render::{
     Renderer, action_schema, number_schema, price_schema, properties, text_or_null, text_schema,
 };
 use super::{Action, Structured, Unparseable};
-use crate::config::Language;
+use papertape_core::language::Language;
 use papertape_core::message::ResponseSchema;
 use papertape_core::money::Price;
 use rust_decimal::Decimal;

@@ -1,7 +1,8 @@
 //! The cap on the gross exposure of all positions together.
 
-use super::CutCode;
-use super::plan::{Cuts, OpenIntent};
+use super::AdjustmentCode;
+use super::adjustments::Adjustments;
+use super::open_intent::OpenIntent;
 use super::target::SizingContext;
 use papertape_core::broker::Books;
 use papertape_core::id::Symbol;
@@ -9,13 +10,13 @@ use papertape_core::money::Price;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Scales opening orders so that all positions together stay within the cap.
+/// Scales intent orders so that all positions together stay within the cap.
 pub(super) fn cap_gross_exposure(
-    frame: SizingContext<'_>,
-    openings: &mut [OpenIntent<'_>],
+    context: SizingContext<'_>,
+    intents: &mut [OpenIntent<'_>],
     trial: &Books,
     marks: &BTreeMap<Symbol, Price>,
-    cuts: &mut Cuts,
+    adjustments: &mut Adjustments,
 ) {
     let value = |(symbol, quantity): (&Symbol, Decimal)| {
         marks.get(symbol).map_or(Decimal::ZERO, |price| price.0.saturating_mul(quantity.abs()))
@@ -25,25 +26,25 @@ pub(super) fn cap_gross_exposure(
     let waiting = trial.pending().iter().filter(|pending| pending.order.side.opens());
     let waiting = waiting.map(|pending| value((&pending.order.symbol, pending.order.quantity.0)));
     let gross = held.chain(waiting).fold(Decimal::ZERO, Decimal::saturating_add);
-    let cap = frame.equity.max(Decimal::ZERO).saturating_mul(frame.config.gross_cap);
+    let cap = context.equity.max(Decimal::ZERO).saturating_mul(context.config.gross_cap);
     let room = (cap - gross).max(Decimal::ZERO);
-    let wanted = openings.iter().map(OpenIntent::value).fold(Decimal::ZERO, Decimal::saturating_add);
-    if wanted <= room || wanted.is_zero() {
+    let requested = intents.iter().map(OpenIntent::value).fold(Decimal::ZERO, Decimal::saturating_add);
+    if requested <= room || requested.is_zero() {
         return;
     }
-    for opening in openings {
-        let before = opening.quantity;
-        opening.quantity = scaled(before, room, wanted);
+    for intent in intents {
+        let before = intent.quantity;
+        intent.quantity = scaled(before, room, requested);
         let text = format!(
             "All positions together may be worth {}; there is room for {} of the {} wanted.",
             cap.round_dp(2),
             room.round_dp(2),
-            wanted.round_dp(2)
+            requested.round_dp(2)
         );
-        let numbers = [("room", room), ("wanted", wanted), ("cap", cap), ("quantity", before)];
-        cuts.add(
-            opening.wish.symbol,
-            CutCode::GrossCap,
+        let numbers = [("room", room), ("wanted", requested), ("cap", cap), ("quantity", before)];
+        adjustments.add(
+            intent.target.symbol,
+            AdjustmentCode::GrossCap,
             text,
             &numbers.map(|(name, n)| (name, n.round_dp(4))),
         );

@@ -1,22 +1,22 @@
 //! Sizing: from the day's decisions to the day's orders, against the one account. Pure code.
 //!
-//! 1. A rating is a target weight of equity (see [`SizingConfig::weights`]); the Trader's `position_sizing`
+//! 1. A rating is a target weight of equity (see [`SizingConfig::weights`](crate::config::SizingConfig::weights)); the Trader's `position_sizing`
 //!    replaces it when both have the same direction, within the limits.
 //! 2. Orders that close positions come first, sorted by symbol.
 //! 3. Orders that open positions share the cash then available, less a reserve: scaled pro rata, fees and
 //!    slippage included, and rounded down to lots.
 //!
 //! Each order is tried on a copy of the books with the broker's checks, so every resulting order is one that
-//! the broker accepts. Whatever reduces or drops an order is a [`Adjustment`] with its numbers. Hold, an unparseable
+//! the broker accepts. Whatever reduces or drops an order is an [`Adjustment`] with its numbers. Hold, an unparseable
 //! answer and a fallback give no order.
 
-mod config;
+mod adjustments;
 mod gross;
+mod open_intent;
 mod plan;
 mod size;
 mod target;
 
-pub use config::{SizingConfig, Weights};
 pub use plan::size;
 pub use size::{Amount, Size};
 
@@ -88,7 +88,7 @@ impl PlannedOrder {
 /// Why an order was reduced, changed or dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CutCode {
+pub enum AdjustmentCode {
     /// There was no opinion.
     NoDecision,
     /// The symbol has no price today.
@@ -129,7 +129,7 @@ pub enum CutCode {
     Refused,
 }
 
-impl CutCode {
+impl AdjustmentCode {
     /// All of them.
     pub const ALL: [Self; 19] = [
         Self::NoDecision,
@@ -160,7 +160,7 @@ pub struct Adjustment {
     /// The instrument.
     pub symbol: Symbol,
     /// The reason code.
-    pub code: CutCode,
+    pub code: AdjustmentCode,
     /// The reason in a sentence.
     pub message: String,
     /// The numbers behind it, by name.
@@ -174,5 +174,6 @@ pub struct Sizing {
     /// Closing orders, then opening ones, each sorted by symbol.
     pub orders: Vec<PlannedOrder>,
     /// Sorted by symbol.
-    pub cuts: Vec<Adjustment>,
+    #[serde(rename = "cuts")]
+    pub adjustments: Vec<Adjustment>,
 }

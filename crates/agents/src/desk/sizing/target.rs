@@ -1,7 +1,8 @@
 //! The target position of one symbol, before cash and lots.
 
-use super::plan::Cuts;
-use super::{Amount, CutCode, Decision, Size, SizingConfig};
+use super::adjustments::Adjustments;
+use super::{AdjustmentCode, Amount, Decision, Size};
+use crate::config::{SizingConfig, Weights};
 use crate::desk::answer::{Rating, TraderProposal};
 use papertape_core::broker::{Books, Quote, QuoteState};
 use papertape_core::id::Symbol;
@@ -23,6 +24,23 @@ pub(super) struct TargetPosition<'a> {
     pub(super) open: Decimal,
 }
 
+impl TargetPosition<'_> {
+    /// The reason of an order for it, in a sentence.
+    pub(super) fn reason(&self, quantity: Decimal, held: Decimal) -> String {
+        let quantity = quantity.normalize();
+        let sizing = self.proposal.and_then(|proposal| proposal.position_sizing.as_deref());
+        let sizing = sizing.map(|text| format!(", sized `{}`", text.chars().take(60).collect::<String>()));
+        format!(
+            "The desk rates {} {}{}: {quantity} at {}, {} held before.",
+            self.symbol,
+            self.rating,
+            sizing.unwrap_or_default(),
+            self.price,
+            held.normalize()
+        )
+    }
+}
+
 /// The common inputs of all decisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SizingContext<'a> {
@@ -33,16 +51,16 @@ pub(super) struct SizingContext<'a> {
 }
 
 /// The decision's target position; `None` when nothing changes.
-pub(super) fn wish<'a>(
-    frame: SizingContext<'_>,
+pub(super) fn target_position<'a>(
+    context: SizingContext<'_>,
     symbol: &'a Symbol,
     decision: &'a Decision,
     quote: Option<&'a Quote>,
-    cuts: &mut Cuts,
+    adjustments: &mut Adjustments,
 ) -> Option<TargetPosition<'a>> {
     let (rating, proposal) = match decision {
         Decision::None { why } => {
-            cuts.add(symbol, CutCode::NoDecision, format!("There is no decision: {why}"), &[]);
+            adjustments.add(symbol, AdjustmentCode::NoDecision, format!("There is no decision: {why}"), &[]);
             return None;
         }
         Decision::Rated { rating: Rating::Hold, .. } => return None,
@@ -52,11 +70,16 @@ pub(super) fn wish<'a>(
         QuoteState::At(price) if price.is_positive() => Some((quote, price)),
         _ => None,
     }) else {
-        cuts.add(symbol, CutCode::NoPrice, format!("{symbol} has no price today."), &[]);
+        adjustments.add(symbol, AdjustmentCode::NoPrice, format!("{symbol} has no price today."), &[]);
         return None;
     };
-    if frame.books.pending().iter().any(|pending| pending.order.symbol == *symbol) {
-        cuts.add(symbol, CutCode::WaitingOrder, format!("An order of {symbol} waits already."), &[]);
+    if context.books.pending().iter().any(|pending| pending.order.symbol == *symbol) {
+        adjustments.add(
+            symbol,
+            AdjustmentCode::WaitingOrder,
+            format!("An order of {symbol} waits already."),
+            &[],
+        );
         return None;
     }
     let agreeing = proposal.filter(|proposal| proposal.action.direction() == rating.direction());
@@ -67,27 +90,27 @@ pub(super) fn wish<'a>(
             "The Trader proposed {}, the rating is {rating}: the proposal's sizing is not taken.",
             proposal.action
         );
-        cuts.add(symbol, CutCode::SizingIgnored, text, &[]);
+        adjustments.add(symbol, AdjustmentCode::SizingIgnored, text, &[]);
     }
     let size = match agreeing.and_then(|proposal| proposal.position_sizing.as_deref()) {
         None => None,
         Some(text) => match Size::parse(text) {
             Ok(size) if size.is_nothing() => {
                 let text = format!("The Trader sized {symbol} at zero: nothing is traded.");
-                cuts.add(symbol, CutCode::SizingZero, text, &[]);
+                adjustments.add(symbol, AdjustmentCode::SizingZero, text, &[]);
                 return None;
             }
             Ok(size) => Some(size),
-            // The Trader asked for a specific size, so the table's weight is not used.
+            // The Trader requested for a specific size, so the table's weight is not used.
             Err(error) => {
                 let text = format!("No order for {symbol}: {error}.");
-                cuts.add(symbol, CutCode::SizingUnreadable, text, &[]);
+                adjustments.add(symbol, AdjustmentCode::SizingUnreadable, text, &[]);
                 return None;
             }
         },
     };
-    let held = frame.books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0);
-    let mut wish = TargetPosition {
+    let held = context.books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0);
+    let mut target = TargetPosition {
         symbol,
         quote,
         price,
@@ -97,87 +120,98 @@ pub(super) fn wish<'a>(
         open: Decimal::ZERO,
     };
     let sized = if rating.direction() > 0 {
-        up(frame, &mut wish, held, size, cuts)
+        up(context, &mut target, held, size, adjustments)
     } else {
-        down(frame, &mut wish, held, size, cuts)
+        down(context, &mut target, held, size, adjustments)
     };
     if sized.is_none() {
         let text = "The numbers are too large for the books.".to_owned();
-        cuts.add(symbol, CutCode::Refused, text, &[("price", price.0), ("held", held)]);
+        adjustments.add(symbol, AdjustmentCode::Refused, text, &[("price", price.0), ("held", held)]);
         return None;
     }
-    Some(wish)
+    Some(target)
+}
+
+/// The target of a rating as a fraction of the cap of one symbol; `None` for a Hold.
+const fn weight(weights: &Weights, rating: Rating) -> Option<Decimal> {
+    match rating {
+        Rating::Buy => Some(weights.buy),
+        Rating::Overweight => Some(weights.overweight),
+        Rating::Hold => None,
+        Rating::Underweight => Some(weights.underweight),
+        Rating::Sell => Some(weights.sell),
+    }
 }
 
 /// Upwards: a short position is covered in full; a long one is increased to the target, never reduced.
 fn up(
-    frame: SizingContext<'_>,
-    wish: &mut TargetPosition<'_>,
+    context: SizingContext<'_>,
+    target: &mut TargetPosition<'_>,
     held: Decimal,
     size: Option<Size>,
-    cuts: &mut Cuts,
+    adjustments: &mut Adjustments,
 ) -> Option<()> {
-    wish.close = (-held).max(Decimal::ZERO);
-    let owned = held.max(Decimal::ZERO).checked_mul(wish.price.0)?;
-    let weight = frame.config.weights.of(wish.rating)?;
-    let cap = frame.cap()?;
-    let wanted = match size {
+    target.close = (-held).max(Decimal::ZERO);
+    let owned = held.max(Decimal::ZERO).checked_mul(target.price.0)?;
+    let weight = weight(&context.config.weights, target.rating)?;
+    let cap = context.cap()?;
+    let requested = match size {
         None => cap.checked_mul(weight)?,
-        Some(size) => aim(frame, wish.price, size, owned, cap)?,
+        Some(size) => aim(context, target.price, size, owned, cap)?,
     };
-    let more = (capped(wish.symbol, wanted, cap, cuts) - owned).max(Decimal::ZERO);
-    wish.open = more.checked_div(wish.price.0)?;
+    let more = (capped(target.symbol, requested, cap, adjustments) - owned).max(Decimal::ZERO);
+    target.open = more.checked_div(target.price.0)?;
     Some(())
 }
 
 /// Downwards: a long position is reduced, never increased; only the table's weight opens a short one.
 fn down(
-    frame: SizingContext<'_>,
-    wish: &mut TargetPosition<'_>,
+    context: SizingContext<'_>,
+    target: &mut TargetPosition<'_>,
     held: Decimal,
     size: Option<Size>,
-    cuts: &mut Cuts,
+    adjustments: &mut Adjustments,
 ) -> Option<()> {
-    let weight = frame.config.weights.of(wish.rating)?;
-    let cap = frame.cap()?;
+    let weight = weight(&context.config.weights, target.rating)?;
+    let cap = context.cap()?;
     let short = weight < Decimal::ZERO;
     if held > Decimal::ZERO {
-        let asked = match size {
+        let requested = match size {
             // A size refers to the holding; only the table can go below zero.
-            Some(size) => reduction(frame, wish.price, size, held)?,
+            Some(size) => reduction(context, target.price, size, held)?,
             None => {
                 let stays = cap.checked_mul(weight.max(Decimal::ZERO))?;
-                (held.checked_mul(wish.price.0)? - stays).checked_div(wish.price.0)?
+                (held.checked_mul(target.price.0)? - stays).checked_div(target.price.0)?
             }
         };
-        if asked > held {
-            let numbers = [("asked", asked.round_dp(4)), ("held", held)];
-            let text = format!("{} were to be sold, {held} are held.", asked.round_dp(4).normalize());
-            cuts.add(wish.symbol, CutCode::Held, text, &numbers);
+        if requested > held {
+            let numbers = [("asked", requested.round_dp(4)), ("held", held)];
+            let text = format!("{} were to be sold, {held} are held.", requested.round_dp(4).normalize());
+            adjustments.add(target.symbol, AdjustmentCode::Held, text, &numbers);
         }
-        wish.close = asked.clamp(Decimal::ZERO, held);
+        target.close = requested.clamp(Decimal::ZERO, held);
         if !(short && size.is_none()) {
             return Some(());
         }
     } else if !short {
-        if held.is_zero() && wish.rating == Rating::Sell {
-            let text = format!("There is nothing of {} to sell.", wish.symbol);
-            cuts.add(wish.symbol, CutCode::Held, text, &[("held", Decimal::ZERO)]);
+        if held.is_zero() && target.rating == Rating::Sell {
+            let text = format!("There is nothing of {} to sell.", target.symbol);
+            adjustments.add(target.symbol, AdjustmentCode::Held, text, &[("held", Decimal::ZERO)]);
         }
         return Some(());
     }
-    if !(frame.config.shorting && frame.books.profile().shorting) {
-        let text = format!("A short position in {} is not allowed.", wish.symbol);
-        cuts.add(wish.symbol, CutCode::Shorting, text, &[("weight", weight)]);
+    if !(context.config.shorting && context.books.profile().shorting) {
+        let text = format!("A short position in {} is not allowed.", target.symbol);
+        adjustments.add(target.symbol, AdjustmentCode::Shorting, text, &[("weight", weight)]);
         return Some(());
     }
-    let owed = (-held).max(Decimal::ZERO).checked_mul(wish.price.0)?;
-    let wanted = match size {
+    let owed = (-held).max(Decimal::ZERO).checked_mul(target.price.0)?;
+    let requested = match size {
         None => cap.checked_mul(-weight)?,
-        Some(size) => aim(frame, wish.price, size, owed, cap)?,
+        Some(size) => aim(context, target.price, size, owed, cap)?,
     };
-    let more = (capped(wish.symbol, wanted, cap, cuts) - owed).max(Decimal::ZERO);
-    wish.open = -more.checked_div(wish.price.0)?;
+    let more = (capped(target.symbol, requested, cap, adjustments) - owed).max(Decimal::ZERO);
+    target.open = -more.checked_div(target.price.0)?;
     Some(())
 }
 
@@ -194,9 +228,15 @@ impl SizingContext<'_> {
 
 /// The resulting value of a position, in money. Fractions give the resulting position; quantities and money
 /// are added to it.
-fn aim(frame: SizingContext<'_>, price: Price, size: Size, owned: Decimal, cap: Decimal) -> Option<Decimal> {
+fn aim(
+    context: SizingContext<'_>,
+    price: Price,
+    size: Size,
+    owned: Decimal,
+    cap: Decimal,
+) -> Option<Decimal> {
     let value = match size.amount {
-        Amount::Portfolio(share) => return frame.share(share),
+        Amount::Portfolio(share) => return context.share(share),
         Amount::Position(share) => return cap.checked_mul(share),
         Amount::Quantity(quantity) => quantity.checked_mul(price.0)?,
         Amount::Money(money) => money,
@@ -205,9 +245,9 @@ fn aim(frame: SizingContext<'_>, price: Price, size: Size, owned: Decimal, cap: 
 }
 
 /// The quantity by which a position is reduced, in shares or units.
-fn reduction(frame: SizingContext<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
+fn reduction(context: SizingContext<'_>, price: Price, size: Size, held: Decimal) -> Option<Decimal> {
     let quantity = match size.amount {
-        Amount::Portfolio(share) => frame.share(share)?.checked_div(price.0)?,
+        Amount::Portfolio(share) => context.share(share)?.checked_div(price.0)?,
         Amount::Position(share) => held.checked_mul(share)?,
         Amount::Quantity(quantity) => quantity,
         Amount::Money(money) => money.checked_div(price.0)?,
@@ -215,12 +255,12 @@ fn reduction(frame: SizingContext<'_>, price: Price, size: Size, held: Decimal) 
     Some(if size.to { held - quantity } else { quantity })
 }
 
-fn capped(symbol: &Symbol, wanted: Decimal, cap: Decimal, cuts: &mut Cuts) -> Decimal {
-    if wanted <= cap {
-        return wanted;
+fn capped(symbol: &Symbol, requested: Decimal, cap: Decimal, adjustments: &mut Adjustments) -> Decimal {
+    if requested <= cap {
+        return requested;
     }
-    let (shown, most) = (wanted.round_dp(2).normalize(), cap.round_dp(2).normalize());
+    let (shown, most) = (requested.round_dp(2).normalize(), cap.round_dp(2).normalize());
     let text = format!("{shown} of {symbol} were wanted; the cap of one symbol is {most}.");
-    cuts.add(symbol, CutCode::SymbolCap, text, &[("wanted", shown), ("cap", most)]);
+    adjustments.add(symbol, AdjustmentCode::SymbolCap, text, &[("wanted", shown), ("cap", most)]);
     cap
 }

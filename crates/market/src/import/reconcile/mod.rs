@@ -144,8 +144,7 @@ impl Reconciler<'_> {
         open_only.retain(|one| {
             let is_last = Some(one.date) == last;
             if !is_last {
-                self.refused
-                    .insert(one.place, "only an open, but it is not on the newest day".to_owned());
+                self.refused.insert(one.place, "only an open, but it is not on the newest day".to_owned());
             }
             is_last
         });

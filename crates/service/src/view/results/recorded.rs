@@ -1,6 +1,6 @@
 //! What came of a day that was traded elsewhere, beside its log.
 
-use papertape_agents::recorded::ImportedOutcome;
+use papertape_agents::imported::ImportedOutcome;
 use papertape_protocol::number::number;
 use papertape_protocol::results::recorded::{RecordedDifference, RecordedRefusal, RecordedResponse};
 use serde_json::Value;

@@ -1,8 +1,16 @@
-//! What makes an agent the agent it is.
+//! The configuration of an agent, and of its memory.
 
-use crate::desk::config::{DeskConfig, LlmKind};
+mod desk;
+mod memory;
+mod sizing;
+
+pub use desk::{Analyst, DeskConfig, LlmKind, MAX_ROUNDS, Phase, PromptStyle};
+pub use memory::{MAX_WINDOW, MemoryMode, MemorySettings};
+pub use sizing::{SizingConfig, Weights};
+
 use papertape_core::id::{AgentName, ContentHash};
 use papertape_core::json;
+use papertape_core::language::Language;
 use papertape_core::message::{ModelName, Sampling};
 use papertape_core::tape::CallOptions;
 use serde::{Deserialize, Serialize};
@@ -10,38 +18,41 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// The models of a run that names none: house models, which need no key and no network.
+pub const DEFAULT_MODELS: [&str; 3] = ["house::momentum", "house::contrarian", "house::buy_and_hold"];
+
 /// One configured trader.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentConfig {
     /// Its name, the `model` signature of tables and API. Unique in a job.
     pub name: AgentName,
-    /// How it works.
+    /// Its kind.
     #[serde(default)]
     pub kind: AgentKind,
-    /// The model that it thinks with, `provider::model`.
+    /// The model that it uses, `provider::model`.
     pub model: ModelName,
-    /// How the model's words are drawn.
+    /// The model's sampling parameters.
     #[serde(default)]
     pub sampling: Sampling,
     /// The language of its prompts.
-    #[serde(default)]
+    #[serde(default = "prompt_language")]
     pub language: Language,
     /// A strategy or other instructions of your own, added to the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Names of configured tool servers that it may use. What they answer is not bounded in time.
+    /// Names of the configured tool servers that it may use. Their data may be from after the decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Where it stops.
+    /// The limits of its day.
     #[serde(default)]
     pub limits: Limits,
-    /// What a desk adds; for the kind `desk` alone, whose defaults hold where it is absent.
+    /// The settings of a desk, only for the kind `desk`; absent: the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desk: Option<DeskConfig>,
 }
 
-/// How an agent works.
+/// The kind of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentKind {
@@ -63,39 +74,17 @@ impl AgentKind {
     }
 }
 
-/// The language of prompts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Language {
-    /// English.
-    #[default]
-    En,
-    /// Chinese.
-    Zh,
-}
-
-impl Language {
-    /// `en` or `zh`, as in prompt files' names.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::En => "en",
-            Self::Zh => "zh",
-        }
-    }
-}
-
-/// Where an agent's day stops.
+/// The limits of an agent's day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// The most model calls of one day's conversation; of a desk, of each analyst's.
+    /// Maximum model calls of a day's conversation; of a desk, of each analyst's.
     pub max_steps: u32,
-    /// The most attempts at one call.
+    /// Maximum attempts of one call.
     pub max_attempts: u32,
-    /// Seconds after which one attempt is cancelled.
+    /// The timeout of one attempt, in seconds.
     pub call_timeout_secs: u64,
-    /// Seconds of wall clock that a day's conversation may take; calls after that fail as timed out.
+    /// The wall clock limit of a day's conversation, in seconds; calls after it fail as timed out.
     pub session_timeout_secs: u64,
 }
 
@@ -106,7 +95,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// For a call under these limits.
+    /// The options of a call under these limits.
     #[must_use]
     pub fn call_options(&self) -> CallOptions {
         CallOptions {
@@ -114,6 +103,10 @@ impl Limits {
             max_attempts: self.max_attempts.max(1),
         }
     }
+}
+
+const fn prompt_language() -> Language {
+    Language::DEFAULT_FOR_PROMPTS
 }
 
 impl AgentConfig {
@@ -125,7 +118,7 @@ impl AgentConfig {
             kind: AgentKind::Solo,
             model,
             sampling: Sampling::default(),
-            language: Language::default(),
+            language: prompt_language(),
             instructions: None,
             tools: Vec::new(),
             limits: Limits::default(),
@@ -139,7 +132,7 @@ impl AgentConfig {
         Self { kind: AgentKind::Desk, desk: Some(DeskConfig::default()), ..Self::solo(name, model) }
     }
 
-    /// What it is as a desk: its own settings, or the defaults.
+    /// The desk's settings, or the defaults.
     #[must_use]
     pub fn desk_config(&self) -> DeskConfig {
         self.desk.clone().unwrap_or_default()
@@ -156,10 +149,10 @@ impl AgentConfig {
         models
     }
 
-    /// Checks what can be checked without asking anybody.
+    /// Checks what can be checked from the config itself.
     ///
     /// # Errors
-    /// A sentence that names the first key that makes no agent.
+    /// A sentence that names the first invalid key.
     pub fn validate(&self) -> Result<(), String> {
         if self.limits.max_steps == 0 || self.limits.call_timeout_secs == 0 {
             return Err("limits must be above 0".to_owned());
@@ -174,7 +167,7 @@ impl AgentConfig {
         }
     }
 
-    /// Hash of all that decides what it does: not its deadlines and retries.
+    /// The hash of all settings that determine its results; deadlines and retries do not.
     #[must_use]
     pub fn fingerprint(&self) -> ContentHash {
         let mut whole = json::to_value(self);

@@ -1,7 +1,7 @@
 //! The four parts of a round's summary: parsed, checked, written, and truncated so that all four remain.
 
-use crate::config::Language;
 use papertape_core::fence::is_blank;
+use papertape_core::language::Language;
 use papertape_core::prompt::lines::{self, Line};
 use std::fmt::Write as _;
 

@@ -1,20 +1,19 @@
 //! The memory during one day: the events of the pre-phase, the recall for the trader, the events of the
 //! session and the bar, and in the post phase the round and the reflections, all of it on the tape.
 
-use super::ask::{MemoryPrompter, PromptResult};
+use super::embedding;
 use super::facts::RoundFacts;
 use super::lessons::Lesson;
-use super::meaning;
-use super::origin::Origin;
-use super::parts::RoundSummary;
-use super::past::{RecallContext, book_lines};
+use super::origin::{Origin, RecalledFrom};
+use super::prompter::{MemoryPrompter, PromptResult};
+use super::recall::{RecallContext, book_lines};
 use super::reflect::{self, ReflectionInput};
-use super::settings::MemorySettings;
-use super::state::{Memory, RecalledFrom};
+use super::round_summary::RoundSummary;
+use super::state::Memory;
 use super::trades::{ClosedTrade, TradeEvent, follow_entry};
-use crate::config::{AgentConfig, AgentKind};
-use crate::day::DayInput;
-use crate::desk::config::LlmKind;
+use crate::config::MemorySettings;
+use crate::config::{AgentConfig, AgentKind, LlmKind};
+use crate::day_input::DayInput;
 use papertape_core::broker::{Books, Journal};
 use papertape_core::fence::{Author, fence};
 use papertape_core::json::to_value;
@@ -38,7 +37,7 @@ const MAX_THESIS_CHARS: usize = 2_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraderOutcome {
     /// Whether the trader answered at all.
-    pub heard: bool,
+    pub has_reply: bool,
     /// Whether its answer was a fallback or broke off.
     pub degraded: bool,
     /// Its decision and reasons in its own words: a solo agent's last answer, a desk's conclusions.
@@ -47,20 +46,20 @@ pub struct TraderOutcome {
 
 /// The memory on one day.
 pub struct DayMemory<'a> {
-    asker: MemoryPrompter<'a>,
+    prompter: MemoryPrompter<'a>,
     settings: MemorySettings,
     symbols: &'a Listed,
     day: TradingDay,
     memory: Memory,
-    spoken: TraderOutcome,
+    outcome: TraderOutcome,
     /// The origin of what this session writes.
     origin: Origin,
-    followed: usize,
+    entries_applied: usize,
     opened: Vec<String>,
     closings: Vec<ClosedTrade>,
     /// Context rows that wait for the next step.
     rows: Vec<DerivedRow>,
-    lost: bool,
+    had_loss: bool,
     embedding: Option<&'a ModelName>,
     /// Embeddings computed today for reflections of this job.
     vectors: Vec<EmbeddingRow>,
@@ -82,18 +81,18 @@ impl<'a> DayMemory<'a> {
         };
         let house_version = input.house_versions.get(&model).copied();
         Self {
-            asker: MemoryPrompter { agent, model, house_version, prompts: input.prompts },
+            prompter: MemoryPrompter { agent, model, house_version, prompts: input.prompts },
             settings: input.memory,
             symbols: input.symbols,
             day: input.day,
             memory,
-            spoken: TraderOutcome::default(),
+            outcome: TraderOutcome::default(),
             origin: Origin::here(input.day.date, None),
-            followed: 0,
+            entries_applied: 0,
             opened: Vec::new(),
             closings: Vec::new(),
             rows: Vec::new(),
-            lost: false,
+            had_loss: false,
             embedding: input.embedding,
             vectors: Vec::new(),
         }
@@ -109,7 +108,7 @@ impl<'a> DayMemory<'a> {
             return Ok(());
         }
         self.apply_journal(books.journal(), self.day.open);
-        self.memory.after_loss |= std::mem::take(&mut self.lost);
+        self.memory.after_loss |= std::mem::take(&mut self.had_loss);
         let newest = self.memory.rounds.last().map(|round| round.0.clone());
         if let Some(round) = newest {
             self.attach_thesis(&round);
@@ -124,9 +123,9 @@ impl<'a> DayMemory<'a> {
     /// are retried the next day, and found only by keywords until then.
     async fn embed(&mut self, ctx: &mut Ctx) -> Result<(), SessionStop> {
         let Some(model) = self.embedding.filter(|_| self.settings.mode.trades()) else { return Ok(()) };
-        let options = self.asker.agent.limits.call_options();
+        let options = self.prompter.agent.limits.call_options();
         let lessons = &mut self.memory.archive;
-        self.vectors.extend(meaning::embed(ctx, model, options, lessons).await?);
+        self.vectors.extend(embedding::embed(ctx, model, options, lessons).await?);
         Ok(())
     }
 
@@ -136,20 +135,20 @@ impl<'a> DayMemory<'a> {
         RecallContext {
             memory: &self.memory,
             settings: self.settings,
-            prompts: self.asker.prompts,
-            language: self.asker.agent.language,
+            prompts: self.prompter.prompts,
+            language: self.prompter.agent.language,
             instant: self.day.open,
             account,
             symbols: self.symbols,
-            embedding: self.embedding.map(|model| (model, self.asker.agent.limits.call_options())),
+            embedding: self.embedding.map(|model| (model, self.prompter.agent.limits.call_options())),
         }
     }
 
     /// Called after the session: records what its orders did, the trader's outcome, and the mark for
     /// everything it writes.
-    pub fn on_session_end(&mut self, books: &Books, spoken: TraderOutcome, unverified: Option<Unverified>) {
+    pub fn on_session_end(&mut self, books: &Books, outcome: TraderOutcome, unverified: Option<Unverified>) {
         self.apply_journal(books.journal(), self.day.open);
-        self.spoken = spoken;
+        self.outcome = outcome;
         self.origin.unverified = unverified;
     }
 
@@ -170,7 +169,7 @@ impl<'a> DayMemory<'a> {
         self.apply_journal(journal, self.day.close);
         let mut ctx = root.child(ScopeKey::node("post"))?;
         let mut round = None;
-        if self.spoken.heard {
+        if self.outcome.has_reply {
             let row = self.round(&mut ctx, journal, account).await?;
             let written = RecalledFrom { origin: self.origin.clone(), row: row.clone() };
             self.attach_thesis(&written);
@@ -185,7 +184,7 @@ impl<'a> DayMemory<'a> {
             }
         }
         self.embed(&mut ctx).await?;
-        self.memory.after_loss = self.lost || (self.memory.after_loss && !self.spoken.heard);
+        self.memory.after_loss = self.had_loss || (self.memory.after_loss && !self.outcome.has_reply);
         Ok((self.memory, self.vectors))
     }
 
@@ -194,7 +193,7 @@ impl<'a> DayMemory<'a> {
         if self.settings.is_off() {
             return;
         }
-        for entry in journal.entries.iter().skip(self.followed) {
+        for entry in journal.entries.iter().skip(self.entries_applied) {
             match follow_entry(&mut self.memory.open, at, entry) {
                 TradeEvent::Nothing => {}
                 TradeEvent::Opened(id) => self.opened.push(id),
@@ -209,7 +208,7 @@ impl<'a> DayMemory<'a> {
                     self.rows.push(DerivedRow::Context(Box::new(row)));
                 }
                 TradeEvent::Closed(closing) => {
-                    self.lost |= closing.realised.pnl < Money::ZERO;
+                    self.had_loss |= closing.realised.pnl < Money::ZERO;
                     if closing.realised.position_closed && closing.open.summary.is_some() {
                         let id = closing.realised.position.as_str();
                         let row = closing.open.row(id, ContextState::Closed, self.day.close);
@@ -219,7 +218,7 @@ impl<'a> DayMemory<'a> {
                 }
             }
         }
-        self.followed = journal.entries.len();
+        self.entries_applied = journal.entries.len();
     }
 
     /// Sets the round's summary as the thesis of the positions opened in it, including those already closed.
@@ -263,17 +262,17 @@ impl<'a> DayMemory<'a> {
         journal: &Journal,
         account: &Account,
     ) -> Result<RoundMemoryRow, SessionStop> {
-        let language = self.asker.agent.language;
+        let language = self.prompter.agent.language;
         let facts = RoundFacts::of(journal, account, self.symbols);
         let values = json!({
             "date": self.day.date,
-            "decision": fence(Author::Earlier, "the session", &self.spoken.decision, MAX_DECISION_CHARS),
+            "decision": fence(Author::Earlier, "the session", &self.outcome.decision, MAX_DECISION_CHARS),
             "booked": book_lines(&facts.booked),
             "held": facts.held,
         });
         let read = |text: &str, _| RoundSummary::read(text, language).map_err(|problem| problem.to_string());
-        let asked = self.asker.prompt(ctx, "round", values, read).await?;
-        let (parts, source, note) = match asked {
+        let result = self.prompter.prompt(ctx, "round", values, read).await?;
+        let (parts, source, note) = match result {
             PromptResult::Answered(parts, source) => (parts, source, None),
             PromptResult::Unusable { text, why } => {
                 let parts = RoundSummary::filled(&text, &facts.parts(account, language), language);
@@ -284,13 +283,13 @@ impl<'a> DayMemory<'a> {
         let keep = u64::from(self.settings.keep_rounds);
         Ok(RoundMemoryRow {
             round_id,
-            situation: facts.situation(&self.spoken.decision),
+            situation: facts.situation(&self.outcome.decision),
             summary: parts.write(language),
             source,
             note,
             assets: facts.assets,
             is_open_entry: facts.is_open_entry,
-            degraded: self.spoken.degraded,
+            degraded: self.outcome.degraded,
             known_at: self.day.close,
             prunes_through: round_id.checked_sub(keep).filter(|through| *through > 0),
         })
@@ -300,19 +299,19 @@ impl<'a> DayMemory<'a> {
         let id = closing.realised.position.as_str();
         let still_open = self.memory.open.get(id).and_then(|open| open.summary.as_deref());
         let thesis = closing.open.summary.as_deref().or(still_open);
-        let about = ReflectionInput {
+        let input = ReflectionInput {
             trade_id: self.memory.trade_id + 1,
             thesis,
             known_at: self.day.close,
-            language: self.asker.agent.language,
+            language: self.prompter.agent.language,
         };
-        let facts = reflect::from_facts(closing, &about, "");
+        let facts = reflect::from_facts(closing, &input, "");
         let values = json!({
             "facts": reflect::lines(&facts),
             "thesis": thesis.map(|thesis| fence(Author::Earlier, "thesis at entry", thesis, MAX_THESIS_CHARS)),
         });
         let read = |text: &str, source| reflect::with_answer(&facts, text, source);
-        let row = match self.asker.prompt(ctx, "reflection", values, read).await? {
+        let row = match self.prompter.prompt(ctx, "reflection", values, read).await? {
             PromptResult::Answered(row, _) => row,
             PromptResult::Unusable { why, .. } => ReflectionRow { note: Some(why), ..facts.clone() },
         };

@@ -1,17 +1,18 @@
 //! The past as shown to a trader: the theses of its open positions, its last rounds, and the lessons of
 //! closed trades. Nothing in it became known after the session's instant.
 
+use super::embedding::vectors;
 use super::lessons::{self, Lesson, Query};
-use super::meaning::vectors;
-use super::parts::{self, cut};
+use super::origin::RecalledFrom;
 use super::reflect::side;
-use super::settings::MemorySettings;
-use super::state::{Memory, RecalledFrom};
+use super::round_summary::{self, cut};
+use super::state::Memory;
 use super::trades::OpenPosition;
-use crate::config::Language;
+use crate::config::MemorySettings;
 use crate::prompt::{PromptError, PromptSet};
 use papertape_core::fence::{Author, fence};
 use papertape_core::id::{JobId, Symbol};
+use papertape_core::language::Language;
 use papertape_core::ledger::{Account, Position};
 use papertape_core::market::Listed;
 use papertape_core::message::ModelName;
@@ -180,8 +181,10 @@ pub(crate) fn book_lines(lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let lines: Vec<String> =
-        lines.iter().map(|line| format!("- {}", cut(&parts::one_line(line), MAX_BOOK_CHARS))).collect();
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| format!("- {}", cut(&round_summary::one_line(line), MAX_BOOK_CHARS)))
+        .collect();
     fence(Author::Earlier, "the books", &lines.join("\n"), MAX_BOOKS_CHARS)
 }
 
@@ -244,7 +247,9 @@ fn open_positions(reader: &RecallContext<'_>, focus: Option<&Symbol>) -> Vec<Rec
     let whole = |symbol: &Symbol| focus.is_none_or(|focus| focus == symbol);
     let lines: Vec<usize> = held
         .iter()
-        .map(|(position, open, symbol)| parts::chars(&one_line(position, *open, symbol, reader.language)))
+        .map(|(position, open, symbol)| {
+            round_summary::chars(&one_line(position, *open, symbol, reader.language))
+        })
         .collect();
     // The minimum and the preferred length of each context.
     let bounds: Vec<(usize, usize)> = held
@@ -253,9 +258,9 @@ fn open_positions(reader: &RecallContext<'_>, focus: Option<&Symbol>) -> Vec<Rec
         .map(|((position, open, symbol), line)| {
             let thesis = open.and_then(|open| open.summary.as_deref());
             let Some(thesis) = thesis.filter(|_| whole(symbol)) else { return (*line, *line) };
-            let head = parts::chars(&head(position, *open, symbol, reader.language)) + 1;
-            let least = parts::parse_stored(thesis).map_or(0, |kept| kept.min_chars(reader.language));
-            (head + least, (head + parts::chars(thesis)).min(CONTEXT_CHARS))
+            let head = round_summary::chars(&head(position, *open, symbol, reader.language)) + 1;
+            let least = round_summary::parse_stored(thesis).map_or(0, |kept| kept.min_chars(reader.language));
+            (head + least, (head + round_summary::chars(thesis)).min(CONTEXT_CHARS))
         })
         .collect();
     let room = allocate_chars(&bounds, &lines, CONTEXTS_CHARS);
@@ -294,7 +299,7 @@ fn allocate_chars(bounds: &[(usize, usize)], lines: &[usize], total: usize) -> V
     }
     let least: usize = bounds.iter().map(|(least, _)| least).sum();
     let wishes: Vec<usize> = bounds.iter().map(|(least, wish)| wish.saturating_sub(*least)).collect();
-    let more = parts::share(&wishes, total - least.min(total));
+    let more = round_summary::share(&wishes, total - least.min(total));
     bounds.iter().zip(more).map(|((least, _), more)| least + more).collect()
 }
 
@@ -310,11 +315,11 @@ fn render_position(
     let thesis = open.and_then(|open| open.summary.as_deref()).filter(|_| whole);
     let head = head(position, open, symbol, language);
     let fits = thesis
-        .and_then(parts::parse_stored)
-        .and_then(|thesis| thesis.fit(language, room.checked_sub(parts::chars(&head) + 1)?));
+        .and_then(round_summary::parse_stored)
+        .and_then(|thesis| thesis.fit(language, room.checked_sub(round_summary::chars(&head) + 1)?));
     match fits {
         Some(thesis) => Some(format!("{head}\n{}", thesis.write(language))),
-        None => (parts::chars(&line) <= room).then_some(line),
+        None => (round_summary::chars(&line) <= room).then_some(line),
     }
 }
 
@@ -357,13 +362,13 @@ fn head(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, langu
 
 fn one_line(position: &Position, open: Option<&OpenPosition>, symbol: &Symbol, language: Language) -> String {
     let head = head(position, open, symbol, language);
-    let thesis = open.and_then(|open| open.summary.as_deref()).and_then(parts::parse_stored);
+    let thesis = open.and_then(|open| open.summary.as_deref()).and_then(round_summary::parse_stored);
     let why = match (&thesis, language) {
         (Some(thesis), _) => thesis.conclusion().to_owned(),
         (None, Language::En) => "no thesis on record".to_owned(),
         (None, Language::Zh) => "没有记录开仓依据".to_owned(),
     };
-    let room = LINE_CHARS.saturating_sub(parts::chars(&head) + 2);
+    let room = LINE_CHARS.saturating_sub(round_summary::chars(&head) + 2);
     if room < 8 { head } else { format!("{head}: {}", cut(&why, room)) }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Maximum window of rounds, and so the maximum number of rounds in a state.
-pub const LONGEST_WINDOW: u32 = 10;
+pub const MAX_WINDOW: u32 = 10;
 
 /// Which of the three memories are enabled. A disabled one is neither written nor read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -134,8 +134,8 @@ impl MemorySettings {
         for (field, window) in
             [("read_window", self.read_window), ("read_window_after_loss", self.read_window_after_loss)]
         {
-            if window > LONGEST_WINDOW {
-                return Err((field, format!("it is from 0 to {LONGEST_WINDOW}, not {window}")));
+            if window > MAX_WINDOW {
+                return Err((field, format!("it is from 0 to {MAX_WINDOW}, not {window}")));
             }
         }
         if self.keep_rounds == 0 {

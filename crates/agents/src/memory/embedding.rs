@@ -2,7 +2,7 @@
 //! replay needs no model, and gets the same numbers on any machine.
 
 use super::lessons::{Archive, Embedding, Lesson};
-use super::parts::cut;
+use super::round_summary::cut;
 use papertape_core::message::ModelName;
 use papertape_core::ports::ExternalCall;
 use papertape_core::record::EmbeddingRow;

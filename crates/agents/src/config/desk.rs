@@ -1,7 +1,7 @@
 //! The configuration of a desk.
 
+use super::AgentConfig;
 use super::sizing::SizingConfig;
-use crate::config::AgentConfig;
 use papertape_core::message::ModelName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Maximum rounds: more add nothing new, and each costs the whole debate again.
 pub const MAX_ROUNDS: u32 = 10;
 /// Maximum deadline of a node: a day.
-const LONGEST_SECS: u64 = 86_400;
+const MAX_DEADLINE_SECS: u64 = 86_400;
 
 /// A desk: its roles, its rounds, and its limits. Deadlines and the number of concurrent symbols do not
 /// affect results, and are not part of its fingerprint.
@@ -247,8 +247,8 @@ impl DeskConfig {
             ("risk_node_timeout_secs", self.risk_node_timeout_secs),
             ("portfolio_node_timeout_secs", self.portfolio_node_timeout_secs),
         ];
-        if let Some((key, _)) = deadlines.iter().find(|(_, secs)| !(1..=LONGEST_SECS).contains(secs)) {
-            return Err(format!("{key} must be from 1 to {LONGEST_SECS}"));
+        if let Some((key, _)) = deadlines.iter().find(|(_, secs)| !(1..=MAX_DEADLINE_SECS).contains(secs)) {
+            return Err(format!("{key} must be from 1 to {MAX_DEADLINE_SECS}"));
         }
         if self.symbols_at_once == 0 {
             return Err("symbols_at_once must be above 0".to_owned());

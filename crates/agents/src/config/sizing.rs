@@ -1,6 +1,5 @@
 //! The sizing table: target weights of ratings, and limits.
 
-use crate::desk::answer::Rating;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -60,20 +59,6 @@ impl Default for Weights {
             overweight: Decimal::new(6, 1),
             underweight: Decimal::new(3, 1),
             sell: Decimal::ZERO,
-        }
-    }
-}
-
-impl Weights {
-    /// The target of a rating; `None` for a Hold.
-    #[must_use]
-    pub const fn of(&self, rating: Rating) -> Option<Decimal> {
-        match rating {
-            Rating::Buy => Some(self.buy),
-            Rating::Overweight => Some(self.overweight),
-            Rating::Hold => None,
-            Rating::Underweight => Some(self.underweight),
-            Rating::Sell => Some(self.sell),
         }
     }
 }
