@@ -1,7 +1,7 @@
 //! The languages of texts for users and models.
 
+use crate::words::words;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The language of texts for users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub enum Language {
     En,
 }
 
-crate::record::words!(Language { Zh = "zh", En = "en" });
+words!(Language { Zh = "zh", En = "en" });
 
 impl Language {
     /// The label of a status of a job, a model-day or a task in this language.

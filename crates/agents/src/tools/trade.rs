@@ -124,7 +124,7 @@ pub(crate) async fn execute(
     let mut placed = OrderResult { reply: String::new(), status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
-            books.note_refusal(&rejection);
+            books.record_rejection(&rejection);
             let implied = vec![rejected_row(&rejection)];
             let kept = to_value(&rejection);
             let reply = rejection_json(&rejection);

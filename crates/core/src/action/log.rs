@@ -2,8 +2,8 @@
 
 use super::{ActionDraft, ActionStatus};
 use crate::id::JobId;
-use crate::plan::PlanId;
-use crate::record::JobStatus;
+use crate::id::PlanId;
+use crate::job::JobStatus;
 use crate::time::Timestamp;
 
 /// Maximum rows per page.

@@ -1,7 +1,7 @@
 //! Actions that started and did not end, and how a canceled job closes them.
 
 use super::{ACTION_KEY, ActionDraft, ActionEntry, ActionRow, ActionStatus, Language};
-use crate::record::JobStatus;
+use crate::job::JobStatus;
 use serde_json::Value;
 
 /// The [`ACTION_KEY`] of rows about the job as a whole: all its runs count as one action.

@@ -113,7 +113,7 @@ fn impossible_bars_are_refused() {
         let mut builder = builder();
         let refused = builder.bar(&symbol(), bar(4, [open, high, low, close], volume));
         let message = refused.expect_err(reason).to_string();
-        assert_eq!(message, format!("AAA 2024-03-04: bar refused: {reason}"));
+        assert_eq!(message, format!("AAA 2024-03-04: bar rejected: {reason}"));
     };
     check(["10", "9", "11", "10"], 1, "the high 9 is below the low 11");
     check(["12", "11", "9", "10"], 1, "the open 12 is outside of 9 to 11");
@@ -135,19 +135,19 @@ fn rows_that_do_not_fit_are_refused() {
     let put = |builder: &mut DatasetBuilder, bar| builder.bar(&symbol(), bar).expect("bar");
     check(
         &|builder| [1, 2].iter().for_each(|_| put(builder, bar(4, good, 1))),
-        "AAA 2024-03-04: bar refused: a second bar of the day",
+        "AAA 2024-03-04: bar rejected: a second bar of the day",
     );
-    check(&|builder| put(builder, bar(9, good, 1)), "AAA 2024-03-09: bar refused: no trading day");
+    check(&|builder| put(builder, bar(9, good, 1)), "AAA 2024-03-09: bar rejected: no trading day");
     check(
         &|builder| builder.bar(&"BBB".into(), bar(4, good, 1)).expect("bar"),
-        "BBB: instrument refused: it has bars but was not given",
+        "BBB: instrument rejected: it has bars but was not given",
     );
     check(
         &|builder| {
             put(builder, bar(4, good, 1));
             builder.action(split(9, "2")).expect("action");
         },
-        "AAA 2024-03-09: corporate action refused: its ex-date is no trading day",
+        "AAA 2024-03-09: corporate action rejected: its ex-date is no trading day",
     );
     check(
         &|builder| {
@@ -155,14 +155,14 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(split(5, "2")).expect("action");
             builder.action(split(5, "3")).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: given twice",
+        "AAA 2024-03-05: corporate action rejected: duplicate",
     );
     check(
         &|builder| {
             put(builder, bar(4, good, 1));
             builder.action(delisting(4, None)).expect("action");
         },
-        "AAA 2024-03-04: corporate action refused: there are bars until 2024-03-04",
+        "AAA 2024-03-04: corporate action rejected: there are bars until 2024-03-04",
     );
     check(
         &|builder| {
@@ -170,7 +170,7 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(delisting(4, Some("0"))).expect("action");
             builder.action(split(5, "2")).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: it comes after the delisting on 2024-03-04",
+        "AAA 2024-03-05: corporate action rejected: it comes after the delisting on 2024-03-04",
     );
     check(
         &|builder| {
@@ -178,7 +178,7 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(delisting(5, None)).expect("action");
             builder.action(delisting(5, Some("1"))).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: it comes after the delisting on 2024-03-05",
+        "AAA 2024-03-05: corporate action rejected: it comes after the delisting on 2024-03-05",
     );
     check(
         &|builder| {
@@ -186,21 +186,21 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(split(4, "10000")).expect("action");
             builder.action(split(5, "1000")).expect("action");
         },
-        "AAA 2024-03-05: corporate action refused: splits multiply to more than a million",
+        "AAA 2024-03-05: corporate action rejected: splits multiply to more than a million",
     );
     check(
         &|builder| builder.action(split(4, "2")).expect("action"),
-        "AAA 2024-03-04: corporate action refused: the symbol has no bars",
+        "AAA 2024-03-04: corporate action rejected: the symbol has no bars",
     );
     check(
         &|builder| builder.day(day(4)).expect("day"),
-        "calendar 2024-03-04: trading day refused: given twice",
+        "calendar 2024-03-04: trading day rejected: duplicate",
     );
     let twice = |builder: &mut DatasetBuilder| {
         let at = Some(day(4).open);
         [1, 2].iter().for_each(|_| builder.news(at, news()).expect("news"));
     };
-    check(&twice, "news `n1`: refused: given twice");
+    check(&twice, "news `n1`: rejected: duplicate");
 }
 
 // Goal: undated items are rejected, each kind by its name.
@@ -208,15 +208,15 @@ fn rows_that_do_not_fit_are_refused() {
 fn undated_items_are_refused() {
     let mut builder = builder();
     let error = builder.news(None, news()).expect_err("undated");
-    assert_eq!(error.to_string(), "news `n1`: refused: it is undated");
+    assert_eq!(error.to_string(), "news `n1`: rejected: it is undated");
     let (period_end, value) = (Date::constant(2023, 12, 31), Decimal::ONE);
     let (metric, unit) = ("revenue".to_owned(), "USD".to_owned());
     let item = Fundamental { symbol: symbol(), metric, period_end, value, unit: unit.clone() };
     let error = builder.fundamental(None, item).expect_err("undated");
-    assert_eq!(error.to_string(), "AAA/fundamentals `revenue`: refused: it is undated");
+    assert_eq!(error.to_string(), "AAA/fundamentals `revenue`: rejected: it is undated");
     let item = MacroPoint { series: "CPI".into(), period: period_end, value, unit };
     let error = builder.macro_point(None, item).expect_err("undated");
-    assert_eq!(error.to_string(), "macro/CPI `2023-12-31`: refused: it is undated");
+    assert_eq!(error.to_string(), "macro/CPI `2023-12-31`: rejected: it is undated");
 }
 
 fn delisting(d: i8, pays: Option<&str>) -> CorporateAction {

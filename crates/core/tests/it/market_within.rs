@@ -248,7 +248,7 @@ fn the_newest_bar_may_hold_the_open_alone() {
     let mut early = builder();
     early.opening(&A.into(), days()[1].date, cents(500)).expect("an open");
     let error = early.build().expect_err("refused").to_string();
-    assert_eq!(error, "A 2024-03-11: bar refused: the open alone, though it is not on the newest day");
+    assert_eq!(error, "A 2024-03-11: bar rejected: the open alone, though it is not on the newest day");
 
     let mut within = builder();
     let opens_at = days()[2].open;
@@ -282,7 +282,7 @@ fn misplaced_bars_are_refused() {
     };
     for (bars, reason) in [
         (&[(0, 100), (3, 100)][..], "it opens before the bar before it ends"),
-        (&[(0, 100), (0, 100)], "given twice"),
+        (&[(0, 100), (0, 100)], "duplicate"),
         (&[(600, 100)], "it opens outside of trading hours"),
         (&[(0, 0)], "a price of 0"),
     ] {

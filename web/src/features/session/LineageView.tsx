@@ -8,7 +8,7 @@ import { useCode } from '@/shared/i18n/codes'
 import { JsonView, parseJson } from '@/transcript/JsonView'
 import { dataAddress } from '../seenBy/places'
 import { bySeries, type Lineage, type Link } from './lineage'
-import { Numbers } from './OrdersView'
+import { Numbers } from './Numbers'
 
 interface Props {
   trade: Trade

@@ -9,6 +9,7 @@ import { Empty } from '@/shared/ui/states'
 import { Financing, Insolvent, PendingOrders, PositionSnapshots } from './AccountView'
 import { LineageView } from './LineageView'
 import { type Lineage, lineageOf } from './lineage'
+import { Numbers } from './Numbers'
 
 interface Props {
   session: Session
@@ -160,21 +161,6 @@ function Rejections({ rejections, sessionId, onGo }: { rejections: Rejected[]; s
         </tbody>
       </table>
     </section>
-  )
-}
-
-/** The numbers that decided. */
-export function Numbers({ numbers }: { numbers: Record<string, unknown> | null | undefined }) {
-  const entries = Object.entries(numbers ?? {})
-  if (entries.length === 0) return null
-  return (
-    <div className="numbers mono second">
-      {entries.map(([name, value]) => (
-        <span key={name}>
-          {name} {String(value)}
-        </span>
-      ))}
-    </div>
   )
 }
 

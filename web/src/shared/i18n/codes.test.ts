@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import document from '../../../../crates/papertape/tests/it/snapshots/it__api_openapi__openapi.snap?raw'
-import { CODES, type CodeList, codeText, makeReasons, reasonOf } from './codes'
+import { CODES, codeText, makeReasons, reasonOf } from './codes'
+import type { CodeList } from './codeTexts'
 import { translate } from '.'
 
 interface OpenApi {

@@ -1,15 +1,11 @@
 // Texts for the codes of the API. The lists come from the OpenAPI document: a code without a text does not compile.
 import { useMemo } from 'react'
-import type { Codes } from '@/server/types'
 import type { Language } from '../settings'
 import { isTextKey, type Translate, useLanguage, useText } from '.'
+import type { CodeList, CodeTexts } from './codeTexts'
 import { enCodes } from './en.codes'
 import { en } from './en'
 import { zhCodes } from './zh.codes'
-
-export type CodeList = keyof Codes
-/** A text for each code of each list. */
-export type CodeTexts = { [List in CodeList]: Record<Codes[List], string> }
 
 export const CODES: Record<Language, CodeTexts> = { en: enCodes, zh: zhCodes }
 

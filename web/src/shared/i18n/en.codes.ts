@@ -1,5 +1,5 @@
 // English: a text for each code of the API.
-import type { CodeTexts } from './codes'
+import type { CodeTexts } from './codeTexts'
 
 export const enCodes: CodeTexts = {
   error: {

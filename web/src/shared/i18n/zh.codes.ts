@@ -1,5 +1,5 @@
 // 中文：API 各类代码的文本。
-import type { CodeTexts } from './codes'
+import type { CodeTexts } from './codeTexts'
 
 export const zhCodes: CodeTexts = {
   error: {
