@@ -1,19 +1,14 @@
 //! Chat sessions with the assistant.
 
-use crate::id::JobId;
+pub use crate::id::ChatId;
+use crate::id::{JobId, PlanId};
+use crate::job::{JobStatus, NewJob};
 use crate::language::Language;
-use crate::plan::PlanId;
-use crate::record::{JobStatus, NewJob, words};
 use crate::time::Timestamp;
+use crate::words::words;
 use papertape_redact::{Redact, RedactionPass};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
-
-crate::id::text_id!(
-    /// A chat session's ID: a UUID in its usual text form.
-    ChatId
-);
 
 /// Maximum length of a message, in characters.
 pub const MAX_MESSAGE_CHARS: usize = 100_000;

@@ -1,7 +1,8 @@
 //! Heuristics: does the value of a secret's name look like a secret? Names mislead both ways: `password:
 //! required` contains none, and code is full of `api_key = settings.api_key`.
 
-use super::keys::{self, Class, Strength};
+use super::class::{Class, Strength};
+use super::keys;
 
 /// How a value is written, which decides how much weight its name carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Names with their values in plain text: `key=value`, `key: value`, `"key": "value"` at any depth of
 //! escaping, `--flag value`, header lines, XML elements, "the password is …".
 
+use super::class::{Class, Strength};
 use super::heuristics::{self, Style};
-use super::keys::{self, Class, Strength};
-use super::scan::ScanResult;
+use super::keys;
+use super::scan_result::ScanResult;
 use super::span::{self, SecretSpan};
 use super::yaml;
 use std::ops::Range;

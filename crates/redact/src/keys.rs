@@ -3,6 +3,7 @@
 //! A name is split into words (`X-MBX-APIKEY`, `apiKey` and `api_key` are equal), which tells `max_tokens`,
 //! `token_count` and `password_policy` from `access_token` and `password`.
 
+use super::class::{Class, strong, weak};
 use super::{fold, names};
 
 /// The label for a text whose redaction could not be completed.
@@ -33,30 +34,6 @@ pub(super) const LABELS: &[&str] = &[
     "wallet_key",
     "webhook",
 ];
-
-/// How strongly a name indicates a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strength {
-    /// The value is a secret unless it is clearly something else.
-    Strong,
-    /// The value is a secret if it looks like one.
-    Weak,
-}
-
-/// A name that holds a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Class {
-    pub(super) label: &'static str,
-    pub(super) strength: Strength,
-}
-
-pub(super) const fn strong(label: &'static str) -> Class {
-    Class { label, strength: Strength::Strong }
-}
-
-pub(super) const fn weak(label: &'static str) -> Class {
-    Class { label, strength: Strength::Weak }
-}
 
 /// Last words of names that say something *about* a secret.
 #[rustfmt::skip]

@@ -16,6 +16,7 @@
 //! cannot finish, a placeholder replaces the whole text. A session continues with the redacted text, so a
 //! change to any rule increments [`VERSION`].
 
+mod class;
 mod clean;
 mod escape;
 mod exact;
@@ -29,6 +30,7 @@ mod nested;
 mod patterns;
 mod phrase;
 mod scan;
+mod scan_result;
 mod span;
 mod stream;
 mod tokens;
@@ -39,6 +41,7 @@ mod yaml;
 pub use clean::{Redact, RedactionPass, Sanitized};
 pub use stream::StreamRedactor;
 
+use scan_result::ScanResult;
 use serde_json::Value;
 use std::fmt;
 
@@ -180,8 +183,8 @@ impl Redactor {
     }
 
     /// One pass over a text; existing placeholders are left unchanged.
-    fn scan(&self, text: &str) -> scan::ScanResult<'_> {
-        let mut found = scan::ScanResult::default();
+    fn scan(&self, text: &str) -> ScanResult<'_> {
+        let mut found = ScanResult::default();
         for piece in span::pieces(text, |label| self.is_label(label)) {
             let Some(part) = text.get(piece.clone()) else {
                 continue;
@@ -199,14 +202,14 @@ impl Redactor {
     }
 
     /// Checks a text with its escapes decoded, and with its letters folded to plain ones.
-    fn scan_from<'a>(&'a self, text: &str, offset: usize, found: &mut scan::ScanResult<'a>) {
+    fn scan_from<'a>(&'a self, text: &str, offset: usize, found: &mut ScanResult<'a>) {
         let decoded = found.has_escapes.then(|| escape::decoded(text)).flatten();
         let folded = match &decoded {
             Some(view) => fold::folded(&view.text).map(|folded| folded.over(view)),
             None => fold::folded(text),
         };
         for view in [decoded, folded].into_iter().flatten() {
-            let mut seen = scan::ScanResult::default();
+            let mut seen = ScanResult::default();
             self.exact.find(&view.text, 0, &mut seen.spans);
             scan::find(&view.text, 0, &mut seen);
             phrase::find(&view.text, 0, &mut seen.spans);

@@ -1,8 +1,8 @@
 //! Names of secrets in languages other than English, and the header fields in which exchanges expect
 //! credentials.
 
+use super::class::{Class, strong, weak};
 use super::fold;
-use super::keys::{Class, strong, weak};
 use std::sync::LazyLock;
 
 /// Names in scripts without Latin letters: Chinese (simplified, traditional), Japanese, Korean, Russian, Ukrainian, Greek,

@@ -1,35 +1,10 @@
 //! One pass over a text with one automaton, which finds hints that a secret may follow. A text without hints
 //! needs nothing more; this keeps redaction cheap on market data.
 
-use super::{escape, key_value, names, patterns, span::SecretSpan, tokens};
+use super::scan_result::ScanResult;
+use super::{escape, key_value, names, patterns, tokens};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
-
-/// The result of a pass over a text.
-#[derive(Default)]
-pub(super) struct ScanResult<'a> {
-    pub(super) spans: Vec<SecretSpan<'a>>,
-    /// JSON in the text must be parsed: a secret's name has an object as its value, or there are escapes.
-    pub(super) has_json: bool,
-    /// Letters are written as escapes.
-    pub(super) has_escapes: bool,
-    /// How many bytes were read after hints.
-    pub(super) work: usize,
-    /// The limit on work was exceeded, which only happens on adversarial text: the pass was aborted.
-    pub(super) is_overrun: bool,
-}
-
-impl ScanResult<'_> {
-    /// Whether the limit on work is exceeded. The matches so far are then incomplete.
-    fn breaks_off(&mut self, text: &str) -> bool {
-        self.is_overrun |= self.work > text.len().saturating_mul(MAX_WORK) + MIN_WORK;
-        self.is_overrun
-    }
-}
-
-/// The limit on bytes read after hints, as a multiple of the text's length; short texts have a minimum.
-const MAX_WORK: usize = 16;
-const MIN_WORK: usize = 1 << 17;
 
 /// Parts of secrets' names, as they appear in plain text.
 #[rustfmt::skip]

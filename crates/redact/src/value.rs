@@ -1,7 +1,8 @@
 //! Layer 3 on JSON values: what a key's name says about its value.
 
+use super::class::{Class, Strength};
 use super::heuristics::{self, Style};
-use super::keys::{self, Class, Strength};
+use super::keys;
 use super::{RedactionFailed, Redactor, span};
 use serde_json::Value;
 

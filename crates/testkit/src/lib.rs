@@ -14,3 +14,4 @@ pub mod markets;
 pub mod model_server;
 pub mod postgres;
 pub mod record;
+mod stored_chats;

@@ -1,8 +1,8 @@
 //! An in-memory record and queue, for one process and a handful of jobs.
 
-use crate::assistant::{StoredChats as Assistant, append};
 use crate::clock::FakeClock;
 use crate::kept::StoredSnapshot;
+use crate::stored_chats::{StoredChats as Assistant, append};
 use futures::FutureExt as _;
 use papertape_core::action::{ActionRow, PlanJob};
 use papertape_core::id::{AgentName, ContentHash, JobId};

@@ -32,7 +32,7 @@ impl RoundFacts {
     pub(super) fn of(journal: &Journal, account: &Account, symbols: &BTreeSet<Symbol>) -> Self {
         let mut booked: Vec<String> = journal.known_at_close().iter().filter_map(describe_entry).collect();
         let refused = journal
-            .refusals
+            .rejections
             .iter()
             .map(|refusal| format!("{} {}: {}", refusal.request.symbol(), refusal.code, refusal.message));
         booked.extend(refused);
@@ -127,7 +127,7 @@ fn risk(symbol: &Symbol, held: &Position, language: Language) -> String {
 
 fn assets(journal: &Journal, account: &Account, symbols: &BTreeSet<Symbol>) -> Vec<AssetNote> {
     let touched = journal.entries.iter().filter_map(|entry| entry.fill()).map(|fill| &fill.symbol);
-    let refused = journal.refusals.iter().map(|refusal| refusal.request.symbol());
+    let refused = journal.rejections.iter().map(|refusal| refusal.request.symbol());
     let mut all: BTreeSet<&Symbol> = touched.chain(refused).chain(account.positions().keys()).collect();
     if symbols.len() <= LISTED {
         all.extend(symbols);
@@ -162,7 +162,7 @@ fn decision(journal: &Journal, symbol: &Symbol, held: bool) -> Decision {
             (false, _) => reduced = true,
         }
     }
-    let refused = journal.refusals.iter().any(|refusal| refusal.request.symbol() == symbol);
+    let refused = journal.rejections.iter().any(|refusal| refusal.request.symbol() == symbol);
     match () {
         () if forced && !opened => Decision::Forced,
         () if opened && (closed || forced) => Decision::Reverse,

@@ -114,7 +114,7 @@ pub(crate) async fn execute(
     let mut result = OrderResult { reply: String::new(), status: "filled", entry: None, rejection: None };
     let (reply, kind, implied, entry) = match decision {
         Err(rejection) => {
-            books.note_refusal(&rejection);
+            books.record_rejection(&rejection);
             let implied = vec![rejected_row(&rejection)];
             let recorded = to_value(&rejection);
             let reply = rejection_json(&rejection);

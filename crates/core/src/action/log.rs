@@ -2,8 +2,8 @@
 
 use super::{ActionDraft, ActionStatus};
 use crate::id::JobId;
-use crate::plan::PlanId;
-use crate::record::{JobKind, JobStatus};
+use crate::id::PlanId;
+use crate::job::{JobKind, JobStatus};
 use crate::time::Timestamp;
 
 /// Maximum rows per page.

@@ -15,12 +15,11 @@ pub use open::{WHOLE_JOB, is_whole_job, still_open, stopped_words};
 pub use origin::{IdKind, Origin};
 pub use summary::{ActionRef, ActionSummary, summarise};
 
-use crate::chat::ChatId;
-use crate::plan::PlanId;
+use crate::id::ChatId;
+use crate::id::PlanId;
 use papertape_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fmt;
 
 /// What an action acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,14 +51,14 @@ pub enum ActionStatus {
     Failed,
 }
 
-crate::record::words!(ActionKind {
+crate::words::words!(ActionKind {
     PlanOperation = "plan_operation",
     TaskOperation = "task_operation",
     ToolOperation = "tool_operation",
     ContextRequest = "context_request",
     SystemOperation = "system_operation",
 });
-crate::record::words!(ActionStatus {
+crate::words::words!(ActionStatus {
     Queued = "queued",
     Running = "running",
     Completed = "completed",

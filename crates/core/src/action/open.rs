@@ -1,8 +1,8 @@
 //! Actions that started and did not end, and how a canceled job closes them.
 
 use super::{ACTION_KEY, ActionDraft, ActionEntry, ActionRow, ActionStatus};
+use crate::job::JobStatus;
 use crate::language::Language;
-use crate::record::JobStatus;
 use serde_json::Value;
 
 /// The [`ACTION_KEY`] of rows about the job as a whole: all its runs count as one action.

@@ -1,9 +1,8 @@
 //! Where in a job something was created, and the IDs derived from that place.
 
 use crate::id::{ContentHash, JobId};
-use crate::record::words;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The place in a job where something was created. The same place gives the same IDs, so an action that runs
 /// again after a crash finds what it created before.

@@ -1,21 +1,22 @@
-//! The checks of an order, in their fixed order, and the proof that they were passed.
+//! The checks of an order, in a fixed order, and the proof that it passed them.
 
-use super::conditions::{PriceBand, check_band, check_participation, check_universe};
+use super::conditions::PriceBand;
+use super::margin::{OpeningNeeds, needed};
+use super::market_checks::{check_band, check_participation, check_universe};
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::MarketProfile;
 use super::reject::{RejectCode, RejectReason, Rejection};
 use super::stops;
-use super::terms::{FillTerms, Venue};
-use crate::id::Symbol;
-use crate::ledger::{Account, Direction, LedgerError, Position, Side, checked};
+use super::terms::{FillTerms, Venue, margin_released};
+use crate::ledger::{Account, Direction, Position, checked};
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::Decimal;
 
 /// Proof that a request passed every check against one version of an account.
 ///
-/// Nothing else makes one, it cannot be copied, and what uses it consumes it; after any change of
-/// the account, and for any other, it is refused.
+/// It cannot be created otherwise or copied, and using it consumes it. After any change of the account, or
+/// for another account, it is rejected.
 ///
 /// ```compile_fail
 /// use papertape_core::broker::{Approved, Order};
@@ -46,13 +47,13 @@ impl<T> Approved<T> {
         self.day
     }
 
-    /// The price that it was checked at, before slippage.
+    /// The price at which it was checked, before slippage.
     #[must_use]
     pub fn reference(&self) -> Price {
         self.reference
     }
 
-    /// The day's price limits, which the fill stays within; absent where the quote has none.
+    /// The day's price limits, which bound the fill; `None` if the quote has none.
     #[must_use]
     pub fn band(&self) -> Option<PriceBand> {
         self.band
@@ -77,12 +78,12 @@ impl<T> Approved<T> {
 
 /// Checks an order against an account, a market and a quote.
 ///
-/// In this order, and the first that fails decides: an insolvent account, outside of the universe, unknown symbol, no bar today, an amount that is
-/// not above zero (or too large), what the side needs (shorting allowed, no position of the other
-/// side), price limits, lot size, participation, T+1, cash with fees, shares, leverage, stop and target.
+/// In this order; the first that fails decides: insolvent account, outside of the universe, unknown symbol,
+/// no bar today, amount not above zero or too large, side (shorting allowed, no position on the other side),
+/// price limits, lot size, participation, T+1, cash including fees, shares, leverage, stop and target.
 ///
 /// # Errors
-/// The refusal, with the order in it.
+/// The rejection, with the order.
 pub fn approve(
     account: &Account,
     profile: &MarketProfile,
@@ -91,7 +92,7 @@ pub fn approve(
 ) -> Result<Approved<Order>, Rejection> {
     match check(account, profile, quote, &order) {
         Ok(reference) => Ok(proof(account, quote, reference, order)),
-        Err(refusal) => Err(refusal.of(order)),
+        Err(reason) => Err(reason.of(order)),
     }
 }
 
@@ -99,7 +100,7 @@ pub fn approve(
 /// price, the stop tightened and never loosened, the leveraged loss within its limit.
 ///
 /// # Errors
-/// The refusal, with the change in it.
+/// The rejection, with the change.
 pub fn approve_stops(
     account: &Account,
     quote: &Quote,
@@ -107,15 +108,15 @@ pub fn approve_stops(
 ) -> Result<Approved<StopChange>, Rejection> {
     match check_change(account, quote, &change) {
         Ok(reference) => Ok(proof(account, quote, reference, change)),
-        Err(refusal) => Err(refusal.of(change)),
+        Err(reason) => Err(reason.of(change)),
     }
 }
 
-/// Checks the leverage, the stop and the target of an opening order alone, as [`approve`] does after
-/// everything else: what can be found out before the quantity is known. Gives the order back.
+/// Checks only the leverage, the stop and the target of an opening order, like the last checks of
+/// [`approve`]: what can be checked before the quantity is known. Returns the order.
 ///
 /// # Errors
-/// The refusal, with the order in it.
+/// The rejection, with the order.
 pub fn check_stop_and_leverage(
     account: &Account,
     profile: &MarketProfile,
@@ -134,7 +135,7 @@ pub fn check_stop_and_leverage(
     });
     match checked {
         Ok(()) => Ok(order),
-        Err(refusal) => Err(refusal.of(order)),
+        Err(reason) => Err(reason.of(order)),
     }
 }
 
@@ -149,10 +150,10 @@ fn proof<T>(account: &Account, quote: &Quote, reference: Price, item: T) -> Appr
     }
 }
 
-/// The leverage that an order means. Closing keeps the position's, whatever the order says.
+/// The leverage of an order. A closing order keeps the position's, whatever it says.
 pub(super) fn leverage_of(order: &Order, position: Option<&Position>) -> Decimal {
-    let asked = order.leverage.filter(|_| order.side.opens());
-    asked.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
+    let requested = order.leverage.filter(|_| order.side.opens());
+    requested.or_else(|| position.map(|position| position.leverage)).unwrap_or(Decimal::ONE)
 }
 
 fn check(
@@ -165,13 +166,13 @@ fn check(
     check_universe(quote, &order.symbol, order.side.opens())?;
     let reference = price_of(quote, order.symbol.as_str())?;
     let position = account.position(&order.symbol);
-    let asked = order.quantity;
-    if !asked.is_positive() {
-        let message = format!("An amount must be above zero; {asked} is not.");
-        return Err(RejectReason::new(RejectCode::InvalidAmount, message, [("asked", asked.0)]));
+    let quantity = order.quantity;
+    if !quantity.is_positive() {
+        let message = format!("An amount must be above zero; {quantity} is not.");
+        return Err(RejectReason::new(RejectCode::InvalidAmount, message, [("asked", quantity.0)]));
     }
     let venue = Venue::of_order(profile, &order.symbol, quote.day).within(quote.conditions.band);
-    let terms = FillTerms::at(venue, order.side, asked, reference).map_err(RejectReason::too_large)?;
+    let terms = FillTerms::at(venue, order.side, quantity, reference).map_err(RejectReason::too_large)?;
     check_side(profile, order, position)?;
     check_band(&quote.conditions, order, reference)?;
     check_lot(profile, order, position)?;
@@ -237,29 +238,30 @@ fn check_lot(
     order: &Order,
     position: Option<&Position>,
 ) -> Result<(), RejectReason> {
-    let asked = order.quantity;
-    let closes_all = !order.side.opens() && position.is_some_and(|position| position.quantity.abs() == asked);
+    let quantity = order.quantity;
+    let closes_all =
+        !order.side.opens() && position.is_some_and(|position| position.quantity.abs() == quantity);
     if profile.fractional {
         let unit = Decimal::new(1, checked::QUANTITY_DP);
-        if asked.0 == asked.0.trunc_with_scale(checked::QUANTITY_DP) {
+        if quantity.0 == quantity.0.trunc_with_scale(checked::QUANTITY_DP) {
             return Ok(());
         }
-        let message = format!("Quantities are multiples of {unit}; {asked} is not.");
-        let numbers = [("asked", asked.0), ("lot", unit)];
+        let message = format!("Quantities are multiples of {unit}; {quantity} is not.");
+        let numbers = [("asked", quantity.0), ("lot", unit)];
         return Err(RejectReason::new(RejectCode::LotSize, message, numbers));
     }
     let rule = profile.lot_rule(&order.symbol);
-    if rule.allows(asked) || closes_all {
+    if rule.allows(quantity) || closes_all {
         return Ok(());
     }
     let (minimum, lot) = (rule.minimum, rule.step);
-    let least = if minimum == lot { String::new() } else { format!(" and at least {minimum}") };
-    let message = format!("Quantities are multiples of {lot}{least}; {asked} is not.");
-    let mut refusal = RejectReason::new(RejectCode::LotSize, message, [("asked", asked.0), ("lot", lot.0)]);
+    let at_least = if minimum == lot { String::new() } else { format!(" and at least {minimum}") };
+    let message = format!("Quantities are multiples of {lot}{at_least}; {quantity} is not.");
+    let mut reason = RejectReason::new(RejectCode::LotSize, message, [("asked", quantity.0), ("lot", lot.0)]);
     if minimum != lot {
-        refusal.numbers.insert("minimum".to_owned(), minimum.0);
+        reason.numbers.insert("minimum".to_owned(), minimum.0);
     }
-    Err(refusal)
+    Err(reason)
 }
 
 fn check_t_plus_one(
@@ -274,16 +276,16 @@ fn check_t_plus_one(
     if order.quantity.min(held) <= closable {
         return Ok(());
     }
-    let (symbol, asked) = (&order.symbol, order.quantity);
+    let (symbol, quantity) = (&order.symbol, order.quantity);
     let message = format!(
         "Of {held} {symbol} only {closable} may be closed today, for the rest was acquired today \
-         (T+1); {asked} were asked."
+         (T+1); {quantity} were asked."
     );
-    let numbers = [("asked", asked.0), ("held", held.0), ("closable", closable.0)];
+    let numbers = [("asked", quantity.0), ("held", held.0), ("closable", closable.0)];
     Err(RejectReason::new(RejectCode::TPlusOne, message, numbers))
 }
 
-/// Closing must not leave less than nothing available, unless it makes things better.
+/// Closing must not leave a negative amount available, unless it improves on the current one.
 fn check_closing_cash(
     account: &Account,
     venue: Venue<'_>,
@@ -311,64 +313,6 @@ fn check_closing_cash(
     Err(RejectReason::new(RejectCode::InsufficientCash, message, numbers))
 }
 
-/// What closing a part at this price makes available, before the fee: its margin and its result.
-pub(super) fn margin_released(
-    position: &Position,
-    quantity: Quantity,
-    price: Price,
-) -> Result<Money, LedgerError> {
-    let held = position.quantity.abs();
-    let signed = if position.quantity.is_negative() { -quantity } else { quantity };
-    let margin = checked::share(position.margin, quantity, held)?;
-    let cost = checked::share(position.cost, quantity, held)?;
-    checked::plus(margin, checked::minus(checked::value(price, signed)?, cost)?)
-}
-
-/// What has to be available to open or add to a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpeningNeeds {
-    /// Its margin at the fill's price, slippage included.
-    pub margin: Money,
-    /// The fee.
-    pub fee: Money,
-}
-
-impl OpeningNeeds {
-    /// Margin and fee.
-    ///
-    /// # Errors
-    /// [`LedgerError::Overflow`].
-    pub fn total(self) -> Result<Money, LedgerError> {
-        checked::plus(self.margin, self.fee)
-    }
-}
-
-/// What has to be available to open or add to a position on a day, as the profile's orders fill. `reference` is
-/// the price before slippage.
-///
-/// # Errors
-/// [`LedgerError::Overflow`], or a price that slippage takes below zero.
-pub fn initial_margin_requirement(
-    profile: &MarketProfile,
-    (symbol, day): (&Symbol, Date),
-    side: Side,
-    quantity: Quantity,
-    reference: Price,
-    leverage: Decimal,
-) -> Result<OpeningNeeds, LedgerError> {
-    needed(&FillTerms::at(Venue::of_order(profile, symbol, day), side, quantity, reference)?, leverage)
-}
-
-fn needed(terms: &FillTerms, leverage: Decimal) -> Result<OpeningNeeds, LedgerError> {
-    // A leverage below 1 is refused by a later rule; here it must not make the order cheaper or
-    // the division fail.
-    let divisor = leverage.max(Decimal::ONE);
-    let margin = checked::div(terms.value.0, divisor)?;
-    let margin =
-        Money(if divisor == Decimal::ONE { margin } else { checked::round(margin, checked::MONEY_DP) });
-    Ok(OpeningNeeds { margin, fee: terms.fee })
-}
-
 fn check_opening_cash(
     account: &Account,
     order: &Order,
@@ -391,13 +335,13 @@ fn check_opening_cash(
 
 fn check_shares(order: &Order, position: Option<&Position>) -> Result<(), RejectReason> {
     let held = position.map_or(Quantity::ZERO, |position| position.quantity.abs());
-    let asked = order.quantity;
-    if asked <= held {
+    let quantity = order.quantity;
+    if quantity <= held {
         return Ok(());
     }
     let kind = if order.side.is_long() { "held" } else { "held short" };
-    let message = format!("{held} {} are {kind}; you cannot {} {asked}.", order.symbol, order.side);
-    let numbers = [("asked", asked.0), ("held", held.0)];
+    let message = format!("{held} {} are {kind}; you cannot {} {quantity}.", order.symbol, order.side);
+    let numbers = [("asked", quantity.0), ("held", held.0)];
     Err(RejectReason::new(RejectCode::InsufficientShares, message, numbers))
 }
 

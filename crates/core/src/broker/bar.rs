@@ -23,23 +23,22 @@ pub struct Ohlc {
     pub close: Price,
 }
 
-/// Closes the positions whose stop, liquidation price or target lies inside the day's bar, in the
-/// order of their symbols: at that price, or at the open where the open is already beyond it. A
-/// stop, and a liquidation, comes before a target that lies inside the same bar, for a bar does not
-/// say which was first; of a stop and a liquidation, the nearer to the price.
+/// Closes the positions whose stop, liquidation price or target lies inside the day's bar, in symbol order:
+/// at that price, or at the open if the open is already beyond it. A bar does not say which level was reached
+/// first, so a stop or a liquidation comes before a target; of a stop and a liquidation, the one nearer to
+/// the price comes first.
 ///
-/// Where margin is isolated, a liquidation takes the margin and nothing more, also where the price has
-/// gapped beyond. Elsewhere it fills at a price of the market like any other fill, and what a gap takes
-/// beyond the margin is the account's loss.
+/// With isolated margin, a liquidation takes the margin and nothing more, even if the price has gapped beyond
+/// it. Without, it fills at a market price like any other fill, and a gap's loss beyond the margin is the
+/// account's.
 ///
 /// An instrument that is locked at a price limit (its high and its low are the limit) triggers no stop and no
-/// target; a liquidation, which the market forces, closes all the same.
+/// target. A liquidation is forced by the market and closes the position anyway.
 ///
-/// Under T+1 what was acquired today cannot be closed by a stop or a target; a liquidation, which
-/// the market forces, closes it.
+/// Under T+1, shares bought today cannot be closed by a stop or a target, but can be liquidated.
 ///
 /// # Errors
-/// A number that does not fit. The books are then as they were.
+/// A number that overflows; the books are then unchanged.
 pub fn bar(books: &mut Books, day: Date, bars: &BTreeMap<Symbol, Ohlc>) -> Result<PhaseResult, LedgerError> {
     books.atomically(|books| {
         let mut out = PhaseResult::default();
@@ -49,7 +48,7 @@ pub fn bar(books: &mut Books, day: Date, bars: &BTreeMap<Symbol, Ohlc>) -> Resul
     })
 }
 
-/// Closes every position that its open, and its bar where there is one, triggers.
+/// Closes every position that is triggered by the open or, if there is one, by the bar.
 pub(super) fn trigger_all(
     books: &mut Books,
     entries: &mut Vec<LedgerEntry>,
@@ -78,8 +77,8 @@ pub(super) fn trigger_all(
     Ok(())
 }
 
-/// Is the instrument locked at the price limit that keeps the position from being closed? The open is at the limit,
-/// and so is the whole bar, if it is known.
+/// Whether the instrument is locked at the price limit that prevents closing the position: the open is at the
+/// limit, and so is the whole bar, if it is known.
 fn is_locked(books: &Books, symbol: &Symbol, position: &Position, open: Price, bar: Option<Ohlc>) -> bool {
     let stops = |band: PriceBand| {
         let is_still = bar.is_none_or(|bar| bar.high == bar.low);
@@ -88,7 +87,7 @@ fn is_locked(books: &Books, symbol: &Symbol, position: &Position, open: Price, b
     books.conditions_of(symbol).band.is_some_and(stops)
 }
 
-/// What the open has already gone beyond: it fills at the open.
+/// The level that the open is already beyond; it fills at the open.
 fn gapped(position: &Position, open: Price) -> Option<(FillCause, Price)> {
     let direction = position.direction();
     let lost = |level: Option<Price>| level.is_some_and(|level| !is_worse(direction, level, open));
@@ -105,7 +104,7 @@ fn gapped(position: &Position, open: Price) -> Option<(FillCause, Price)> {
     Some((cause, open))
 }
 
-/// What the bar reached after its open: it fills at the level.
+/// The level that the bar reached after its open; it fills at the level.
 fn inside(position: &Position, bar: Ohlc) -> Option<(FillCause, Price)> {
     let direction = position.direction();
     let (worst, best) = match direction {

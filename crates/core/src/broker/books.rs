@@ -1,4 +1,4 @@
-//! The books of one agent: the account, what is pending, and how each change is entered.
+//! The books of one agent: the account, the pending orders, and how changes are recorded.
 
 use super::conditions::Conditions;
 use super::order::Order;
@@ -15,7 +15,7 @@ use crate::time::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One agent's books: everything about its trading that outlives a day.
+/// One agent's books: all trading state that outlives a day.
 ///
 /// The phases change it; it is stored whole before the first day and after every session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,16 +30,17 @@ pub struct Books {
     pub(super) reached: Option<Date>,
     pub(super) last_close: Option<Date>,
     pub(super) last_value: Money,
-    /// The nights before this date are paid for.
+    /// Nights before this date are charged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) financed_until: Option<Date>,
-    /// Not stored: a day that runs again makes it again.
+    /// Not stored: a day that runs again rebuilds it.
     #[serde(skip)]
     pub(super) journal: Journal,
-    /// What the market allows of the instruments that are held or waited for; not stored, as the journal.
+    /// The market's conditions for instruments with a position or a pending order; not stored, like the
+    /// journal.
     #[serde(skip)]
     pub(super) conditions: BTreeMap<Symbol, Conditions>,
-    /// Is an order that is not covered where it fills reduced to what is? Not stored.
+    /// Whether an order that is not covered at its fill is reduced to what is. Not stored.
     #[serde(skip)]
     pub(super) reduces: bool,
     /// How many orders were reduced. Not stored.
@@ -47,28 +48,28 @@ pub struct Books {
     pub(super) reduced: u64,
 }
 
-/// What has been entered and refused since the day began, in the order of the ledger.
+/// Entries and rejections since the day began, in ledger order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
     /// Changes of the books.
     pub entries: Vec<LedgerEntry>,
-    /// Refusals of which the books were told.
-    pub refusals: Vec<Rejection>,
-    /// How many of the entries had happened when the exchange closed; the rest is the price of the coming
-    /// nights and what follows from it. `None` before the close.
+    /// Rejections reported to the books.
+    pub rejections: Vec<Rejection>,
+    /// Number of entries when the exchange closed; the rest are the financing of the coming nights and its
+    /// consequences. `None` before the close.
     pub by_close: Option<usize>,
 }
 
 impl Journal {
-    /// The entries that were known when the exchange closed. What is charged for the coming nights is left
-    /// out, since it says when the exchange opens next.
+    /// The entries known when the exchange closed. Financing of the coming nights is left out, because it
+    /// reveals when the exchange opens next.
     #[must_use]
     pub fn known_at_close(&self) -> &[LedgerEntry] {
         &self.entries[..self.by_close.unwrap_or(self.entries.len()).min(self.entries.len())]
     }
 }
 
-/// An order that was approved and waits for its price.
+/// An approved order that waits for its price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingOrder {
     /// The order; a split of its instrument converts it.
@@ -79,7 +80,7 @@ pub struct PendingOrder {
     pub fill_model: FillModel,
 }
 
-/// What kind of change a row of `positions` tells.
+/// The kind of change in a row of `positions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionType {
@@ -110,7 +111,7 @@ pub enum ActionType {
 }
 
 impl ActionType {
-    /// The name as the table has it, in snake case.
+    /// The name in the table, in snake case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -151,28 +152,28 @@ impl ActionType {
     }
 }
 
-/// One change of the books, or the statement that a day brought none.
+/// One change of the books, or the note that a day had none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerEntry {
     /// The trading day.
     pub day: Date,
-    /// The row's number within the session, from 1; `None` (as `action_type`) for a change that is
-    /// no row of `positions`: a margin call, an insolvency, a moved stop.
+    /// The row's number within the session, from 1; `None` (as `action_type`) for a change without a row in
+    /// `positions`: a margin call, an insolvency, a moved stop.
     pub action_id: Option<u64>,
-    /// What kind of row it is.
+    /// The kind of row.
     pub action_type: Option<ActionType>,
-    /// The instrument, if it is about one.
+    /// The instrument, if any.
     pub symbol: Option<Symbol>,
-    /// How much: a fill's quantity; after a split, and for a dividend and financing, the quantity then
-    /// held (below zero for shorts).
+    /// A fill's quantity; after a split, and for a dividend and financing, the quantity held then (below zero
+    /// for shorts).
     pub amount: Option<Quantity>,
     /// A fill's price; after a split, the previous close over the ratio; the dividend of one share; the
     /// charge per unit.
     pub price: Option<Price>,
-    /// The stop in force after a fill; of one that closes, the stop that it had.
+    /// The stop after a fill; for a closing fill, the stop before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Price>,
-    /// The target in force after a fill; of one that closes, the target that it had.
+    /// The target after a fill; for a closing fill, the target before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Price>,
     /// Cash after the change.
@@ -181,12 +182,12 @@ pub struct LedgerEntry {
     pub portfolio_value: Money,
     /// The change; `None` for `no_trade`.
     pub event: Option<LedgerEvent>,
-    /// What the change did to the account; `None` for `no_trade`.
+    /// The change's effect on the account; `None` for `no_trade`.
     pub applied: Option<AppliedEvent>,
 }
 
 impl LedgerEntry {
-    /// The fill, with order, fee and slippage, where it is one.
+    /// The fill with order, fee and slippage, if it is one.
     #[must_use]
     pub fn fill(&self) -> Option<&Fill> {
         match &self.event {
@@ -195,24 +196,24 @@ impl LedgerEntry {
         }
     }
 
-    /// What was realised, where something was closed.
+    /// The realized result, if something was closed.
     #[must_use]
     pub fn realised(&self) -> Option<&RealizedPnl> {
         self.applied.as_ref()?.realised.as_ref()
     }
 }
 
-/// What a phase brought, in the order in which it happened.
+/// The result of a phase, in the order of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseResult {
     /// Changes of the books.
     pub entries: Vec<LedgerEntry>,
-    /// Pending orders that were refused at their fill.
+    /// Pending orders that were rejected at their fill.
     pub rejections: Vec<Rejection>,
 }
 
 impl Books {
-    /// Books with nothing but cash.
+    /// Books with only cash.
     #[must_use]
     pub fn new(owner: impl Into<String>, profile: MarketProfile, initial_cash: Money) -> Self {
         let account = Account::new(owner, initial_cash);
@@ -235,9 +236,9 @@ impl Books {
         }
     }
 
-    /// The same books, but that a waiting order that cash, holdings or the participation cap do not cover where
-    /// it fills is reduced to the largest quantity that they do. For what follows from other books: baselines,
-    /// and orders that are filled again under another convention.
+    /// The same books, except that a pending order not covered by cash, holdings or the participation cap at
+    /// its fill is reduced to the largest covered quantity. For books derived from others: baselines, and
+    /// orders filled again under another convention.
     #[must_use]
     pub fn reducing(mut self) -> Self {
         self.reduces = true;
@@ -250,18 +251,18 @@ impl Books {
         self.reduced
     }
 
-    /// Lets an order of another ledger wait for the next open, where it is checked like any other.
+    /// Queues an order of another ledger for the next open, where it is checked like any other.
     pub fn enqueue(&mut self, order: Order, placed_on: Date) {
         self.pending.push(PendingOrder { order, placed_on, fill_model: FillModel::NextOpen });
     }
 
-    /// Sets what the market allows today of the instruments that are held or waited for: before [`super::pre`],
-    /// and again before [`super::close`], where the volume is that of the day.
+    /// Sets today's market conditions of the instruments with a position or a pending order: before
+    /// [`super::pre`], and again before [`super::close`] with the day's volume.
     pub fn set_conditions(&mut self, conditions: BTreeMap<Symbol, Conditions>) {
         self.conditions = conditions;
     }
 
-    /// The instruments that are held or that an order waits for.
+    /// The instruments with a position or a pending order.
     #[must_use]
     pub fn concerned(&self) -> BTreeSet<Symbol> {
         let held = self.account.positions().keys();
@@ -272,15 +273,15 @@ impl Books {
         self.conditions.get(symbol).copied().unwrap_or_default()
     }
 
-    /// What has been entered and refused since the day's pre-phase began; the close takes it out.
+    /// Entries and rejections since the day's pre phase began; the close takes them out.
     #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Notes a refusal in the journal. It changes nothing else.
-    pub fn note_refusal(&mut self, rejection: &Rejection) {
-        self.journal.refusals.push(rejection.clone());
+    /// Adds a rejection to the journal. Nothing else changes.
+    pub fn record_rejection(&mut self, rejection: &Rejection) {
+        self.journal.rejections.push(rejection.clone());
     }
 
     /// The account.
@@ -301,19 +302,19 @@ impl Books {
         &self.pending
     }
 
-    /// Since when these books are insolvent, and by how much; `None` where they are not.
+    /// When and by how much these books became insolvent; `None` if they are solvent.
     #[must_use]
     pub fn insolvency(&self) -> Option<Insolvency> {
         self.account.insolvency()
     }
 
-    /// The newest known price of every instrument that is held, and of others seen today.
+    /// The newest known price of every position's instrument, and of others seen today.
     #[must_use]
     pub fn marks(&self) -> &BTreeMap<Symbol, Price> {
         &self.marks
     }
 
-    /// The day whose pre-phase was the newest to run.
+    /// The latest day whose pre phase has run.
     #[must_use]
     pub fn reached(&self) -> Option<Date> {
         self.reached
@@ -331,8 +332,7 @@ impl Books {
         self.actions
     }
 
-    /// A number for the next order or stop change. Every request takes one, also one that is then
-    /// refused.
+    /// The ID for the next order or stop change. Every request takes one, even if it is then rejected.
     pub fn next_order_id(&mut self) -> OrderId {
         self.orders += 1;
         OrderId(self.orders)
@@ -346,7 +346,7 @@ impl Books {
         self.account.equity(&self.marks)
     }
 
-    /// Runs a phase on a copy, which replaces the books only when all of it went well.
+    /// Runs a phase on a copy, which replaces the books only if all of it succeeds.
     pub(super) fn atomically<T>(
         &mut self,
         phase: impl FnOnce(&mut Self) -> Result<T, LedgerError>,
@@ -357,7 +357,7 @@ impl Books {
         Ok(result)
     }
 
-    /// Applies an event and enters it, and the margin call that it causes, if it causes one.
+    /// Applies and records an event, and the margin call that it causes, if any.
     pub(super) fn record_entry(
         &mut self,
         entries: &mut Vec<LedgerEntry>,
@@ -375,7 +375,7 @@ impl Books {
         Ok(())
     }
 
-    /// Enters that nothing was traded.
+    /// Records that nothing was traded.
     pub(super) fn enter_no_trade(&mut self, day: Date) -> Result<LedgerEntry, LedgerError> {
         self.actions += 1;
         Ok(LedgerEntry {

@@ -1,4 +1,4 @@
-//! The close phase: what the day comes to.
+//! The close phase: the day's result.
 
 use super::books::{Books, Journal, LedgerEntry};
 use super::financing;
@@ -16,14 +16,14 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a day came to.
+/// The result of a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayEnd {
     /// The trading day.
     pub day: Date,
-    /// Close fills and financing, and `no_trade` where the day had no fill at all.
+    /// Close fills and financing, and `no_trade` if the day had no fill.
     pub entries: Vec<LedgerEntry>,
-    /// Close orders that were refused at their fill.
+    /// Close orders that were rejected at their fill.
     pub rejections: Vec<Rejection>,
     /// Every open position, by symbol.
     pub snapshots: Vec<PositionSnapshot>,
@@ -33,18 +33,17 @@ pub struct DayEnd {
     pub portfolio_value: Money,
     /// `sum(|quantity x close|)` of the holdings.
     pub gross_exposure: Money,
-    /// Against the previous close's portfolio value; the initial cash for the first.
+    /// Change from the previous close's portfolio value; for the first, from the initial cash.
     pub daily_profit: Money,
-    /// `daily_profit` in percent of the previous value, rounded to 10 decimals; `None` where that
-    /// was not above zero.
+    /// `daily_profit` in percent of the previous value, rounded to 10 decimals; `None` if that was not above
+    /// zero.
     pub daily_return_pct: Option<Decimal>,
-    /// Since when the account is insolvent, and by how much; `None` where it is not.
+    /// When and by how much the account became insolvent; `None` if it is solvent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insolvency: Option<Insolvency>,
-    /// The number of the session's newest row (on which the two figures above are kept); 0 where
-    /// the session has none.
+    /// The number of the session's newest row, which stores the two figures above; 0 if the session has none.
     pub last_action_id: u64,
-    /// All that the day has entered and refused, in the order of the ledger.
+    /// The day's entries and rejections, in ledger order.
     #[serde(skip)]
     pub journal: Journal,
 }
@@ -56,11 +55,11 @@ pub struct PositionSnapshot {
     pub symbol: Symbol,
     /// The position.
     pub position_id: PositionId,
-    /// How much is held; below zero for a short position.
+    /// The quantity held; below zero for a short position.
     pub quantity: Quantity,
-    /// The average price at which it was opened.
+    /// The average entry price.
     pub avg_price: Price,
-    /// The close, or the last known price where the instrument had no bar.
+    /// The close, or the last known price if the instrument had no bar.
     pub close: Price,
     /// `quantity x close - cost`.
     pub unrealised_pnl: Money,
@@ -70,13 +69,13 @@ pub struct PositionSnapshot {
     pub leverage: Decimal,
 }
 
-/// Ends a day: pending `close` orders fill (one whose instrument has no close is refused), everything is
-/// marked at the closes, and what is borrowed is charged for the nights until `next`, the next trading day.
-/// An account of which nothing is left is insolvent.
+/// Ends a day: pending `close` orders fill (one whose instrument has no close is rejected), everything is
+/// marked at the closes, and financing is charged for the nights until `next`, the next trading day. An
+/// account with nothing left becomes insolvent.
 ///
 /// # Errors
-/// [`LedgerError::OutOfOrder`] where the day has been closed before; a number that does not fit.
-/// The books are then as they were.
+/// [`LedgerError::OutOfOrder`] if the day has been closed before; a number that overflows. The books are then
+/// unchanged.
 pub fn close(
     books: &mut Books,
     day: Date,

@@ -1,4 +1,4 @@
-//! What happens when an instrument leaves the market.
+//! Delisting: settles positions and rejects pending orders.
 
 use super::books::{Books, LedgerEntry};
 use super::reject::{RejectCode, RejectReason, Rejection};
@@ -7,12 +7,12 @@ use crate::ledger::{Direction, Fill, FillCause, LedgerError, LedgerEvent};
 use crate::money::{Money, Price};
 use crate::time::Date;
 
-/// Settles what is held at what the delisting pays, or at the last known price, without fee and slippage, and
-/// refuses what waits. A short position pays the same for its shares. Where margin is isolated, it loses its margin
-/// at most.
+/// Settles positions at the delisting's payment or, without one, at the last known price, without fee and
+/// slippage, and rejects pending orders. A short position pays the same for its shares. With isolated margin,
+/// it loses at most its margin.
 ///
 /// # Errors
-/// [`LedgerError::MissingMark`] where no price is known; a number that does not fit.
+/// [`LedgerError::MissingMark`] if no price is known; a number that overflows.
 pub(super) fn delist(
     books: &mut Books,
     entries: &mut Vec<LedgerEntry>,

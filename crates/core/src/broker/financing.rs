@@ -1,9 +1,8 @@
-//! What holding borrowed money or shares costs, by the calendar night.
+//! Financing: the cost of borrowed money or shares, by calendar night.
 //!
-//! Every night is charged once, to whoever holds the position through it: at the close for the nights until
-//! the next trading day, so that what is bought on a Friday pays for the weekend and what is sold at Monday's
-//! open has paid for it. Where the calendar turns out longer than was known at the close (a holiday right
-//! behind the end of a dataset), the nights that are still owed are charged before the next open.
+//! Every night is charged once, to the holder of the position: at the close for the nights until the next
+//! trading day, so a position bought on a Friday pays for the weekend. If more nights follow than were known
+//! at the close (a holiday right after the end of a dataset), the rest is charged before the next open.
 
 use super::books::{Books, LedgerEntry};
 use super::profile::{MarketProfile, basis_points_per_unit};
@@ -14,10 +13,10 @@ use crate::time::Date;
 use jiff::Unit;
 use rust_decimal::Decimal;
 
-/// The days over which a yearly rate is spread.
+/// Days per year of an annual rate.
 const DAYS_A_YEAR: i64 = 365;
 
-/// Charges the nights from `from` to `until` that are not paid for yet.
+/// Charges the nights from `from` to `until` that have not been charged yet.
 pub(super) fn charge(
     books: &mut Books,
     entries: &mut Vec<LedgerEntry>,
@@ -43,8 +42,8 @@ pub(super) fn charge(
     Ok(())
 }
 
-/// What one unit of a position costs over so many nights: the financed amount x the yearly rate (for a short
-/// position that of borrowed shares) x nights / 365 over the units held, rounded half to even to 16 decimals.
+/// The cost of one unit of a position over these nights: the financed amount x the annual rate (for a short
+/// position, of borrowed shares) x nights / 365 over the units held, rounded half to even to 16 decimals.
 fn charge_per_unit(
     profile: &MarketProfile,
     position: &Position,
@@ -73,7 +72,7 @@ fn financed(position: &Position, mark: Price) -> Result<Money, LedgerError> {
     }
 }
 
-/// Calendar nights from one date to another; `None` where there is none.
+/// Calendar nights from one date to another; `None` if there are none.
 fn nights(from: Date, until: Date) -> Option<u32> {
     let span = from.until((Unit::Day, until)).ok()?;
     u32::try_from(span.get_days()).ok().filter(|nights| *nights > 0)

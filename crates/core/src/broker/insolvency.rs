@@ -1,4 +1,4 @@
-//! The end of an account: when nothing is left, it is said so, and trading stops for good.
+//! Insolvency: when nothing is left, the account is marked insolvent and trading stops for good.
 
 use super::books::{Books, LedgerEntry};
 use super::reject::{RejectReason, Rejection};
@@ -8,8 +8,8 @@ use crate::money::{Money, Price};
 use crate::time::Date;
 use std::collections::BTreeMap;
 
-/// Finds out whether anything is left, at the newest prices. A portfolio value of zero or below is an
-/// insolvency, and final: no later price makes it undone.
+/// Checks whether anything is left at the newest prices. A portfolio value of zero or below is an insolvency,
+/// and final: no later price reverses it.
 pub(super) fn find(books: &mut Books, entries: &mut Vec<LedgerEntry>, day: Date) -> Result<(), LedgerError> {
     let (before, value) = (books.last_value, books.portfolio_value()?);
     if books.insolvency().is_some() || value.is_positive() || !before.is_positive() {
@@ -19,7 +19,7 @@ pub(super) fn find(books: &mut Books, entries: &mut Vec<LedgerEntry>, day: Date)
     books.record_entry(entries, LedgerEvent::Insolvency { day, loss, owed: Money((-value).0.normalize()) })
 }
 
-/// Closes what an insolvent account still holds, at the opens, and refuses what it still waits for.
+/// Closes an insolvent account's positions at the opens, and rejects its pending orders.
 pub(super) fn wind_down(
     books: &mut Books,
     entries: &mut Vec<LedgerEntry>,

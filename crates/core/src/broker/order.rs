@@ -1,4 +1,4 @@
-//! What an agent asks of the broker, and the quote that it asks against.
+//! An agent's orders, and the quotes that they are checked against.
 
 use super::conditions::Conditions;
 use crate::id::Symbol;
@@ -9,51 +9,51 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An order, not checked yet.
+/// An unchecked order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// Its number, from [`super::Books::next_order_id`].
     pub id: OrderId,
     /// The instrument.
     pub symbol: Symbol,
-    /// What it does.
+    /// Buy, sell, short or cover.
     pub side: Side,
-    /// How many shares or units; any number is safe to pass, one that is not above zero is refused.
+    /// Shares or units. Any number can be passed; one that is not above zero is rejected.
     pub quantity: Quantity,
-    /// Where the position is to be closed at a loss. Of meaning for an opening side alone, as are
-    /// `target` and `leverage`; a sell or a cover leaves the position's as they are.
+    /// The price at which to close the position at a loss. Like `target` and `leverage`, it applies only to a
+    /// buy or a short; a sell or a cover leaves the position's unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Price>,
-    /// Where the position is to be closed at a gain.
+    /// The price at which to close the position at a gain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Price>,
-    /// The leverage; absent means that of the open position, or 1.
+    /// The leverage; default: the open position's, or 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leverage: Option<Decimal>,
-    /// Why, in the agent's words.
+    /// The agent's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A wish to move the stop or the target of an open position.
+/// A request to move the stop or the target of an open position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopChange {
-    /// Its number, of the same series as the orders'.
+    /// Its ID, from the same series as the orders'.
     pub id: OrderId,
     /// The instrument.
     pub symbol: Symbol,
-    /// The new stop; absent keeps what the position has. A stop is tightened, never loosened.
+    /// The new stop; `None` leaves it unchanged. A stop can only be tightened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Price>,
-    /// The new target; absent keeps what the position has. It may move either way.
+    /// The new target; `None` leaves it unchanged. It can move either way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Price>,
-    /// Why, in the agent's words.
+    /// The agent's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What the market says of an instrument when an order about it is checked.
+/// An instrument's state in the market when an order is checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
     /// The instrument.
@@ -62,7 +62,7 @@ pub struct Quote {
     pub day: Date,
     /// Its price, or why it has none.
     pub state: QuoteState,
-    /// What the market allows of it today.
+    /// The market's conditions for it today.
     #[serde(default, skip_serializing_if = "Conditions::is_empty")]
     pub conditions: Conditions,
 }
@@ -71,9 +71,9 @@ pub struct Quote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuoteState {
-    /// The job's instruments do not have it.
+    /// Not one of the job's instruments.
     Unknown,
-    /// It has no bar on this day.
+    /// No bar on this day.
     NoBar,
     /// Its price: the open in a session.
     At(Price),
@@ -98,18 +98,18 @@ impl Quote {
         Self { symbol, day, state: QuoteState::NoBar, conditions: Conditions::default() }
     }
 
-    /// The quote of a symbol that is none of the job's instruments.
+    /// The quote of a symbol that is not one of the job's instruments.
     #[must_use]
     pub fn unknown(symbol: Symbol, day: Date) -> Self {
         Self { symbol, day, state: QuoteState::Unknown, conditions: Conditions::default() }
     }
 }
 
-/// Reads an amount that an agent wrote, as a JSON number or as text such as `"12.5"` or `"1,200"`.
+/// Parses an amount that an agent wrote, a JSON number or text such as `"12.5"` or `"1,200"`.
 ///
 /// # Errors
-/// A sentence that repeats what was written, where it is not a finite number that the books can
-/// hold: `NaN`, `inf`, `1e400`, `"ten"`, `null`, a list.
+/// A message that quotes the value if it is not a finite number that the ledger can hold: `NaN`, `inf`,
+/// `1e400`, `"ten"`, `null`, a list.
 pub fn parse_amount(value: &Value) -> Result<Decimal, String> {
     let text = match value {
         Value::Number(number) => number.to_string(),

@@ -1,6 +1,5 @@
-//! The pre-phase: what has happened by the open, before the agent is asked.
+//! The pre phase: everything up to the open, before the agent's session.
 
-use super::approve::margin_released;
 use super::bar::trigger_all;
 use super::books::{Books, Journal, LedgerEntry, PhaseResult};
 use super::delisting;
@@ -10,7 +9,7 @@ use super::order::Quote;
 use super::profile::FillModel;
 use super::reject::{RejectCode, RejectReason, Rejection};
 use super::submit::fill_pending;
-use super::terms::{FillTerms, Venue};
+use super::terms::{FillTerms, Venue, margin_released};
 use crate::id::Symbol;
 use crate::ledger::{
     CorporateAction, CorporateActionKind, FillCause, LedgerError, LedgerEvent, Position, checked,
@@ -20,23 +19,23 @@ use crate::time::Date;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Begins a day. In this order: financing of nights that no close has charged, splits (of positions,
-/// pending orders, stops and targets), dividends, delistings, cover of a margin call of an earlier day, pending
-/// `next_open` orders, positions whose stop, target or liquidation price the open gapped through. Where
-/// nothing is left by then, the account is insolvent: what it holds is closed at the opens, and its pending
-/// orders are refused.
+/// Begins a day. In this order: financing of nights that no close has charged, splits (of positions, pending
+/// orders, stops and targets), dividends, delistings, covering a margin call of an earlier day, pending
+/// `next_open` orders, positions whose stop, target or liquidation price the open gapped through. If nothing
+/// is left after that, the account is insolvent: its positions are closed at the opens, and its pending
+/// orders are rejected.
 ///
-/// Splits are valued at the previous close over the ratio, everything after them at the opens; an
-/// instrument without an open keeps its last mark. Of `actions`, those count whose ex-date is after
-/// the day of the previous pre-phase (on `day`, for the first) and not after `day`; the rest is
-/// passed over, as is what concerns no holding. An order waits on where its instrument has no open.
+/// Splits are valued at the previous close divided by the ratio, everything after them at the opens; an
+/// instrument without an open keeps its last mark. Of `actions`, only those count whose ex-date is after the
+/// day of the previous pre phase (for the first: on `day`) and not after `day`, and that concern a holding.
+/// An order stays pending if its instrument has no open.
 ///
-/// A margin call is covered by closing positions at the open, that of the largest market value
-/// first and no more of each than is needed, as `liquidation`. What no position covers stays owed.
+/// A margin call is covered by closing positions at the open as `liquidation`, the largest market value first
+/// and no more of each than needed. The rest stays owed.
 ///
 /// # Errors
-/// [`LedgerError::OutOfOrder`] where the day has begun before; an impossible action; a number that
-/// does not fit. The books are then as they were.
+/// [`LedgerError::OutOfOrder`] if the day has begun before; an impossible action; a number that overflows.
+/// The books are then unchanged.
 pub fn pre(
     books: &mut Books,
     day: Date,
@@ -94,7 +93,7 @@ pub fn pre(
     })
 }
 
-/// Ends a run: what is still pending expires.
+/// Ends a run: pending orders expire.
 pub fn expire(books: &mut Books) -> Vec<Rejection> {
     let expired = std::mem::take(&mut books.pending).into_iter().map(|pending| {
         let message = format!("The run ended before the order of {} could fill.", pending.placed_on);
@@ -103,7 +102,7 @@ pub fn expire(books: &mut Books) -> Vec<Rejection> {
     expired.collect()
 }
 
-/// Takes prices over as the newest marks, of those above zero.
+/// Sets the newest marks to the prices above zero.
 pub(super) fn mark(books: &mut Books, prices: &BTreeMap<Symbol, Price>) {
     let usable = prices.iter().filter(|(_, price)| price.is_positive());
     books.marks.extend(usable.map(|(symbol, price)| (symbol.clone(), *price)));
@@ -137,8 +136,8 @@ fn split(
     split_pending(books, &mut out.rejections, symbol, ratio)
 }
 
-/// Converts pending orders. A fraction of a lot that nobody owns yet is cut off; an order that
-/// closes all of a position goes on to close all of it.
+/// Converts pending orders. A fraction of a lot is cut off; an order that closes all of a position continues
+/// to do so.
 fn split_pending(
     books: &mut Books,
     rejections: &mut Vec<Rejection>,
@@ -172,8 +171,8 @@ fn split_pending(
         } else {
             let message = format!("A split of {ratio} for 1 left nothing to trade of the order's {old}.");
             let numbers = [("asked", old.0), ("ratio", ratio)];
-            let refusal = RejectReason::new(RejectCode::SplitAway, message, numbers);
-            rejections.push(refusal.of(pending.order));
+            let reason = RejectReason::new(RejectCode::SplitAway, message, numbers);
+            rejections.push(reason.of(pending.order));
         }
     }
     books.pending = kept;
@@ -239,7 +238,7 @@ fn cover_margin_call(
     }
     candidates.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     for (_, symbol, open) in candidates {
-        // The needed part first; where its fee left a gap, the rest of the position.
+        // The needed part first; if its fee left a gap, the rest of the position.
         for whole in [false, true] {
             let short = -books.account.available()?;
             let Some(position) = books.account.position(&symbol).cloned() else { break };
@@ -259,8 +258,8 @@ fn cover_margin_call(
     Ok(())
 }
 
-/// How much of a position must be closed to set `short` free, in whole lots and at most all of it;
-/// `None` where closing it sets nothing free.
+/// How much of a position must be closed to release `short`, in whole lots and at most all of it; `None` if
+/// closing it releases nothing.
 fn needed(
     books: &Books,
     (symbol, day): (&Symbol, Date),

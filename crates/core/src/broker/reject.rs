@@ -1,4 +1,4 @@
-//! Refusals: a code, a sentence and the numbers that decided.
+//! Rejections: a code, a message and the deciding numbers.
 
 use super::order::{Order, StopChange};
 use crate::id::Symbol;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What was refused.
+/// The rejected request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum OrderRequest {
@@ -19,7 +19,7 @@ pub enum OrderRequest {
 }
 
 impl OrderRequest {
-    /// The request's number.
+    /// The request's ID.
     #[must_use]
     pub fn id(&self) -> OrderId {
         match self {
@@ -50,7 +50,7 @@ impl From<StopChange> for OrderRequest {
     }
 }
 
-/// Why a request was refused, in the order in which the rules are checked.
+/// Why a request was rejected, in the order in which the rules are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectCode {
@@ -58,7 +58,7 @@ pub enum RejectCode {
     Insolvent,
     /// The symbol is not in the run's universe today, and the order would open or enlarge a position in it.
     NotInUniverse,
-    /// The symbol is none of the job's instruments.
+    /// The symbol is not one of the job's instruments.
     UnknownSymbol,
     /// The instrument has no bar today.
     NoBarToday,
@@ -74,13 +74,13 @@ pub enum RejectCode {
     LimitDown,
     /// The amount is not a multiple of the lot, or has more decimals than can be traded.
     LotSize,
-    /// More of the instrument's volume than may be traded on one day.
+    /// The order exceeds the limit on the instrument's daily volume.
     ParticipationCap,
-    /// What was acquired today may be closed on a later day only.
+    /// Shares bought today can only be closed on a later day.
     TPlusOne,
-    /// Cash, or margin, does not suffice, fees included.
+    /// Cash or margin is insufficient, fees included.
     InsufficientCash,
-    /// Less is held than is to be closed.
+    /// The order closes more than is held.
     InsufficientShares,
     /// The leverage is outside the market's range, or not that of the open position.
     LeverageLimit,
@@ -100,7 +100,7 @@ pub enum RejectCode {
     NothingToChange,
     /// The run ended before the order could fill.
     Expired,
-    /// A split left less than can be traded of a pending order.
+    /// A split left a pending order below the tradable minimum.
     SplitAway,
     /// The instrument left the market before the order could fill.
     Delisted,
@@ -136,7 +136,7 @@ impl RejectCode {
         Self::Delisted,
     ];
 
-    /// The code as the record has it, in snake case.
+    /// The code in the record, in snake case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -175,28 +175,28 @@ impl fmt::Display for RejectCode {
     }
 }
 
-/// A refusal. It changed nothing.
+/// A rejection. It changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
-    /// What was refused, as it was asked.
+    /// The rejected request, unchanged.
     pub request: Box<OrderRequest>,
-    /// Why.
+    /// The reason.
     pub code: RejectCode,
-    /// Why, in a plain sentence with the numbers, for the agent.
+    /// The reason in a sentence with the numbers, for the agent.
     pub message: String,
-    /// The numbers that decided, by name.
+    /// The deciding numbers, by name.
     pub numbers: BTreeMap<String, Decimal>,
 }
 
 impl Rejection {
-    /// The refusal of a request whose amount could not be read as a number at all; `message` says
-    /// what was written (see [`super::parse_amount`]).
+    /// The rejection of a request whose amount is not a number; `message` quotes it (see
+    /// [`super::parse_amount`]).
     #[must_use]
     pub fn unreadable_amount(request: impl Into<OrderRequest>, message: impl Into<String>) -> Self {
         RejectReason::new(RejectCode::InvalidAmount, message.into(), []).of(request)
     }
 
-    /// The order, where an order was refused.
+    /// The rejected order, if it was an order.
     #[must_use]
     pub fn order(&self) -> Option<&Order> {
         match &*self.request {
@@ -206,7 +206,7 @@ impl Rejection {
     }
 }
 
-/// A refusal before it is joined with what it refuses.
+/// A rejection without its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RejectReason {
     pub(super) code: RejectCode,
@@ -224,7 +224,7 @@ impl RejectReason {
         Self { code, message, numbers: numbers.collect() }
     }
 
-    /// An insolvent account trades nothing.
+    /// An insolvent account cannot trade.
     pub(super) fn insolvent(since: crate::ledger::Insolvency) -> Self {
         let message = format!(
             "The account is insolvent since {}, {} below zero: nothing can be traded.",
@@ -233,7 +233,7 @@ impl RejectReason {
         Self::new(RejectCode::Insolvent, message, [("owed", since.owed.0), ("loss", since.loss.0)])
     }
 
-    /// What does not fit the books is an amount that cannot be traded.
+    /// An amount that overflows the ledger cannot be traded.
     pub(super) fn too_large(_: crate::ledger::LedgerError) -> Self {
         let message = "The amount or the price is too large for the books.".to_owned();
         Self::new(RejectCode::InvalidAmount, message, [])

@@ -1,13 +1,12 @@
-//! Stops and targets: where they may be.
+//! The rules for stops and targets.
 
 use super::reject::{RejectCode, RejectReason};
 use crate::ledger::{Direction, LedgerError, checked};
 use crate::money::Price;
 use rust_decimal::Decimal;
 
-/// The most that a leveraged position may lose at its stop, of the money at work times the leverage:
-/// `|entry - stop| / entry x leverage <= 0.10`. Without leverage a stop may lie anywhere on the losing
-/// side of the price.
+/// The maximum loss of a leveraged position at its stop, times the leverage: `|entry - stop| / entry x
+/// leverage <= 0.10`. Without leverage, a stop can be anywhere on the losing side of the price.
 pub const MAX_LEVERAGED_LOSS: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
 
 /// A stop must be above zero and on the losing side of `price`, a target on the gaining side.
@@ -44,8 +43,8 @@ pub(super) fn check_stop_side(
     Ok(())
 }
 
-/// The leveraged loss at the stop is within [`MAX_LEVERAGED_LOSS`], where there is leverage. A stop beyond
-/// the entry locks a gain in and is always within.
+/// The leveraged loss at the stop is within [`MAX_LEVERAGED_LOSS`], if there is leverage. A stop beyond the
+/// entry locks in a gain and is always within it.
 pub(super) fn check_stop_distance(
     direction: Direction,
     entry: Price,
@@ -56,17 +55,17 @@ pub(super) fn check_stop_distance(
         return Ok(());
     }
     let too_large = |_: LedgerError| RejectReason::too_large(LedgerError::Overflow);
-    let away = match direction {
+    let distance = match direction {
         Direction::Long => checked::sub(entry.0, stop.0),
         Direction::Short => checked::sub(stop.0, entry.0),
     }
     .map_err(too_large)?;
     let allowed = checked::mul(entry.0, MAX_LEVERAGED_LOSS).map_err(too_large)?;
-    if checked::mul(away, leverage).map_err(too_large)? <= allowed {
+    if checked::mul(distance, leverage).map_err(too_large)? <= allowed {
         return Ok(());
     }
     let largest = checked::div(allowed, leverage).map_err(too_large)?;
-    // Cut, not rounded: the distance that is told must itself be admissible.
+    // Truncated, not rounded: the reported distance must itself be admissible.
     let largest = largest.trunc_with_scale(checked::PRICE_DP).normalize();
     let furthest = match direction {
         Direction::Long => checked::sub(entry.0, largest),
@@ -77,20 +76,20 @@ pub(super) fn check_stop_distance(
         "A stop of {stop} is {} away from the entry of {entry}; with a leverage of {leverage} the \
          largest admissible distance is {largest} (a stop of {furthest}), for the leveraged loss \
          may be at most 10%.",
-        Price(away),
+        Price(distance),
     );
     let numbers = [
         ("entry", entry.0),
         ("stop", stop.0),
         ("leverage", leverage),
-        ("distance", away),
+        ("distance", distance),
         ("largest_distance", largest),
         ("furthest_stop", furthest),
     ];
     Err(RejectReason::new(RejectCode::StopTooFar, message, numbers))
 }
 
-/// The new stop is not further away than the old one.
+/// Rejects a stop that is further away than the old one.
 pub(super) fn check_stop_tightened(
     direction: Direction,
     old: Option<Price>,
@@ -105,7 +104,7 @@ pub(super) fn check_stop_tightened(
     Err(RejectReason::new(RejectCode::StopLoosened, message, numbers))
 }
 
-/// Is `a` a worse price than `b` for a position of this direction?
+/// Whether `a` is a worse price than `b` for a position of this direction.
 pub(super) fn is_worse(direction: Direction, a: Price, b: Price) -> bool {
     match direction {
         Direction::Long => a < b,

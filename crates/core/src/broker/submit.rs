@@ -1,8 +1,8 @@
-//! The session: approved requests enter the books.
+//! The session: applies approved requests to the books.
 
 use super::approve::{Approved, approve, leverage_of};
 use super::books::{Books, LedgerEntry, PendingOrder};
-use super::costs::affordable;
+use super::margin::affordable;
 use super::order::{Order, Quote, QuoteState, StopChange};
 use super::profile::FillModel;
 use super::reject::{RejectCode, Rejection};
@@ -10,16 +10,16 @@ use super::terms::{FillTerms, Venue};
 use crate::ledger::{Fill, FillCause, LedgerError, LedgerEvent};
 use crate::money::Quantity;
 
-/// What became of an approved order.
+/// The outcome of submitting an approved order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Submission {
     /// It filled at once.
     Filled(Box<LedgerEntry>),
-    /// It waits for its price, and is checked again then.
+    /// It waits for its price and is then checked again.
     Pending(Box<PendingOrder>),
 }
 
-/// An approved request that could not be used: a fault of the caller, not of the trader.
+/// An approved request that cannot be used: the caller's error, not the trader's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
     /// It was approved for another account.
@@ -38,17 +38,16 @@ pub enum SubmitError {
         /// The account's version.
         current: u64,
     },
-    /// The books refused it.
+    /// The ledger rejected it.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }
 
-/// Fills an approved order at once where the profile's fill model is `open`; otherwise keeps it.
+/// Fills an approved order at once if the profile's fill model is `open`; otherwise queues it.
 ///
 /// # Errors
-/// [`SubmitError::Stale`] where the account has changed since the approval,
-/// [`SubmitError::OtherAccount`] where it was given for another. The books are then as
-/// they were.
+/// [`SubmitError::Stale`] if the account has changed since the approval, [`SubmitError::OtherAccount`] if it
+/// was approved for another. The books are then unchanged.
 pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission, SubmitError> {
     fresh(books, &approved)?;
     if books.profile.fill_model == FillModel::Open {
@@ -65,7 +64,7 @@ pub fn submit(books: &mut Books, approved: Approved<Order>) -> Result<Submission
 /// Moves the stop or the target of an open position.
 ///
 /// # Errors
-/// As [`submit`].
+/// Like [`submit`].
 pub fn change_stops(books: &mut Books, approved: Approved<StopChange>) -> Result<LedgerEntry, SubmitError> {
     fresh(books, &approved)?;
     let day = approved.day();
@@ -75,7 +74,7 @@ pub fn change_stops(books: &mut Books, approved: Approved<StopChange>) -> Result
     Ok(entry)
 }
 
-/// Checks a pending order again, at the price that it waited for, and fills it.
+/// Checks a pending order again at the price that it pending, and fills it.
 pub(super) fn fill_pending(
     books: &mut Books,
     quote: &Quote,
@@ -93,10 +92,11 @@ pub(super) fn fill_pending(
     }
 }
 
-/// As [`approve`]; in books that reduce, an order that is not covered is approved with the largest quantity that is.
+/// Like [`approve`]; in books that reduce orders, an order that is not covered is approved with the largest
+/// covered quantity.
 ///
 /// # Errors
-/// The refusal, with the order in it.
+/// The rejection, with the order.
 pub fn approve_largest(books: &mut Books, quote: &Quote, order: Order) -> Result<Approved<Order>, Rejection> {
     approve(&books.account, &books.profile, quote, order).or_else(|rejection| {
         let approved = reduced(books, quote, &rejection).ok_or(rejection)?;
@@ -105,11 +105,11 @@ pub fn approve_largest(books: &mut Books, quote: &Quote, order: Order) -> Result
     })
 }
 
-/// The rejected order with the largest quantity that is admissible, in books that reduce. `None` where there is
-/// none, or the quantity was not what it was rejected for.
+/// The rejected order with the largest admissible quantity, in books that reduce orders. `None` if there is
+/// none, or if the quantity was not the reason.
 fn reduced(books: &Books, quote: &Quote, rejection: &Rejection) -> Option<Approved<Order>> {
     let mut rejection = rejection.clone();
-    // What is left of the quantity after one reason may still be too much for another.
+    // The quantity left by one rule can still be too large for another.
     for _ in 0..4 {
         let mut order = rejection.order().filter(|_| books.reduces)?.clone();
         let held = books.account.position(&order.symbol).map(|position| position.quantity.abs());
@@ -165,7 +165,7 @@ fn fill(books: &mut Books, approved: Approved<Order>) -> Result<LedgerEntry, Led
     enter_one(books, LedgerEvent::Fill(fill))
 }
 
-/// Enters what an approved request does. The checks leave no margin call to follow it.
+/// Records the effect of an approved request. The checks rule out a margin call.
 fn enter_one(books: &mut Books, event: LedgerEvent) -> Result<LedgerEntry, LedgerError> {
     let mut entries = Vec::new();
     books.record_entry(&mut entries, event)?;

@@ -1,9 +1,7 @@
-//! What a fill costs.
+//! The price and costs of a fill.
 
-use super::approve::margin_released;
 use super::conditions::PriceBand;
-use super::costs::{FeeInput, FillTiming};
-use super::profile::{MarketProfile, basis_points_per_unit};
+use super::profile::{FeeInput, FillTiming, MarketProfile, basis_points_per_unit};
 use crate::id::Symbol;
 use crate::ledger::{Direction, LedgerError, Position, Side, checked};
 use crate::money::{Money, Price, Quantity};
@@ -17,17 +15,17 @@ pub(super) struct Venue<'a> {
     pub(super) symbol: &'a Symbol,
     pub(super) day: Date,
     pub(super) timing: FillTiming,
-    /// No trade takes place beyond these limits; absent where they are not known.
+    /// The price limits; `None` if unknown.
     pub(super) band: Option<PriceBand>,
 }
 
 impl<'a> Venue<'a> {
-    /// Of an order, which fills as the profile says.
+    /// The venue of an order, which fills by the profile's fill model.
     pub(super) fn of_order(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
         Self { profile, symbol, day, timing: profile.fill_model.into(), band: None }
     }
 
-    /// Of a fill without an order.
+    /// The venue of a fill without an order.
     pub(super) fn forced(profile: &'a MarketProfile, symbol: &'a Symbol, day: Date) -> Self {
         Self { profile, symbol, day, timing: FillTiming::Forced, band: None }
     }
@@ -41,17 +39,17 @@ impl<'a> Venue<'a> {
 /// Price and costs of a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FillTerms {
-    /// What one share costs, slippage included.
+    /// The price of one share, slippage included.
     pub(super) price: Price,
     /// Price x quantity.
     pub(super) value: Money,
     pub(super) fee: Money,
-    /// What the slippage costs in all.
+    /// The total cost of slippage.
     pub(super) slippage: Money,
 }
 
 impl FillTerms {
-    /// The terms of a fill that slips against the trader.
+    /// The terms of a fill with slippage.
     pub(super) fn at(
         venue: Venue<'_>,
         side: Side,
@@ -63,7 +61,7 @@ impl FillTerms {
         Self::exactly(venue, side, quantity, price, checked::value(gap, quantity)?)
     }
 
-    /// The terms of closing a part of a position, which slips.
+    /// The terms of closing a part of a position, with slippage.
     pub(super) fn closing(
         venue: Venue<'_>,
         position: &Position,
@@ -74,7 +72,7 @@ impl FillTerms {
         terms.within_margin(venue, position, quantity, reference)
     }
 
-    /// The terms of closing a part of a position at a limit, which does not slip.
+    /// The terms of closing a part of a position at a limit, without slippage.
     pub(super) fn closing_at_limit(
         venue: Venue<'_>,
         position: &Position,
@@ -85,8 +83,8 @@ impl FillTerms {
         terms.within_margin(venue, position, quantity, limit)
     }
 
-    /// Where margin is isolated, a position is closed no worse than at the price at which its margin is
-    /// lost, and the fee takes no more than what is then left of the margin.
+    /// With isolated margin, a position is closed at the price at which its margin is lost, or better, and
+    /// the fee is at most what is then left of the margin.
     fn within_margin(
         self,
         venue: Venue<'_>,
@@ -136,8 +134,8 @@ impl FillTerms {
     }
 }
 
-/// The reference price moved against the trader, up to the day's price limit: nothing trades beyond it. A profile
-/// without slippage leaves the price as it is.
+/// The reference price, moved against the trader, at most to the day's price limit. Without slippage, the
+/// price is unchanged.
 fn apply_slippage(venue: Venue<'_>, side: Side, reference: Price) -> Result<Price, LedgerError> {
     let bps = venue.profile.slippage_of(venue.symbol, venue.timing);
     if bps.is_zero() {
@@ -160,4 +158,17 @@ fn apply_slippage(venue: Venue<'_>, side: Side, reference: Price) -> Result<Pric
     } else {
         Err(LedgerError::OutOfRange { what: "price after slippage", value: price.0 })
     }
+}
+
+/// The amount released by closing a part at this price, before the fee: its margin and its result.
+pub(super) fn margin_released(
+    position: &Position,
+    quantity: Quantity,
+    price: Price,
+) -> Result<Money, LedgerError> {
+    let held = position.quantity.abs();
+    let signed = if position.quantity.is_negative() { -quantity } else { quantity };
+    let margin = checked::share(position.margin, quantity, held)?;
+    let cost = checked::share(position.cost, quantity, held)?;
+    checked::plus(margin, checked::minus(checked::value(price, signed)?, cost)?)
 }

@@ -1,9 +1,10 @@
 //! The account: a fold over its events.
 
 use super::checked;
+use super::error::LedgerError;
 use super::event::{Fill, FillCause, LedgerEvent, Side};
 use super::position::{Lot, Position, PositionId};
-use super::report::{AppliedEvent, LedgerError, RealizedPnl};
+use super::report::{AppliedEvent, RealizedPnl};
 use crate::id::Symbol;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;

@@ -39,3 +39,13 @@ pub enum CorporateActionKind {
         pays: Option<Price>,
     },
 }
+
+impl CorporateAction {
+    /// A split's new shares for one old; `None` for anything else.
+    pub(crate) fn split_ratio(&self) -> Option<Decimal> {
+        match self.kind {
+            CorporateActionKind::Split { ratio } => Some(ratio),
+            CorporateActionKind::Dividend { .. } | CorporateActionKind::Delisting { .. } => None,
+        }
+    }
+}

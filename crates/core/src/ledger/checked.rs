@@ -1,6 +1,6 @@
 //! Checked decimal arithmetic: overflow is an error, never a panic.
 
-use super::LedgerError;
+use super::error::LedgerError;
 use crate::money::{Money, Price, Quantity};
 use rust_decimal::{Decimal, RoundingStrategy};
 

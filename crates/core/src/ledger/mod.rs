@@ -6,7 +6,7 @@
 //!
 //! # How money is accounted for
 //! * `cash` is the plain sum of everything paid and received. A loan has no separate account: buying for
-//!   1,000 with 100 of own money leaves cash at -900, so `cash` is negative only where the profile lends.
+//!   1,000 with 100 of own money leaves cash at -900, so `cash` is negative only if the profile lends.
 //! * The equity, the `portfolio_value` of every record, is `cash + sum(quantity x price)`, with
 //!   quantities below zero for shorts. No loan has to be subtracted from it.
 //! * Each position sets aside its own `margin`. The amount left to open others is `available = cash +
@@ -21,12 +21,14 @@
 mod account;
 mod action;
 pub(crate) mod checked;
+mod error;
 mod event;
 mod position;
 mod report;
 
 pub use account::{Account, Insolvency, MarginCall};
 pub use action::{CorporateAction, CorporateActionKind};
+pub use error::LedgerError;
 pub use event::{Fill, FillCause, LedgerEvent, OrderId, Side};
-pub use position::{Lot, Position, PositionId};
-pub use report::{AppliedEvent, Direction, LedgerError, RealizedPnl};
+pub use position::{Direction, Lot, Position, PositionId};
+pub use report::{AppliedEvent, RealizedPnl};

@@ -1,9 +1,8 @@
 //! One open position.
 
-use super::LedgerError;
 use super::checked;
+use super::error::LedgerError;
 use super::event::Side;
-use super::report::Direction;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Date;
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -37,6 +36,16 @@ impl fmt::Display for PositionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The direction of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Gains when the price rises.
+    Long,
+    /// Gains when the price falls.
+    Short,
 }
 
 /// The quantity acquired on one day.

@@ -1,4 +1,4 @@
-//! The value of money held in one symbol or index, day by day: the benchmark of a run.
+//! Benchmarks: the daily value of a buy-and-hold position in one symbol or index.
 
 use super::contents::DatasetStats;
 use super::dataset::Dataset;
@@ -8,22 +8,22 @@ use crate::money::Price;
 use crate::time::Date;
 use std::collections::BTreeMap;
 
-/// The value, close by close, of 1 that is put into an instrument, without costs.
+/// The value at each close of 1 invested in an instrument, without costs.
 ///
-/// A dividend buys more of the instrument at the close of its ex-date; a split changes how much is held. So from one close
-/// to the next the return is `ratio x (C(t) + D(t)) / C(t-1) - 1`, with D in the share units of its ex-date. An index has
-/// neither: its returns go from level to level.
+/// A dividend is reinvested at the close of its ex-date; a split changes the quantity. So the return from one
+/// close to the next is `ratio x (C(t) + D(t)) / C(t-1) - 1`, with D in the share units of its ex-date. An
+/// index has neither.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchmarkSeries {
-    /// Where it begins.
+    /// Its starting point.
     pub start: BenchmarkStart,
-    /// One for each of the days, in their order.
+    /// One value per day, in order.
     pub values: Vec<f64>,
-    /// Those of the days without a complete bar: the value before them, with what was paid since, stands for theirs.
+    /// The days without a complete bar; they repeat the previous value, plus payments since.
     pub missing: Vec<Date>,
 }
 
-/// The price at which a benchmark begins.
+/// The starting price of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BenchmarkStart {
     /// Its day.
@@ -34,7 +34,7 @@ pub struct BenchmarkStart {
     pub is_first_open: bool,
 }
 
-/// Why there is no series.
+/// Why there is no benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoBenchmark {
     /// The dataset has no such symbol.
@@ -45,12 +45,12 @@ pub enum NoBenchmark {
     NotYet {
         /// The symbol.
         symbol: Symbol,
-        /// Its first bar's day; `None` where it has no complete one.
+        /// Its first bar's day; `None` if it has no complete one.
         from: Option<Date>,
         /// The first of the days.
         first: Date,
     },
-    /// It ended before the first day.
+    /// It was delisted before the first day.
     #[error("{symbol} was delisted on {on}, and the first day is {first}")]
     Delisted {
         /// The symbol.
@@ -67,9 +67,10 @@ fn listed(from: &Option<Date>) -> String {
 }
 
 impl Dataset {
-    /// The benchmark that a symbol or an index is over these days, oldest first. It begins where the agent does: at the
-    /// first day's open if the account opens then, else at the last close before it. If there is no such price, it
-    /// begins at the other one. It knows the whole dataset and no instant, so nothing of it may be shown to an agent.
+    /// The benchmark of a symbol or an index over these days, oldest first. It starts like the agent: at the
+    /// first day's open if the account opens then, otherwise at the last close before it. If there is no such
+    /// price, it starts at the other one. It reads the whole dataset without an instant, so agents must never
+    /// see it.
     ///
     /// # Errors
     /// See [`NoBenchmark`].
@@ -101,7 +102,7 @@ impl Dataset {
         let mut reached = start.date;
         let (mut values, mut missing) = (Vec::with_capacity(days.len()), Vec::new());
         for day in days {
-            // Whoever buys at a day's open has the day's close, and no claim to what it pays.
+            // A buyer at the open gets the day's return, but not its dividend.
             let mut due: Vec<Date> = Vec::new();
             if let Some(next) = reached.tomorrow().ok().filter(|next| next <= day) {
                 due.extend(actions.range(next..=*day).map(|(date, _)| *date));
@@ -155,11 +156,11 @@ fn delisting(actions: &BTreeMap<Date, Vec<&CorporateAction>>) -> Option<Date> {
         .map(|action| action.ex_date)
 }
 
-/// What 1 has become.
+/// The current value of 1.
 struct Holding {
     units: f64,
     price: f64,
-    /// Paid, and not invested again: until the next close, or for good after a delisting.
+    /// Payments that are not reinvested yet; after a delisting they never are.
     cash: f64,
 }
 

@@ -1,14 +1,14 @@
-//! Builds a dataset and refuses what cannot be true.
+//! Builds a dataset and rejects impossible rows.
 
-use super::calendar::{TradingDay, zone_named};
+use super::calendar::{TradingDay, day_at, instant_of, zone_named};
 use super::column::Bars;
-use super::dataset::{Dataset, DatasetParts, Series};
+use super::dataset::Dataset;
 use super::error::BuildError;
 use super::facts::{Fundamental, Instrument, MacroPoint, Membership, News, Published};
 use super::interval::Interval;
-use super::known::{day_at, instant_of};
 use super::membership;
-use super::rows::{BarAfterOpen, BarRows, GIVEN_TWICE, IntradayBar, day_bars, impossible_bar, misplaced};
+use super::parts::{DatasetParts, Series};
+use super::rows::{BarAfterOpen, BarRows, DUPLICATE, IntradayBar, day_bars, impossible_bar, misplaced};
 use crate::id::Symbol;
 use crate::ledger::{CorporateAction, CorporateActionKind};
 use crate::money::{Price, Quantity};
@@ -16,7 +16,7 @@ use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One trading day's bar as it was traded: prices and volume in the share units of the day.
+/// The unadjusted bar of a trading day: prices and volume in the share units of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DailyBar {
     /// Its trading day.
@@ -29,14 +29,14 @@ pub struct DailyBar {
     pub low: Price,
     /// The last price.
     pub close: Price,
-    /// Shares or units traded; zero where only a price was set.
+    /// Shares or units traded; zero if only a price was set.
     pub volume: Quantity,
 }
 
 /// Collects the rows of a [`Dataset`], in any order.
 ///
-/// A row that is impossible by itself is refused where it is given, so that an importer can report
-/// it and go on; what only shows beside the other rows is refused by [`build`](Self::build).
+/// A row that is impossible by itself is rejected at once, so an importer can report it and continue.
+/// Conflicts between rows are rejected by [`build`](Self::build).
 #[derive(Debug, Default)]
 pub struct DatasetBuilder {
     name: String,
@@ -53,7 +53,7 @@ pub struct DatasetBuilder {
 }
 
 impl DatasetBuilder {
-    /// Begins a dataset of this name, on an exchange in this zone of the IANA database.
+    /// Starts a dataset with this name, for an exchange in this zone of the IANA database.
     #[must_use]
     pub fn new(name: impl Into<String>, zone: impl Into<String>) -> Self {
         Self { name: name.into(), zone: zone.into(), ..Self::default() }
@@ -62,7 +62,7 @@ impl DatasetBuilder {
     /// Adds a trading day.
     ///
     /// # Errors
-    /// Where it does not close after it opens, or an instant is no whole microsecond.
+    /// If it does not close after it opens, or an instant is not a whole microsecond.
     pub fn day(&mut self, day: TradingDay) -> Result<(), BuildError> {
         let refuse = |reason: &str| BuildError::Day { date: day.date, reason: reason.to_owned() };
         if day.close <= day.open {
@@ -83,18 +83,18 @@ impl DatasetBuilder {
     /// Adds a bar.
     ///
     /// # Errors
-    /// Where a price is zero or less, the volume is negative, the high is below the low, or the open
-    /// or close lies outside of them.
+    /// If a price is zero or less, the volume is negative, the high is below the low, or the open or close
+    /// lies outside of them.
     pub fn bar(&mut self, symbol: &Symbol, bar: DailyBar) -> Result<(), BuildError> {
         let DailyBar { date, open, high, low, close, volume } = bar;
         self.daily(symbol, date, open, Some(&BarAfterOpen { high, low, close, volume }))
     }
 
-    /// Adds the bar of a day that has not closed: its open alone. The newest bar of a symbol may be one,
-    /// on the newest day of the calendar.
+    /// Adds the bar of a day that has not closed: only its open. Allowed for a symbol's latest bar, on the
+    /// calendar's latest day.
     ///
     /// # Errors
-    /// Where the price is zero or less.
+    /// If the price is zero or less.
     pub fn opening(&mut self, symbol: &Symbol, date: Date, open: Price) -> Result<(), BuildError> {
         self.daily(symbol, date, open, None)
     }
@@ -118,11 +118,11 @@ impl DatasetBuilder {
         Ok(())
     }
 
-    /// Adds a bar within a day. A day for which no daily bar is given gets one made of the bars within
-    /// it, the shortest that there are; it is known when the last of them is, at the day's close.
+    /// Adds an intraday bar. A day without a daily bar gets one built from its intraday bars of the shortest
+    /// interval; it is known when the last of them is, at the day's close.
     ///
     /// # Errors
-    /// As for [`bar`](Self::bar); and where its opening is no whole microsecond.
+    /// Like [`bar`](Self::bar); and if its opening is not a whole microsecond.
     pub fn bar_within_day(
         &mut self,
         symbol: &Symbol,
@@ -132,7 +132,7 @@ impl DatasetBuilder {
         let whole = bar.opens_at.as_nanosecond() % 1_000 == 0;
         let finer = (!whole).then(|| "it opens at no whole microsecond".to_owned());
         if let Some(reason) = finer.or_else(|| impossible_bar(bar.open, bar.rest.as_ref())) {
-            return Err(refused_within(symbol, interval, bar.opens_at, &reason));
+            return Err(rejected_intraday(symbol, interval, bar.opens_at, &reason));
         }
         let rows = self.within.entry(symbol.clone()).or_default().entry(interval).or_default();
         rows.push(bar.opens_at.as_microsecond(), bar.open, bar.rest.as_ref());
@@ -142,7 +142,8 @@ impl DatasetBuilder {
     /// Adds a corporate action.
     ///
     /// # Errors
-    /// Where a split's ratio is 1 or not positive, a dividend is not positive, or a delisting pays less than nothing.
+    /// If a split's ratio is 1 or not positive, a dividend is not positive, or a delisting's payment is
+    /// negative.
     pub fn action(&mut self, mut action: CorporateAction) -> Result<(), BuildError> {
         let reason = match &mut action.kind {
             CorporateActionKind::Split { ratio } => {
@@ -160,7 +161,7 @@ impl DatasetBuilder {
             }
         };
         if let Some(reason) = reason {
-            return Err(refused_action(&action, &reason));
+            return Err(rejected_action(&action, &reason));
         }
         self.actions.entry(action.symbol.clone()).or_default().push(action);
         Ok(())
@@ -169,7 +170,7 @@ impl DatasetBuilder {
     /// Adds a news item.
     ///
     /// # Errors
-    /// Where it is undated: nobody could say who may see it.
+    /// If it is undated: it would be unknown when it may be seen.
     pub fn news(&mut self, published_at: Option<Timestamp>, mut item: News) -> Result<(), BuildError> {
         let published_at = dated(published_at, "news", &item.id)?;
         item.symbols.sort_unstable();
@@ -181,7 +182,7 @@ impl DatasetBuilder {
     /// Adds a figure of a company's reports.
     ///
     /// # Errors
-    /// Where it is undated.
+    /// If it is undated.
     pub fn fundamental(
         &mut self,
         published_at: Option<Timestamp>,
@@ -198,7 +199,7 @@ impl DatasetBuilder {
     /// Adds a value of a macroeconomic series.
     ///
     /// # Errors
-    /// Where it is undated.
+    /// If it is undated.
     pub fn macro_point(
         &mut self,
         published_at: Option<Timestamp>,
@@ -217,14 +218,14 @@ impl DatasetBuilder {
         self.memberships.push(period);
     }
 
-    /// Puts the rows in their order and makes the dataset.
+    /// Sorts the rows and builds the dataset.
     ///
     /// # Errors
-    /// The first of: an unknown zone; a day given twice or days that overlap; an instrument given
-    /// twice or missing; a bar or action given twice or not on a trading day; splits that multiply
-    /// to more than a million; the open alone of a bar that is not the newest; bars within a day that
-    /// overlap or lie outside of its hours; the same news id, figure or macro point given twice; a period of
-    /// membership that ends before it begins or overlaps another.
+    /// The first of: an unknown zone; duplicate or overlapping days; a duplicate or missing instrument; a bar
+    /// or action that is a duplicate or not on a trading day; splits that multiply to more than a million;
+    /// only an open for a bar that is not the latest; intraday bars that overlap or lie outside of trading
+    /// hours; a duplicate news ID, figure or macro point; a period of membership that ends before it begins
+    /// or overlaps another.
     pub fn build(mut self) -> Result<Dataset, BuildError> {
         let zone = zone_named(&self.zone)?;
         check_days(&mut self.days)?;
@@ -241,7 +242,7 @@ impl DatasetBuilder {
             let bars = pack_days(&symbol, daily, &within, &self.days)?;
             let mut actions = self.actions.remove(&symbol).unwrap_or_default();
             if let Some(action) = actions.first().filter(|_| !instrument.instrument_type.is_tradable()) {
-                return Err(refused_action(action, "it is an index, which has no corporate actions"));
+                return Err(rejected_action(action, "it is an index, which has no corporate actions"));
             }
             check_actions(&mut actions, &self.days)?;
             let last = bars.opens_at.all().iter().last().map(|at| day_at(&self.days, at).date);
@@ -249,7 +250,7 @@ impl DatasetBuilder {
             series.insert(symbol, Series { instrument, bars, within, actions });
         }
         if let Some(action) = self.actions.into_values().flatten().next() {
-            return Err(refused_action(&action, "the symbol has no bars"));
+            return Err(rejected_action(&action, "the symbol has no bars"));
         }
         check_news(&mut self.news)?;
         for (symbol, list) in &mut self.fundamentals {
@@ -278,7 +279,7 @@ impl DatasetBuilder {
         for instrument in std::mem::take(&mut self.instruments) {
             let symbol = instrument.symbol.clone();
             if by_symbol.insert(symbol.clone(), instrument).is_some() {
-                return Err(BuildError::Instrument { symbol, reason: "given twice".to_owned() });
+                return Err(BuildError::Instrument { symbol, reason: "duplicate".to_owned() });
             }
         }
         Ok(by_symbol)
@@ -298,7 +299,7 @@ fn check_days(days: &mut [TradingDay]) -> Result<(), BuildError> {
     for pair in days.windows(2) {
         let refuse = |reason: &str| BuildError::Day { date: pair[1].date, reason: reason.to_owned() };
         if pair[0].date == pair[1].date {
-            return Err(refuse("given twice"));
+            return Err(refuse("duplicate"));
         }
         if pair[1].open < pair[0].close {
             return Err(refuse("it opens before the day before it closes"));
@@ -307,12 +308,12 @@ fn check_days(days: &mut [TradingDay]) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Where this date stands among the trading days.
+/// The trading day of this date.
 fn day_of(days: &[TradingDay], date: Date) -> Option<&TradingDay> {
     days.binary_search_by_key(&date, |day| day.date).ok().map(|at| &days[at])
 }
 
-/// Days since the Unix epoch: the key of a daily row until the calendar is whole.
+/// Days since the Unix epoch: the key of a daily row until the calendar is complete.
 fn day_key(date: Date) -> i64 {
     date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24
 }
@@ -323,7 +324,7 @@ fn date_of(key: i64) -> Date {
 
 const TOO_MANY_DIGITS: &str = "the series needs more than 19 digits from first to last decimal";
 
-fn refused_within(symbol: &Symbol, interval: Interval, opens_at: Timestamp, reason: &str) -> BuildError {
+fn rejected_intraday(symbol: &Symbol, interval: Interval, opens_at: Timestamp, reason: &str) -> BuildError {
     BuildError::Within { symbol: symbol.clone(), interval, opens_at, reason: reason.to_owned() }
 }
 
@@ -334,7 +335,7 @@ fn pack_within(
 ) -> Result<BTreeMap<Interval, Bars>, BuildError> {
     let mut packed = BTreeMap::new();
     for (interval, rows) in rows {
-        let refuse = |at, reason: &str| refused_within(symbol, interval, instant_of(at), reason);
+        let refuse = |at, reason: &str| rejected_intraday(symbol, interval, instant_of(at), reason);
         let rows = rows.ordered().map_err(|disorder| refuse(disorder.key, disorder.reason))?;
         let keys: Vec<i64> = rows.keys().collect();
         if let Some((at, reason)) = misplaced(&keys, interval, days) {
@@ -352,7 +353,7 @@ fn pack_within(
 
 const OPEN_ALONE: &str = "only an open, but it is not on the newest day";
 
-/// The daily bars: those given, and for other days what the bars within them make.
+/// The daily bars: those added, and for other days those built from intraday bars.
 fn pack_days(
     symbol: &Symbol,
     given: BarRows,
@@ -362,7 +363,7 @@ fn pack_days(
     let refuse =
         |date, reason: &str| BuildError::Bar { symbol: symbol.clone(), date, reason: reason.to_owned() };
     let mut rows = given.ordered().map_err(|disorder| {
-        let reason = if disorder.reason == GIVEN_TWICE { "a second bar of the day" } else { disorder.reason };
+        let reason = if disorder.reason == DUPLICATE { "a second bar of the day" } else { disorder.reason };
         refuse(date_of(disorder.key), reason)
     })?;
     let opens = |key| day_of(days, date_of(key)).map(|day| day.open.as_microsecond());
@@ -394,44 +395,47 @@ fn check_actions(actions: &mut [CorporateAction], days: &[TradingDay]) -> Result
     actions.sort_by_key(order);
     for action in &*actions {
         if day_of(days, action.ex_date).is_none() {
-            return Err(refused_action(action, "its ex-date is not a trading day"));
+            return Err(rejected_action(action, "its ex-date is not a trading day"));
         }
     }
     for pair in actions.windows(2) {
-        let splits = pair.iter().all(|action| split_ratio(action).is_some());
+        let splits = pair.iter().all(|action| action.split_ratio().is_some());
         if pair[0] == pair[1] || (splits && pair[0].ex_date == pair[1].ex_date) {
-            return Err(refused_action(&pair[1], "given twice"));
+            return Err(rejected_action(&pair[1], "duplicate"));
         }
     }
     // Within these bounds no conversion of a series can overflow.
     let bound = Decimal::from(1_000_000);
-    let splits: Vec<_> = actions.iter().filter_map(|a| Some((a, split_ratio(a)?))).collect();
+    let splits: Vec<_> = actions.iter().filter_map(|a| Some((a, a.split_ratio()?))).collect();
     for first in 0..splits.len() {
         let mut product = Decimal::ONE;
         for (action, ratio) in &splits[first..] {
             product = product.checked_mul(*ratio).unwrap_or(Decimal::MAX);
             if product > bound || product * bound < Decimal::ONE {
-                return Err(refused_action(action, "splits multiply to more than a million"));
+                return Err(rejected_action(action, "splits multiply to more than a million"));
             }
         }
     }
     Ok(())
 }
 
-/// Nothing happens to an instrument after its delisting, and it has no bars from that day on.
+/// Rejects actions after an instrument's delisting, and bars from that day on.
 fn check_delisting(actions: &[CorporateAction], last: Option<Date>) -> Result<(), BuildError> {
     let Some(at) = actions.iter().position(is_delisting) else { return Ok(()) };
     let delisting = &actions[at];
     if let Some(after) = actions.get(at + 1) {
-        return Err(refused_action(after, &format!("it comes after the delisting on {}", delisting.ex_date)));
+        return Err(rejected_action(
+            after,
+            &format!("it comes after the delisting on {}", delisting.ex_date),
+        ));
     }
     match last.filter(|last| *last >= delisting.ex_date) {
-        Some(last) => Err(refused_action(delisting, &format!("there are bars until {last}"))),
+        Some(last) => Err(rejected_action(delisting, &format!("there are bars until {last}"))),
         None => Ok(()),
     }
 }
 
-/// By day; on one day the split first, then the dividends by amount, then the delisting.
+/// The sort key: by day; on one day the split first, then the dividends by amount, then the delisting.
 fn order(action: &CorporateAction) -> (Date, u8, Decimal) {
     match action.kind {
         CorporateActionKind::Split { ratio } => (action.ex_date, 0, ratio),
@@ -440,20 +444,12 @@ fn order(action: &CorporateAction) -> (Date, u8, Decimal) {
     }
 }
 
-/// Is it the end of its instrument?
+/// Whether it is a delisting.
 fn is_delisting(action: &CorporateAction) -> bool {
     matches!(action.kind, CorporateActionKind::Delisting { .. })
 }
 
-/// A split's new shares for one old; `None` for anything else.
-pub(super) fn split_ratio(action: &CorporateAction) -> Option<Decimal> {
-    match action.kind {
-        CorporateActionKind::Split { ratio } => Some(ratio),
-        CorporateActionKind::Dividend { .. } | CorporateActionKind::Delisting { .. } => None,
-    }
-}
-
-fn refused_action(action: &CorporateAction, reason: &str) -> BuildError {
+fn rejected_action(action: &CorporateAction, reason: &str) -> BuildError {
     BuildError::Action { symbol: action.symbol.clone(), ex_date: action.ex_date, reason: reason.to_owned() }
 }
 
@@ -463,14 +459,14 @@ fn check_news(news: &mut [Published<News>]) -> Result<(), BuildError> {
         return Err(BuildError::Fact {
             series: "news".to_owned(),
             item: twice.item.id.clone(),
-            reason: "given twice".to_owned(),
+            reason: "duplicate".to_owned(),
         });
     }
     news.sort_unstable();
     Ok(())
 }
 
-/// Sorts by publication; one key may be published once at an instant.
+/// Sorts by publication; a key can be published once per instant.
 fn sort_published<T: Ord>(
     list: &mut [Published<T>],
     series: &str,

@@ -1,16 +1,17 @@
 //! Trading days and trading hours.
 
 use super::error::BuildError;
-use crate::time::{Date, Timestamp};
+use super::interval::Interval;
+use crate::time::{Date, Timestamp, from_micros};
 use jiff::civil::{Time, time};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A day on which the exchange was open, with the instants between which it was.
+/// A trading day with its opening and closing instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TradingDay {
-    /// The day at the exchange.
+    /// The date in the exchange's time zone.
     pub date: Date,
     /// When trading begins.
     pub open: Timestamp,
@@ -18,9 +19,8 @@ pub struct TradingDay {
     pub close: Timestamp,
 }
 
-/// The trading day after a date. Within the calendar it is the calendar's; behind its end it is the next date
-/// but for weekdays on which the exchange never traded in the calendar's last four weeks, which knows weekends
-/// and no holidays.
+/// The trading day after a date. After the calendar's end, the next date except weekdays on which the
+/// exchange never traded in the calendar's last four weeks; that covers weekends, not holidays.
 pub(super) fn next_day(days: &[TradingDay], date: Date) -> Date {
     let after = days.partition_point(|day| day.date <= date);
     if let Some(next) = days.get(after) {
@@ -49,11 +49,11 @@ pub(super) fn next_day(days: &[TradingDay], date: Date) -> Date {
     tomorrow.series(one).take(7).find(trades).unwrap_or(tomorrow)
 }
 
-/// So many of the calendar's last days say on which weekdays an exchange trades.
+/// Number of the calendar's last days that determine the weekdays of an exchange.
 const PATTERN_DAYS: usize = 28;
 
-/// An exchange's regular hours: wall-clock times in its zone, so the instants follow daylight saving
-/// time. Early closes are not known here; a day that has one is given as a [`TradingDay`] itself.
+/// An exchange's regular hours: wall-clock times in its zone, so the instants follow daylight saving time.
+/// Early closes are not covered; such a day is added as its own [`TradingDay`].
 #[derive(Clone, Debug)]
 pub struct TradingHours {
     zone: TimeZone,
@@ -65,23 +65,23 @@ impl TradingHours {
     /// The zone of US equities.
     pub const US_ZONE: &str = "America/New_York";
 
-    /// Regular hours in a zone of the IANA database. Hours that end when they begin or before it end on
-    /// the next day; those of a market that never closes, from 00:00 to 00:00, end one microsecond before
-    /// the next day begins, so that no instant belongs to two days.
+    /// Regular hours in a zone of the IANA database. Hours whose end is not after their start end on the next
+    /// day. Those of a market that never closes, 00:00 to 00:00, end one microsecond before the next day, so
+    /// no instant belongs to two days.
     ///
     /// # Errors
-    /// Where the zone is unknown.
+    /// If the zone is unknown.
     pub fn new(zone: &str, open: Time, close: Time) -> Result<Self, BuildError> {
         Ok(Self { zone: zone_named(zone)?, open, close })
     }
 
-    /// The zone that its times are in.
+    /// The time zone of its times.
     #[must_use]
     pub fn zone(&self) -> &TimeZone {
         &self.zone
     }
 
-    /// The day to whose trading hours an instant belongs; `None` outside of them.
+    /// The day whose trading hours contain the instant; `None` outside of trading hours.
     #[must_use]
     pub fn day_of(&self, instant: Timestamp) -> Option<TradingDay> {
         let date = instant.to_zoned(self.zone.clone()).date();
@@ -103,7 +103,7 @@ impl TradingHours {
     /// The trading day of this date.
     ///
     /// # Errors
-    /// Where an instant is out of range, as none of the years 1 to 9998 is.
+    /// If an instant is out of range; the years 1 to 9998 are in range.
     pub fn day(&self, date: Date) -> Result<TradingDay, BuildError> {
         let at = |date: Date, time: Time| {
             let wall = self.zone.to_ambiguous_timestamp(date.to_datetime(time));
@@ -119,7 +119,23 @@ impl TradingHours {
     }
 }
 
-/// Looks a zone up in the compiled-in database, so that the machine's own files play no part.
+/// Looks up a zone in the compiled-in database, independent of the machine's files.
 pub(super) fn zone_named(zone: &str) -> Result<TimeZone, BuildError> {
     TimeZoneDatabase::bundled().get(zone).map_err(|_| BuildError::Zone { zone: zone.to_owned() })
+}
+
+/// When an intraday bar ends: after its interval, but not after the day's close.
+pub(super) fn ends_at(opens_at: i64, interval: Interval, day: &TradingDay) -> i64 {
+    opens_at.saturating_add(interval.micros()).min(day.close.as_microsecond())
+}
+
+/// The trading day in which a bar opens; it exists, because bars lie on trading days.
+pub(super) fn day_at(days: &[TradingDay], opens_at: i64) -> &TradingDay {
+    let after = days.partition_point(|day| day.open.as_microsecond() <= opens_at);
+    &days[after - 1]
+}
+
+/// The instant of a key.
+pub(super) fn instant_of(micros: i64) -> Timestamp {
+    from_micros(micros).unwrap_or(Timestamp::MAX)
 }

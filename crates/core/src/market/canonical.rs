@@ -1,16 +1,16 @@
 //! The canonical form of a dataset's content, hashed.
 //!
-//! Everything is written sorted and with its length before it; numbers are 64 bits, little-endian.
-//! The dataset's name is no part of its content.
+//! Everything is sorted and length-prefixed; numbers are 64-bit little-endian. The dataset's name is not part
+//! of its content.
 
 use super::column::{Bars, ColumnSlice};
-use super::dataset::DatasetParts;
 use super::facts::Published;
+use super::parts::DatasetParts;
 use crate::id::ContentHash;
 use crate::json;
 use serde::Serialize;
 
-/// Says which form is hashed; another form must have another.
+/// Identifies the hashed form; every change of the form changes it.
 const FORM: &str = "papertape.dataset.v1";
 
 pub(super) fn hash(parts: &DatasetParts) -> ContentHash {
@@ -78,8 +78,8 @@ impl CanonicalDataset {
         }
     }
 
-    /// Bars within the day come last, and only where there are any: a dataset of daily bars alone has
-    /// the form that it always had.
+    /// Intraday bars come last, and are omitted when empty: the form of a dataset with only daily bars is
+    /// unchanged.
     fn within_days(&mut self, parts: &DatasetParts) {
         let with = || parts.series.iter().filter(|(_, series)| !series.within.is_empty());
         if with().next().is_none() {
@@ -97,7 +97,7 @@ impl CanonicalDataset {
         }
     }
 
-    /// Members of indexes come after everything else, and only where there are any, as bars within the day.
+    /// Index members come after everything else, and are omitted when empty, like intraday bars.
     fn memberships(&mut self, parts: &DatasetParts) {
         if !parts.memberships.is_empty() {
             self.text("memberships");

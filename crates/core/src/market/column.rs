@@ -1,21 +1,21 @@
-//! Exact decimals packed as whole numbers: one scale for a column, four or eight bytes a value.
+//! Exact decimals packed as integers: one scale per column, four or eight bytes per value.
 //!
-//! A bar of a US stock takes 24 bytes, so five hundred of them over twenty-five years of days take
-//! some 75 MB. Rows are keyed by the instant at which they open, which serves bars of any length.
+//! A bar of a US stock takes 24 bytes, so the daily bars of 500 stocks over 25 years take about 75 MB. Rows
+//! are keyed by their opening instant, so the same columns serve every interval.
 
 use super::keys::{Keys, KeysSlice};
 use rust_decimal::Decimal;
 
-/// Whole numbers, as narrow as they all fit.
+/// Integers of the narrowest width that holds them all.
 #[derive(Clone)]
 enum Cells {
     Narrow(Box<[u32]>),
     Wide(Box<[u64]>),
 }
 
-/// A column of non-negative decimals: each is its cell divided by ten to the power of the scale.
+/// A column of non-negative decimals: cell / 10^scale.
 ///
-/// The scale is the smallest that holds them all, so equal columns have equal parts.
+/// The scale is the smallest that fits all values, so equal columns are equal in memory.
 #[derive(Clone)]
 pub(super) struct Column {
     scale: u32,
@@ -35,7 +35,7 @@ impl Column {
         Self { scale, cells: narrow.map_or_else(|_| Cells::Wide(cells.into()), Cells::Narrow) }
     }
 
-    /// The first `count` values, and no way to the others.
+    /// The first `count` values, without access to the others.
     pub(super) fn first(&self, count: usize) -> ColumnSlice<'_> {
         let cells = match &self.cells {
             Cells::Narrow(cells) => CellSlice::Narrow(&cells[..count]),
@@ -57,8 +57,8 @@ impl Column {
 pub(super) struct ColumnBuilder {
     scale: u32,
     cells: Growing,
-    /// Is a value negative, or are there more digits from the first to the last decimal than fit?
-    /// Whatever the order of the values, the same ones lead to it.
+    /// Whether a value is negative, or there are more digits from the first to the last decimal than fit. The
+    /// order of the values makes no difference.
     overflowed: bool,
 }
 
@@ -125,7 +125,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Was a value negative, or had too many digits beside the others?
+    /// Whether a value was negative, or had too many digits together with the others.
     pub(super) fn overflowed(&self) -> bool {
         self.overflowed
     }
@@ -135,8 +135,8 @@ impl ColumnBuilder {
         Decimal::from_i128_with_scale(i128::from(self.cell(row)), self.scale)
     }
 
-    /// The first `count` of its rows taken in this order; `None` where a value was negative or had too
-    /// many digits beside the others.
+    /// The first `count` of its rows in this order; `None` if a value was negative or had too many digits
+    /// together with the others.
     pub(super) fn pack(&self, order: &[u32], count: usize) -> Option<Column> {
         let cells = order[..count].iter().map(|row| self.cell(*row as usize)).collect();
         (!self.overflowed).then(|| Column::of_cells(self.scale, cells))
@@ -149,7 +149,7 @@ enum CellSlice<'a> {
     Wide(&'a [u64]),
 }
 
-/// A borrowed beginning of a column.
+/// A borrowed prefix of a column.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnSlice<'a> {
     scale: u32,
@@ -191,9 +191,8 @@ impl ColumnSlice<'_> {
     }
 }
 
-/// The bars of one symbol, oldest first. All columns are as long as the keys, but that the last row
-/// may be a bar of which only the open is known: then `high`, `low`, `close` and `volume` are one
-/// shorter.
+/// The bars of one symbol, oldest first. All columns have the length of the keys, unless only the open of the
+/// last bar is known: then `high`, `low`, `close` and `volume` are one shorter.
 #[derive(Clone)]
 pub(super) struct Bars {
     /// When each bar opens, microseconds since the Unix epoch.
@@ -206,7 +205,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// The rows of which the open is known, cut from `opened`, and of these the complete ones.
+    /// The first `opened` rows, of which `closed` are complete.
     pub(super) fn first(&self, opened: usize, closed: usize) -> BarsSlice<'_> {
         BarsSlice {
             opens_at: self.opens_at.first(opened),
@@ -227,7 +226,7 @@ impl Bars {
     }
 }
 
-/// A borrowed beginning of a symbol's bars.
+/// A borrowed prefix of a symbol's bars.
 #[derive(Clone, Copy)]
 pub(super) struct BarsSlice<'a> {
     pub(super) opens_at: KeysSlice<'a>,

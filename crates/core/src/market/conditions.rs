@@ -1,21 +1,21 @@
-//! What a view says of an instrument's volume and price limits today.
+//! An instrument's volume and price limits today, as known by a view.
 
-use super::read::BarRange;
 use super::view::MarketView;
+use super::view::{BarRange, LOOK_BACK};
 use crate::broker::{Conditions, KnownVolume, MarketProfile, PriceBand};
 use crate::id::Symbol;
 use crate::ledger::{CorporateActionKind, checked};
 use crate::money::{Price, Quantity};
 use rust_decimal::Decimal;
 
-/// The metric of a dated series that says whether a share is under special treatment: 1 while it is, else 0.
+/// The metric of a dated series that is 1 while a share is under special treatment, else 0.
 pub const ST_METRIC: &str = "st";
 
 impl MarketView<'_> {
-    /// What the market allows of an instrument today, from what was known at the open: the mean volume of the
-    /// newest bars before today, and the price limits around the previous close. What is not known is absent:
-    /// volume where the bars carry none, limits where the board has none or there is no bar before today. In a view
-    /// of a universe, it also says whether the instrument is outside of it.
+    /// The market's conditions for an instrument today, from what was known at the open: the mean volume of
+    /// the latest bars before today, and the price limits around the previous close. Unknown conditions are
+    /// missing: volume if the bars have none, limits if the board has none or there is no earlier bar. In a
+    /// view of a universe, it also says whether the instrument is outside of it.
     #[must_use]
     pub fn conditions(&self, profile: &MarketProfile, symbol: &Symbol) -> Conditions {
         let volume = profile.participation.and_then(|rule| self.known_volume(symbol, rule.bars));
@@ -23,8 +23,8 @@ impl MarketView<'_> {
         Conditions { volume, band, outside_universe: !self.is_in_universe(symbol) }
     }
 
-    /// The mean volume of the newest complete bars before today, at most so many, in today's share units; `None`
-    /// where they carry no volume.
+    /// The mean volume of at most `bars` latest complete bars before today, in today's share units; `None` if
+    /// they have no volume.
     #[must_use]
     pub fn known_volume(&self, symbol: &Symbol, bars: u16) -> Option<KnownVolume> {
         let before = self.today().ok()?.value.date.yesterday().ok()?;
@@ -36,19 +36,19 @@ impl MarketView<'_> {
         mean.is_positive().then(|| KnownVolume { mean, bars: u16::try_from(known.len()).unwrap_or(bars) })
     }
 
-    /// Today's own volume, for an order that fills at the close; `None` before the close, or where the instrument
-    /// carries no volume.
+    /// Today's volume, for an order that fills at the close; `None` before the close, or if the instrument
+    /// has no volume.
     #[must_use]
     pub fn volume_of_today(&self, symbol: &Symbol) -> Option<KnownVolume> {
         let mean = self.today_bar(symbol).ok()?.value.volume;
         mean.is_positive().then_some(KnownVolume { mean, bars: 1 })
     }
 
-    /// Did nothing trade today in an instrument that had volume before? Its bar is then none.
+    /// Whether nothing traded today in an instrument that had volume before; it then has no bar.
     #[must_use]
     pub fn is_idle_today(&self, symbol: &Symbol) -> bool {
         let is_empty = self.today_bar(symbol).is_ok_and(|read| read.value.volume.is_zero());
-        is_empty && self.known_volume(symbol, super::known::LOOK_BACK).is_some()
+        is_empty && self.known_volume(symbol, LOOK_BACK).is_some()
     }
 
     fn price_band(&self, profile: &MarketProfile, symbol: &Symbol) -> Option<PriceBand> {
@@ -70,8 +70,8 @@ impl MarketView<'_> {
         PriceBand::around(Price(cents.normalize()), percent).ok()
     }
 
-    /// On how many trading days the instrument has had a bar, today included; `None` where it was listed before
-    /// the data begin.
+    /// Number of trading days with a bar, today included; `None` if the instrument was listed before the data
+    /// begin.
     #[must_use]
     pub fn listed_days(&self, symbol: &Symbol) -> Option<usize> {
         let first = self.first_bar_day(symbol)?;
@@ -79,7 +79,7 @@ impl MarketView<'_> {
         (first > begins).then(|| self.opened_bars(symbol))
     }
 
-    /// Does the newest published figure say that the share is under special treatment?
+    /// Whether the latest published figure puts the share under special treatment.
     fn is_st(&self, symbol: &Symbol) -> bool {
         let Ok(read) = self.fundamentals(symbol) else { return false };
         let marks = read.value.into_iter().filter(|published| published.item.metric == ST_METRIC);

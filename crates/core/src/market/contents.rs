@@ -1,31 +1,30 @@
-//! Everything that a dataset holds, as it was given.
+//! The complete unadjusted content of a dataset.
 
-use super::calendar::TradingDay;
+use super::calendar::{TradingDay, day_at, instant_of};
 use super::column::BarsSlice;
-use super::dataset::{DatasetParts, Series};
 use super::facts::{Fundamental, Instrument, MacroPoint, Membership, News, Published};
 use super::interval::Interval;
-use super::known::{day_at, instant_of};
 use super::membership;
+use super::parts::{DatasetParts, Series};
 use super::rows::{BarAfterOpen, IntradayBar, day_bars};
 use crate::id::Symbol;
 use crate::ledger::CorporateAction;
 use crate::money::{Price, Quantity};
 use crate::time::Date;
 
-/// Everything that a dataset holds, as it was given: prices as they were traded, in no one's share units
-/// but their day's. It is for writing a dataset out, never for an agent.
+/// The complete unadjusted content of a dataset, in the share units of each day. For exports; agents must
+/// never see it.
 #[derive(Clone, Copy)]
 pub struct DatasetStats<'a>(&'a DatasetParts);
 
-/// A daily bar as it was given.
+/// An unadjusted daily bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarInput {
     /// Its trading day.
     pub date: Date,
     /// The first price.
     pub open: Price,
-    /// The rest; `None` where the open alone is known.
+    /// The rest; `None` if only the open is known.
     pub rest: Option<BarAfterOpen>,
 }
 
@@ -45,7 +44,7 @@ impl<'a> DatasetStats<'a> {
         self.0.series.values().map(|series| &series.instrument)
     }
 
-    /// A symbol's daily bars, oldest first, those too that its bars within the day make.
+    /// A symbol's daily bars, oldest first, including those built from intraday bars.
     #[must_use]
     pub fn daily_bars(&self, symbol: &Symbol) -> Vec<BarInput> {
         let Some(series) = self.0.series.get(symbol) else { return Vec::new() };
@@ -58,8 +57,7 @@ impl<'a> DatasetStats<'a> {
         (0..bars.opens_at.len()).map(given).collect()
     }
 
-    /// A symbol's daily bars, oldest first, without those that its bars within the day make by
-    /// themselves.
+    /// A symbol's daily bars, oldest first, without those built from intraday bars.
     #[must_use]
     pub fn bars(&self, symbol: &Symbol) -> Vec<BarInput> {
         let Some(series) = self.0.series.get(symbol) else { return Vec::new() };
@@ -77,7 +75,7 @@ impl<'a> DatasetStats<'a> {
         (0..bars.opens_at.len()).filter_map(given).collect()
     }
 
-    /// A symbol's bars within the day, by their length, oldest first.
+    /// A symbol's intraday bars by interval, oldest first.
     pub fn intraday_bars(
         &self,
         symbol: &Symbol,
@@ -110,7 +108,8 @@ impl<'a> DatasetStats<'a> {
         self.0.macros.values().flatten()
     }
 
-    /// The periods of membership in indexes, by index, symbol and first day, each with when its changes became known.
+    /// The periods of membership in indexes, by index, symbol and first day, with the instants at which their
+    /// changes became known.
     #[must_use]
     pub fn memberships(&self) -> Vec<Membership> {
         membership::periods(self.0)

@@ -1,69 +1,69 @@
-//! Why a dataset could not be built, and why a view has no answer.
+//! Why a dataset cannot be built, and why a view cannot answer.
 
 use super::interval::Interval;
 use crate::id::Symbol;
 use crate::time::{Date, Timestamp};
 
-/// A row that cannot be true, or that does not fit the rest. Whoever supplies the data must act.
+/// An impossible row, or one that conflicts with the others. The supplier of the data must act.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A bar is impossible, doubled or not on a trading day.
+    /// A bar is impossible, duplicate or not on a trading day.
     #[error("{symbol} {date}: bar rejected: {reason}")]
     Bar {
-        /// Whose bar.
+        /// The symbol.
         symbol: Symbol,
         /// Its day.
         date: Date,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// A bar within a day is impossible, doubled, overlaps another or lies outside of trading hours.
+    /// An intraday bar is impossible, duplicate, overlaps another or lies outside of trading hours.
     #[error("{symbol} {opens_at} ({interval}): bar rejected: {reason}")]
     Within {
-        /// Whose bar.
+        /// The symbol.
         symbol: Symbol,
-        /// How long it lasts.
+        /// Its interval.
         interval: Interval,
         /// When it opens.
         opens_at: Timestamp,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// A corporate action is impossible, doubled or not on a trading day.
+    /// A corporate action is impossible, duplicate or not on a trading day.
     #[error("{symbol} {ex_date}: corporate action rejected: {reason}")]
     Action {
-        /// Whose action.
+        /// The symbol.
         symbol: Symbol,
         /// Its ex-date.
         ex_date: Date,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// A news item, fundamental or macro point is undated, doubled or otherwise not usable.
+    /// A news item, fundamental or macro point is undated, duplicate or otherwise unusable.
     #[error("{series} `{item}`: rejected: {reason}")]
     Fact {
         /// `news`, `SYMBOL/fundamentals` or `macro/SERIES`.
         series: String,
         /// The item's id, or its metric or period.
         item: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// A trading day is impossible or doubled.
+    /// A trading day is impossible or duplicate.
     #[error("calendar {date}: trading day rejected: {reason}")]
     Day {
         /// The day.
         date: Date,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// An instrument is doubled, or missing for rows that name it.
+    /// An instrument is duplicate, or missing for rows that name it.
     #[error("{symbol}: instrument rejected: {reason}")]
     Instrument {
         /// The instrument's symbol.
         symbol: Symbol,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// The exchange's time zone is not in the time zone database.
@@ -74,11 +74,11 @@ pub enum BuildError {
     },
 }
 
-/// Why a view cannot answer. Whoever asked must act; the view says nothing of what comes later.
+/// Why a view cannot answer. The caller must act; the view reveals nothing about later data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// No such symbol, or none yet: the two are not told apart.
+    /// No such symbol, or none yet: the error does not tell which.
     #[error("no symbol `{symbol}` is known")]
     UnknownSymbol {
         /// The symbol as given.
@@ -90,7 +90,7 @@ pub enum ReadError {
         /// The view's instant.
         instant: Timestamp,
     },
-    /// There is nothing of the kind asked for.
+    /// The series has no data.
     #[error("no data in {series} at {instant}")]
     NoData {
         /// The series, such as `AAPL/bars`.
@@ -98,10 +98,10 @@ pub enum ReadError {
         /// The view's instant.
         instant: Timestamp,
     },
-    /// The date asked for has not begun.
+    /// The requested date has not begun.
     #[error("{date} had not begun at {instant}")]
     NotYet {
-        /// The date asked for.
+        /// The requested date.
         date: Date,
         /// The view's instant.
         instant: Timestamp,
@@ -119,7 +119,7 @@ pub enum ReadError {
     Indicator {
         /// The text as given.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 }

@@ -1,32 +1,33 @@
-//! What a dataset holds besides bars and corporate actions.
+//! The content of a dataset besides bars and corporate actions.
 
 use crate::id::Symbol;
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Something that has bars: it can be traded, unless it is an index.
+/// Something with bars: tradable, unless it is an index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Instrument {
     /// Its ticker symbol.
     pub symbol: Symbol,
-    /// Its name. An agent may see it at any instant, so it must be the name of the time.
+    /// Its name. An agent can see it at any instant, so it must be the name at the time.
     pub name: String,
     /// The currency of its prices, ISO 4217.
     pub currency: String,
-    /// What it is. Omitted for a stock, so that datasets without indexes hash as they always did.
+    /// Its type. Omitted for a stock, so datasets without indexes keep their hash.
     #[serde(rename = "type", default, skip_serializing_if = "InstrumentType::is_tradable")]
     pub instrument_type: InstrumentType,
 }
 
-/// What an instrument is.
+/// The type of an instrument.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentType {
-    /// A share, a fund, a coin: whatever an order can name.
+    /// A share, a fund, a coin: anything that can be traded.
     #[default]
     Stock,
-    /// A level, such as the S&P 500's. It cannot be traded and agents do not see it; results are compared with it.
+    /// An index level, such as the S&P 500's. It cannot be traded, agents do not see it, and results are
+    /// compared with it.
     Index,
 }
 
@@ -40,7 +41,7 @@ impl InstrumentType {
         }
     }
 
-    /// Can an order name it?
+    /// Whether it can be traded.
     #[must_use]
     pub fn is_tradable(&self) -> bool {
         *self == Self::Stock
@@ -50,7 +51,7 @@ impl InstrumentType {
 /// An item with the instant at which it became public.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Published<T> {
-    /// From this instant on it is known.
+    /// The instant from which it is known.
     pub published_at: Timestamp,
     /// What was published.
     #[serde(flatten)]
@@ -62,23 +63,23 @@ pub struct Published<T> {
 pub struct News {
     /// Unique within the dataset.
     pub id: String,
-    /// The instruments that it is about; none for general news.
+    /// The instruments that it is about; empty for general news.
     pub symbols: Vec<Symbol>,
-    /// Who published it.
+    /// The publisher.
     pub source: String,
     /// Its headline.
     pub headline: String,
-    /// Its text, where there is more than the headline.
+    /// Its text, if there is more than the headline.
     pub body: Option<String>,
-    /// Where it was found.
+    /// Its URL.
     pub url: Option<String>,
 }
 
-/// One figure of a company's reports. A later publication for the same metric and period is a
-/// restatement; a view shows the latest that was known.
+/// One figure of a company's reports. A later publication for the same metric and period is a restatement; a
+/// view shows the latest known one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fundamental {
-    /// Whose figure.
+    /// The company.
     pub symbol: Symbol,
     /// What it measures, such as `revenue`.
     pub metric: String,
@@ -90,8 +91,8 @@ pub struct Fundamental {
     pub unit: String,
 }
 
-/// One value of a macroeconomic series. A later publication for the same period is a revision; a
-/// view shows the latest that was known.
+/// One value of a macroeconomic series. A later publication for the same period is a revision; a view shows
+/// the latest known one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MacroPoint {
     /// The series, such as `CPIAUCSL`.
@@ -104,22 +105,21 @@ pub struct MacroPoint {
     pub unit: String,
 }
 
-/// A symbol joins or leaves an index. Known at the announcement; where none is given, at the open of the day on
-/// which it takes effect.
+/// A symbol joins or leaves an index. Known at the announcement; without one, at the open of the day on which
+/// it takes effect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MembershipChange {
     /// The index, such as `SP500`.
     pub index: String,
-    /// Who joins or leaves.
+    /// The symbol that joins or leaves.
     pub symbol: Symbol,
-    /// The first day on which it holds.
+    /// The day on which it takes effect.
     pub date: Date,
-    /// Does it join? Otherwise it leaves. Of one date, leaving comes before joining.
+    /// Whether it joins; otherwise it leaves. On one date, leaving comes before joining.
     pub joins: bool,
 }
 
-/// A period of membership in an index, as it is given: from its first day to the first one that is no longer part
-/// of it.
+/// A period of membership in an index, from its first day to the first day after it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Membership {
     /// The index, such as `SP500`.
@@ -128,7 +128,7 @@ pub struct Membership {
     pub symbol: Symbol,
     /// The first day as a member.
     pub from: Date,
-    /// The first day no longer a member; `None` where it still is one.
+    /// The first day after the membership; `None` if it has not ended.
     pub until: Option<Date>,
     /// When joining became known; `None`: at the open of the day on which it takes effect.
     pub announced_at: Option<Timestamp>,

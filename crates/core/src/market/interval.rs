@@ -1,21 +1,21 @@
-//! How long a bar within the day lasts.
+//! Intervals of intraday bars.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How long a bar within a trading day lasts: one of 1, 2, 5, 10, 15, 30, 60, 120 and 240 minutes.
+/// The length of an intraday bar: 1, 2, 5, 10, 15, 30, 60, 120 and 240 minutes.
 ///
-/// Written `5m` or `1h`. Its order is by length.
+/// Written `5m` or `1h`; ordered by length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Interval(u16);
 
 impl Interval {
-    /// The lengths that there are, in minutes.
+    /// The valid lengths, in minutes.
     const MINUTES: [u16; 9] = [1, 2, 5, 10, 15, 30, 60, 120, 240];
 
-    /// The interval of so many minutes; `None` where there is none of that length.
+    /// The interval of this many minutes; `None` if that is not a valid length.
     #[must_use]
     pub fn of_minutes(minutes: u16) -> Option<Self> {
         Self::MINUTES.contains(&minutes).then_some(Self(minutes))
@@ -46,7 +46,7 @@ impl fmt::Display for Interval {
 impl FromStr for Interval {
     type Err = String;
 
-    /// Reads `5m`, `60m`, `1h`, and the `5min` and `60min` of some vendors.
+    /// Parses `5m`, `60m`, `1h`, and some vendors' `5min` and `60min`.
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || format!("`{text}` is no interval: 1m, 2m, 5m, 10m, 15m, 30m, 1h, 2h and 4h are");
         let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(unknown)?;

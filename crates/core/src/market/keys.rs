@@ -1,7 +1,7 @@
-//! The instants at which bars open, as narrow as they all fit.
+//! The opening instants of bars, in the narrowest width that holds them all.
 
-/// When the bars of a series open, oldest first: microseconds since the Unix epoch. Where all are whole
-/// minutes, as nearly everywhere, they take four bytes each.
+/// When the bars of a series open, oldest first, in microseconds since the Unix epoch. If all are whole
+/// minutes, the usual case, they take four bytes each.
 #[derive(Clone)]
 pub(super) enum Keys {
     Minutes(Box<[u32]>),
@@ -24,7 +24,7 @@ impl Keys {
         }
     }
 
-    /// The first `count` keys, and no way to the others.
+    /// The first `count` keys, without access to the others.
     pub(super) fn first(&self, count: usize) -> KeysSlice<'_> {
         match self {
             Self::Minutes(keys) => KeysSlice::Minutes(&keys[..count]),
@@ -38,7 +38,7 @@ impl Keys {
     }
 }
 
-/// A borrowed beginning of keys.
+/// A borrowed prefix of keys.
 #[derive(Clone, Copy)]
 pub(super) enum KeysSlice<'a> {
     Minutes(&'a [u32]),
@@ -61,7 +61,7 @@ impl KeysSlice<'_> {
         }
     }
 
-    /// When the last bar opens; `None` where there is none.
+    /// When the last bar opens; `None` if there is none.
     pub(super) fn last(&self) -> Option<i64> {
         self.len().checked_sub(1).map(|row| self.get(row))
     }

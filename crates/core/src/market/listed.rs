@@ -1,4 +1,4 @@
-//! The part of a universe that exists at an instant.
+//! The listed symbols of a universe at an instant.
 
 use super::view::MarketView;
 use crate::id::Symbol;
@@ -8,8 +8,8 @@ use std::ops::Deref;
 
 /// The symbols of a universe that have begun to trade at a view's instant.
 ///
-/// Only a view makes one, so whatever takes a `Listed` cannot be given a symbol before its first bar: that a
-/// company will be listed is knowledge of the future.
+/// Only a view creates one, so code that takes a `Listed` never gets a symbol before its first bar: a future
+/// listing is knowledge of the future.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Listed(BTreeSet<Symbol>);
@@ -23,8 +23,8 @@ impl Deref for Listed {
 }
 
 impl MarketView<'_> {
-    /// Every symbol that the view shows: those that have begun to trade, and of a [universe](Self::in_universe) those that
-    /// are in it, or held or waited for.
+    /// Every visible symbol: those that have begun to trade and, in a [universe](Self::in_universe), are
+    /// members or have a position or a pending order.
     #[must_use]
     pub fn all_listed(&self) -> Listed {
         Listed(self.series.keys().map(|&symbol| symbol.clone()).collect())

@@ -1,41 +1,41 @@
-//! A dataset as one run of bytes, for keeping it in a file.
+//! The binary form of a dataset, for storing it in a file.
 //!
-//! Columns are written as differences from row to row, each in as few bytes as it needs (LEB128, the sign
-//! folded into the lowest bit), so that a minute's bar takes some ten bytes. Everything else is JSON with
-//! its length before it. The bytes hold the dataset's hash; whoever keeps them sees to it that they are
-//! the ones that were written.
+//! Columns are delta-encoded with variable-length integers (LEB128, zigzag), so a one-minute bar takes about
+//! ten bytes. Everything else is length-prefixed JSON. The bytes contain the dataset's hash; whoever stores
+//! them ensures their integrity.
 
 use super::calendar::zone_named;
 use super::column::{Bars, Column, ColumnSlice};
-use super::dataset::{Dataset, DatasetParts, Series};
+use super::dataset::Dataset;
 use super::facts::{Fundamental, Instrument, MacroPoint, Published};
 use super::interval::Interval;
 use super::keys::Keys;
+use super::parts::{DatasetParts, Series};
 use crate::id::ContentHash;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _, Write};
 
-/// Says which form it is; another form must have another.
+/// Identifies the format; every change of the format changes it.
 const FORM: &[u8; 8] = b"ptape-d1";
 
-/// Why bytes could not be made into a dataset.
+/// Why bytes are not a valid dataset.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
-    /// They could not be read, or end too early.
+    /// They cannot be read, or end too early.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// They are no packed dataset, or one of another version.
+    /// They are not a packed dataset, or have another version.
     #[error("not a packed dataset of this version: {0}")]
     Form(String),
 }
 
 impl Dataset {
-    /// Writes it, all but its name.
+    /// Writes the dataset without its name.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's errors.
     pub fn pack(&self, to: &mut dyn Write) -> io::Result<()> {
         let parts = self.parts();
         to.write_all(FORM)?;
@@ -56,14 +56,14 @@ impl Dataset {
         json(to, &parts.news)?;
         json(to, &parts.fundamentals.values().collect::<Vec<_>>())?;
         json(to, &parts.macros.values().collect::<Vec<_>>())?;
-        // A dataset without members of indexes has the bytes that it always had.
+        // Omitted when empty, so datasets without index members keep their bytes.
         if parts.memberships.is_empty() { Ok(()) } else { json(to, &parts.memberships) }
     }
 
-    /// Reads what [`pack`](Self::pack) wrote, under this name. Its hash is the one that was written.
+    /// Reads what [`pack`](Self::pack) wrote, under this name. Its hash is taken from the bytes.
     ///
     /// # Errors
-    /// Bytes that are no packed dataset, or not all of one.
+    /// Bytes that are not a complete packed dataset.
     pub fn unpack(name: &str, from: &mut dyn BufRead) -> Result<Self, UnpackError> {
         let mut form = [0; 8];
         from.read_exact(&mut form)?;
@@ -155,7 +155,7 @@ fn un_json<T: DeserializeOwned>(from: &mut dyn BufRead) -> Result<T, UnpackError
     serde_json::from_slice(&bytes).map_err(|error| UnpackError::Form(error.to_string()))
 }
 
-/// A block with its length before it. A length that is a lie ends with the bytes, not with the memory.
+/// A length-prefixed block. A wrong length ends at the end of the bytes and cannot exhaust memory.
 fn un_block(from: &mut dyn BufRead) -> Result<Vec<u8>, UnpackError> {
     let length = un_number(from)?;
     let mut bytes = Vec::new();
@@ -166,7 +166,7 @@ fn un_block(from: &mut dyn BufRead) -> Result<Vec<u8>, UnpackError> {
     Ok(bytes)
 }
 
-/// Numbers as differences, in a block of their own.
+/// Delta-encoded numbers, in their own block.
 fn differences(to: &mut dyn Write, values: impl Iterator<Item = u64>) -> io::Result<()> {
     let mut block: Vec<u8> = Vec::new();
     let mut before = 0_u64;
@@ -182,7 +182,7 @@ fn differences(to: &mut dyn Write, values: impl Iterator<Item = u64>) -> io::Res
 fn un_differences(from: &mut dyn BufRead, count: u64) -> Result<Vec<u64>, UnpackError> {
     let block = un_block(from)?;
     let mut rest = block.as_slice();
-    // Each takes a byte or more, so that a count that is a lie is found out before it takes memory.
+    // Each takes at least a byte, so a wrong count is detected before memory is allocated.
     if count > rest.len() as u64 {
         return Err(UnpackError::Form("a column is shorter than it says".to_owned()));
     }
@@ -196,7 +196,7 @@ fn un_differences(from: &mut dyn BufRead, count: u64) -> Result<Vec<u64>, Unpack
     Ok(values)
 }
 
-/// A number from the front of a slice: the loop that an open spends its time in.
+/// A number from the front of a slice: the hot loop of loading a dataset.
 fn take_number(rest: &mut &[u8]) -> Result<u64, UnpackError> {
     let (mut value, mut shift) = (0_u64, 0_u32);
     for (at, byte) in rest.iter().enumerate() {

@@ -1,17 +1,16 @@
-//! Bars on their way into a dataset: collected in any order, put in order, and days made of what lies
-//! within them.
+//! Bars during the build of a dataset: collected in any order, sorted, and daily bars built from intraday
+//! ones.
 
-use super::calendar::TradingDay;
+use super::calendar::{TradingDay, day_at, ends_at, instant_of};
 use super::column::{Bars, ColumnBuilder};
 use super::interval::Interval;
 use super::keys::Keys;
-use super::known::{day_at, ends_at, instant_of};
 use crate::money::{Price, Quantity};
 use crate::time::Timestamp;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// What of a bar is known at its end alone.
+/// The part of a bar that is known only at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarAfterOpen {
     /// The highest price.
@@ -20,22 +19,22 @@ pub struct BarAfterOpen {
     pub low: Price,
     /// The last price.
     pub close: Price,
-    /// Shares or units traded; zero where only a price was set.
+    /// Shares or units traded; zero if only a price was set.
     pub volume: Quantity,
 }
 
-/// A bar within a trading day, as it was traded: prices and volume in the share units of the day.
+/// An unadjusted intraday bar: prices and volume in the share units of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntradayBar {
     /// When it opens.
     pub opens_at: Timestamp,
     /// The first price.
     pub open: Price,
-    /// The rest; `None` where the open alone is known, as of the newest bar.
+    /// The rest; `None` if only the open is known, as for the latest bar.
     pub rest: Option<BarAfterOpen>,
 }
 
-/// Why a bar of these prices cannot be; `None` where it can.
+/// Why a bar with these prices is impossible; `None` if it is possible.
 #[must_use]
 pub fn impossible_bar(open: Price, rest: Option<&BarAfterOpen>) -> Option<String> {
     let Some(BarAfterOpen { high, low, close, volume }) = rest.copied() else {
@@ -55,21 +54,21 @@ pub fn impossible_bar(open: Price, rest: Option<&BarAfterOpen>) -> Option<String
     volume.is_negative().then(|| format!("a volume of {volume}"))
 }
 
-/// Bars of one symbol and one length, in the order in which they were given. A key is the day, or the
-/// instant of the opening in microseconds.
+/// Bars of one symbol and interval, in insertion order. A key is the day, or the opening instant in
+/// microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct BarRows {
     keys: Vec<i64>,
     open: ColumnBuilder,
     rest: [ColumnBuilder; 4],
-    /// Which of the rows have the open alone; zeros stand for the rest of them.
+    /// The rows with only an open; their other values are zero.
     alone: Vec<u32>,
 }
 
-/// The reason where one key stands twice.
-pub(super) const GIVEN_TWICE: &str = "given twice";
+/// The reason for a duplicate key.
+pub(super) const DUPLICATE: &str = "duplicate";
 
-/// Why bars cannot be put in order, and the key of the one that shows it.
+/// Why bars cannot be sorted, and the key of the offending one.
 pub(super) struct OutOfOrder {
     pub(super) key: i64,
     pub(super) reason: &'static str,
@@ -79,7 +78,7 @@ impl BarRows {
     /// Adds a row.
     pub fn push(&mut self, key: i64, open: Price, rest: Option<&BarAfterOpen>) {
         if rest.is_none() {
-            // More rows than that do not fit any memory: a column would take 16 GiB.
+            // More rows do not fit into memory: a column would take 16 GiB.
             self.alone.push(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
         }
         self.keys.push(key);
@@ -88,13 +87,13 @@ impl BarRows {
         self.rest.iter_mut().zip(rest).for_each(|(column, value)| column.push(value));
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Are there none?
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -103,16 +102,16 @@ impl BarRows {
     /// The key of a row.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     #[must_use]
     pub fn key(&self, row: usize) -> i64 {
         self.keys[row]
     }
 
-    /// A row's open, and the rest where it has one.
+    /// A row's open, and the rest if it has one.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     #[must_use]
     pub fn get(&self, row: usize) -> (Price, Option<BarAfterOpen>) {
         let [high, low, close, volume] = [0, 1, 2, 3].map(|column: usize| self.rest[column].get(row));
@@ -126,15 +125,14 @@ impl BarRows {
         (Price(self.open.get(row)), (!is_alone).then_some(rest))
     }
 
-    /// Is every value there to the last digit? A series has room for 19 digits from the first to the
-    /// last decimal; where they are more, values are lost and [`build`](super::DatasetBuilder::build)
-    /// refuses the series.
+    /// Whether every value is exact. A series has room for 19 digits from the first to the last decimal; with
+    /// more, values are lost and [`build`](super::DatasetBuilder::build) rejects the series.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.open.overflowed() && !self.rest.iter().any(ColumnBuilder::overflowed)
     }
 
-    /// The rows by their keys, each of which is there once; the open alone may be the newest's.
+    /// The rows sorted by key. Keys are unique; only the latest bar may have only an open.
     pub(super) fn ordered(self) -> Result<Sorted, OutOfOrder> {
         let mut order: Vec<u32> =
             (0..self.keys.len()).map(|row| u32::try_from(row).unwrap_or(u32::MAX)).collect();
@@ -143,7 +141,7 @@ impl BarRows {
             order.sort_by_key(|row| key(*row));
         }
         if let Some(pair) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
-            return Err(OutOfOrder { key: key(pair[0]), reason: GIVEN_TWICE });
+            return Err(OutOfOrder { key: key(pair[0]), reason: DUPLICATE });
         }
         if let Some(row) = self.alone.iter().find(|row| order.last() != Some(row)) {
             return Err(OutOfOrder { key: key(*row), reason: "only an open, but it is not the newest bar" });
@@ -152,7 +150,7 @@ impl BarRows {
     }
 }
 
-/// Bars in their order.
+/// Sorted bars.
 pub(super) struct Sorted {
     rows: BarRows,
     order: Vec<u32>,
@@ -164,7 +162,7 @@ impl Sorted {
         self.order.iter().map(|row| self.rows.keys[*row as usize])
     }
 
-    /// The same rows under other keys, one for each bar in order.
+    /// The same rows under other keys, one per bar in order.
     pub(super) fn keyed(&self, keys: &[i64]) -> BarRows {
         let mut rows = BarRows::default();
         for (row, key) in self.order.iter().zip(keys) {
@@ -174,13 +172,12 @@ impl Sorted {
         rows
     }
 
-    /// Has the newest bar the open alone?
+    /// Whether the latest bar has only an open.
     pub(super) fn ends_open(&self) -> bool {
         !self.rows.alone.is_empty()
     }
 
-    /// Packs them under these opening instants, one for each bar; `None` where a column needs more than
-    /// 19 digits.
+    /// Packs them under these opening instants, one per bar; `None` if a column needs more than 19 digits.
     pub(super) fn pack(&self, opens_at: Vec<i64>) -> Option<Bars> {
         let opened = self.order.len();
         let closed = opened - usize::from(self.ends_open());
@@ -196,7 +193,7 @@ impl Sorted {
     }
 }
 
-/// Why bars within days cannot be, and when the one opens that shows it.
+/// Why intraday bars are impossible, and the opening of the offending one.
 pub(super) fn misplaced(
     opens_at: &[i64],
     interval: Interval,
@@ -219,9 +216,8 @@ pub(super) fn misplaced(
     None
 }
 
-/// The days' bars that bars within days make, from the shortest of them: the first open, the highest
-/// high, the lowest low, the last close and the volumes together. A day whose last bar has the open alone
-/// has its open alone.
+/// The daily bars built from intraday bars of the shortest interval: first open, highest high, lowest low,
+/// last close, total volume. A day whose last bar has only an open also has only an open.
 pub(super) fn day_bars(within: &BTreeMap<Interval, Bars>, days: &[TradingDay]) -> Vec<(i64, IntradayBar)> {
     let Some(bars) = within.values().next() else { return Vec::new() };
     let closed = bars.closed();
@@ -244,7 +240,7 @@ fn day_bar(bars: &Bars, first: usize, end: usize, closed: usize) -> IntradayBar 
     if end > closed {
         return IntradayBar { opens_at, open, rest: None };
     }
-    // Cells of one column have one scale, so that they compare and add as whole numbers.
+    // Cells of a column share a scale, so they compare and add as integers.
     let high = (first..end).max_by_key(|row| all.high.cell(*row)).unwrap_or(first);
     let low = (first..end).min_by_key(|row| all.low.cell(*row)).unwrap_or(first);
     let volume: i128 = (first..end).map(|row| i128::from(all.volume.cell(row))).sum();

@@ -49,10 +49,10 @@ pub struct PeriodInput<'a> {
 pub struct PeriodMetrics {
     /// Trading days.
     pub days: usize,
-    /// Trading days a year, by which what follows is annualised.
+    /// Trading days a year, by which what follows is annualized.
     pub days_a_year: u16,
-    /// The first day whose portfolio value is zero or below; `None` where there is none. The returns end
-    /// with it.
+    /// The first day whose portfolio value is zero or below; `None` if there is none. The returns end with
+    /// it.
     pub insolvent_on: Option<Date>,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
@@ -78,9 +78,9 @@ pub struct PeriodMetrics {
     pub exposure: Option<f64>,
 }
 
-/// Computes the metrics of a period. Those that come from returns are `None` where the portfolio was not
-/// above zero to begin with. An insolvency ends the returns: what was lost in all, and the deepest fall, are
-/// those of the whole period.
+/// Computes the metrics of a period. Those that come from returns are `None` if the portfolio was not above
+/// zero to begin with. An insolvency ends the returns: what was lost in all, and the deepest fall, are those
+/// of the whole period.
 #[must_use]
 pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
     let values: Vec<f64> = input.days.iter().map(|day| day.portfolio_value.to_f64()).collect();
@@ -134,7 +134,7 @@ fn turnover(fills: &[TradedAmount], values: &[f64]) -> Option<f64> {
     if mean > 0.0 { finite(traded / mean) } else { None }
 }
 
-/// `None` without days, or where the portfolio was not above zero on one of them.
+/// `None` without days, or if the portfolio was not above zero on one of them.
 fn exposure(days: &[DayValue]) -> Option<f64> {
     let shares: Option<Vec<f64>> = days
         .iter()

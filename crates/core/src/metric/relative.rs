@@ -90,7 +90,7 @@ impl RelativeMetrics {
     }
 }
 
-/// `None` for fewer than two days, and where the benchmark's returns do not vary.
+/// `None` for fewer than two days, or if the benchmark's returns do not vary.
 fn beta(returns: &[f64], benchmark: &[f64]) -> Option<f64> {
     if benchmark.len() < 2 {
         return None;
@@ -126,7 +126,7 @@ fn tracking_error(returns: &[f64], benchmark: &[f64], year: f64) -> Option<f64> 
     deviation(&active(returns, benchmark)).and_then(|deviation| finite(deviation * year.sqrt()))
 }
 
-/// `None` for fewer than two days, and where the differences do not vary.
+/// `None` for fewer than two days, or if the differences do not vary.
 fn information_ratio(returns: &[f64], benchmark: &[f64], year: f64) -> Option<f64> {
     let active = active(returns, benchmark);
     let deviation = deviation(&active).filter(|deviation| *deviation > MIN_TRACKING)?;
@@ -137,7 +137,7 @@ fn active(returns: &[f64], benchmark: &[f64]) -> Vec<f64> {
     returns.iter().zip(benchmark).map(|(r, b)| r - b).collect()
 }
 
-/// `None` where the benchmark had no such day.
+/// `None` if the benchmark had no such day.
 fn capture(returns: &[f64], benchmark: &[f64], year: f64, wanted: fn(f64) -> bool) -> Option<f64> {
     let days = returns.iter().zip(benchmark).filter(|(_, b)| wanted(**b));
     let (own, other): (Vec<f64>, Vec<f64>) = days.map(|(r, b)| (*r, *b)).unzip();

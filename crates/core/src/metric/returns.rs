@@ -3,10 +3,10 @@
 //! `days_a_year` is the number of trading days a year in the market, above zero: 252 for US shares, 365
 //! for a market that never closes.
 
-/// Daily returns of a series of closing values: each over the one before, the first over `initial`,
-/// so that a loss on the first day counts. The series ends with the day of a ruin, the first whose value
-/// is zero or below: its return is -1 or less, and no later one has a meaning. `None` where `initial` is not
-/// above zero, or a value is not finite.
+/// Daily returns of a series of closing values: each over the one before, the first over `initial`, so that a
+/// loss on the first day counts. The series ends with the day of a ruin, the first whose value is zero or
+/// below: its return is -1 or less, and no later one has a meaning. `None` if `initial` is not above zero, or
+/// a value is not finite.
 #[must_use]
 pub fn daily_returns(initial: f64, values: &[f64]) -> Option<Vec<f64>> {
     if !initial.is_finite() || initial <= 0.0 || values.iter().any(|value| !value.is_finite()) {
@@ -67,8 +67,8 @@ pub fn downside_risk(returns: &[f64], required_a_day: f64, days_a_year: f64) -> 
     finite(mean(&squares).sqrt() * days_a_year.sqrt())
 }
 
-/// `mean(r - f) x days_a_year / downside_risk`. `None` for fewer than two returns and where no return is
-/// below `required_a_day`.
+/// `mean(r - f) x days_a_year / downside_risk`. `None` for fewer than two returns or if no return is below
+/// `required_a_day`.
 #[must_use]
 pub fn sortino(returns: &[f64], required_a_day: f64, days_a_year: f64) -> Option<f64> {
     if returns.len() < 2 {
@@ -94,7 +94,7 @@ pub fn max_drawdown(returns: &[f64]) -> Option<f64> {
     finite(deepest)
 }
 
-/// `annualised_return / |max_drawdown|`. `None` where nothing was ever lost.
+/// `annualised_return / |max_drawdown|`. `None` if nothing was ever lost.
 #[must_use]
 pub fn calmar(returns: &[f64], days_a_year: f64) -> Option<f64> {
     let deepest = max_drawdown(returns).filter(|deepest| *deepest < 0.0)?;

@@ -12,12 +12,13 @@ pub use tree::{Changed, Tree};
 pub use write::{NewPlan, NewTask, PlanChanges, PlanWrite, TaskChanges, TaskWrite, WriteResult};
 
 use crate::action::Origin;
-use crate::chat::ChatId;
-use crate::record::{JobStatus, words};
+use crate::id::ChatId;
+pub use crate::id::{PlanId, TaskId};
+use crate::job::JobStatus;
 use crate::time::Timestamp;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
 
 /// Maximum tasks of a plan.
 pub const MAX_TASKS: usize = 1_000;
@@ -27,28 +28,6 @@ pub const MAX_DEPTH: u32 = 15;
 pub const MAX_NAME_CHARS: usize = 200;
 /// Maximum characters of a goal or an instruction.
 pub const MAX_TEXT_CHARS: usize = 20_000;
-
-/// A plan's ID: a small number, never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct PlanId(pub i64);
-
-/// A task's ID: a small number, never reused, not even in another plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TaskId(pub i64);
-
-impl fmt::Display for PlanId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -74,12 +74,6 @@ impl PlanError {
             Self::TooLong { field, most } => format!("{} 超过 {most} 个字符", chinese(field)),
         }
     }
-
-    /// Whether something was not found, as opposed to not allowed.
-    #[must_use]
-    pub const fn is_miss(&self) -> bool {
-        matches!(self, Self::NoPlan(_) | Self::NoTask(_))
-    }
 }
 
 fn chain(tasks: &[TaskId]) -> String {

@@ -3,7 +3,7 @@
 use super::{
     MAX_DEPTH, MAX_TASKS, NewTask, PlanError, PlanId, Task, TaskChanges, TaskId, TaskStatus, TaskWrite,
 };
-use crate::record::JobStatus;
+use crate::job::JobStatus;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 
 use super::{MAX_NAME_CHARS, MAX_TEXT_CHARS, PlanError, PlanId, TaskId, TaskStatus};
 use crate::action::Origin;
-use crate::chat::ChatId;
-use crate::record::JobStatus;
+use crate::id::ChatId;
+use crate::job::JobStatus;
 use papertape_redact::{Redact, RedactionPass};
 use serde_json::Value;
 

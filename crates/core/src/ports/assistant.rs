@@ -5,16 +5,16 @@ use crate::action::{ActionEntry, ActionRow, CleanupReport, IdKind, LogPage, LogP
 use crate::budget::Limit;
 use crate::chat::{ChatId, ChatMessage, ChatSession, ChatTurn, NewTurn};
 use crate::id::JobId;
+use crate::job::Lease;
 use crate::language::Language;
 use crate::message::CallFailure;
 use crate::page::{Page, PageRequest};
 use crate::plan::{Plan, PlanId, PlanWrite, Task, WriteResult};
-use crate::record::{Lease, words};
 use crate::time::Timestamp;
+use crate::words::words;
 use papertape_redact::Sanitized;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
 
 /// The action log.
 pub trait ActionLog: Send + Sync {

@@ -1,7 +1,7 @@
 //! The quality of a model-day in a word and a reason, the same for every reader.
 
 use super::{QualityState, extract};
-use crate::record::DayStatus;
+use crate::job::DayStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -39,12 +39,6 @@ impl DayQuality {
             state => state,
         };
         Some(Self { reason: reason.filter(|_| state != QualityState::Ok), state })
-    }
-
-    /// Whether the day failed.
-    #[must_use]
-    pub fn is_failed(&self) -> bool {
-        self.state == QualityState::Failed
     }
 
     /// Whether the day ended, but degraded or without a decision.

@@ -1,7 +1,7 @@
 //! A job's head: publish it to be able to show later that nothing was rewritten.
 
-use super::JobStatus;
 use crate::id::{AgentName, ContentHash, JobId};
+use crate::job::JobStatus;
 use crate::json;
 use crate::time::Date;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,12 @@
 //! The rows of the trader's memory. Their texts were redacted when they entered the session.
 
-use super::words;
 use crate::id::{JobId, Symbol};
 use crate::ledger::Direction;
 use crate::money::{Money, Price, Quantity};
 use crate::time::Timestamp;
+use crate::words::words;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Where a memory's text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Rows derived from steps, and the final rows of a session.
 
-use super::{
-    DayStatus, OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow, StoredText,
-};
+use super::{OpenPositionContextRow, RecalledMemoryRow, ReflectionRow, RoundMemoryRow};
+use crate::content::StoredText;
 use crate::id::{ContentHash, Symbol};
+use crate::job::DayStatus;
 pub use crate::market::Exposure as ExposureRow;
 use crate::message::Role;
 use crate::money::{Money, Price, Quantity};

@@ -1,12 +1,14 @@
 //! What a session writes and reads back.
 
-use super::{CloseSession, DayStatus, DerivedRow, EmbeddingRow, Lease, SessionId};
+use super::{CloseSession, DerivedRow, EmbeddingRow};
 use crate::action::ActionEntry;
 use crate::chat::ChatWrite;
+use crate::content::StoredText;
 use crate::id::{AgentName, ContentHash, JobId};
+use crate::job::{DayStatus, Lease, SessionId};
 use crate::message::Usage;
 use crate::plan::PlanWrite;
-use crate::tape::{OutcomeKind, StepClass, StepPath, StepState};
+use crate::step::{OutcomeKind, StepClass, StepPath, StepState};
 use crate::time::{Date, Timestamp};
 use papertape_redact::Sanitized;
 use rust_decimal::Decimal;
@@ -104,15 +106,6 @@ pub struct UsageTotal {
     pub estimated_calls: u64,
     /// Calls that used tokens and have no known price.
     pub unpriced_calls: u64,
-}
-
-/// A text, stored once per hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredText {
-    /// Hash of the text itself, or of the whole document before long strings were extracted.
-    pub hash: ContentHash,
-    /// The text; for a document, canonical JSON with long strings extracted.
-    pub body: String,
 }
 
 /// One transaction of a session.

@@ -4,21 +4,20 @@
 //! and its writes. So an action whose row cannot be written does not run, and an action with a recorded
 //! outcome never runs again.
 
-use super::ctx::{Ctx, SessionRun, ToolInvocation};
+use super::ctx::Ctx;
 use super::external_step::{Effect, ExternalStep};
-use super::host::{CallOutcomeWithWrites, Host};
+use super::host::{ActionOptions, ActionReply, CallOutcomeWithWrites, Host};
+use super::session::{SessionRun, ToolInvocation};
 use super::stop::SessionStop;
-use super::{ContentDoc, Step, StepClass, StepPath};
 use crate::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionStatus};
+use crate::content::ContentDoc;
 use crate::json;
 use crate::message::{CallFailure, FailureKind, ModelRequest};
-use crate::plan::PlanId;
 use crate::ports::{BoxFuture, ExternalCall};
 use crate::record::Write;
+use crate::step::{Step, StepClass, StepPath};
 use papertape_redact::Redactor;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// A requested action.
 #[derive(Clone, Debug)]
@@ -42,29 +41,6 @@ pub enum ActionBlock {
     Denied(String),
     /// A user must confirm it first.
     AwaitingConfirmation(String),
-}
-
-/// How to run an action; no digest covers these options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ActionOptions {
-    /// The deadline of one attempt.
-    pub timeout: Duration,
-    /// Maximum retries after a failed attempt.
-    pub retries: u32,
-    /// The delay before each retry.
-    pub backoff: Duration,
-}
-
-/// The result of an action.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ActionReply {
-    /// The result in a sentence.
-    pub message: String,
-    /// The complete result.
-    pub data: Value,
-    /// The plan it belongs to, if that is known only now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<PlanId>,
 }
 
 /// The result of an action and its writes, which are committed in one transaction with the outcome.

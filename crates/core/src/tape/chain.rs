@@ -1,11 +1,9 @@
 //! The requests of one conversation, each stored as the previous one plus additions: N turns take O(N) bytes.
 
-use super::doc::{ContentDoc, MissingBlob, inline};
-use crate::digest::RequestHasher;
+use crate::content::{ContentDoc, MissingBlob, StoredText, inline};
 use crate::id::ContentHash;
 use crate::json;
-use crate::message::ModelRequest;
-use crate::record::StoredText;
+use crate::message::{ModelRequest, RequestHasher};
 use serde_json::{Value, json};
 
 /// The latest request of a conversation's chain.

@@ -1,47 +1,26 @@
 //! The session's only access to the outside. It fixes the order in which steps are looked up, performed and
 //! recorded.
 
+use super::chain::RequestChain;
 use super::external_step::{ExternalStep, ModelCall, ToolCallEffect};
-use super::host::{CallOptions, Host};
-use super::stop::{Divergence, SessionStop};
-use super::tape::{Lookup, Tape};
-use super::{ContentDoc, NodeFailure, OutcomeKind, RequestChain, ScopeKey, Step, StepClass, StepPath, text};
+use super::host::CallOptions;
+use super::session::{SessionRun, ToolInvocation, lock, message_row};
+use super::stop::SessionStop;
+use super::tape::Lookup;
+use crate::content::{ContentDoc, StoredText, text};
 use crate::id::ContentHash;
 use crate::json;
 use crate::message::{CallFailure, ModelReply, ModelRequest, Role};
 use crate::ports::{ExternalCall, ExternalReply};
-use crate::record::{DerivedRow, MessageRow, StepEnd, StoredText, Write};
-use papertape_redact::Redactor;
+use crate::record::{DerivedRow, StepEnd, Write};
+use crate::step::{OutcomeKind, ScopeKey, Step, StepClass, StepPath};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// One run of a session: its tape, its pending writes and its host.
-pub struct SessionRun {
-    host: Arc<dyn Host>,
-    tape: Mutex<Tape>,
-    riders: Mutex<Vec<Write>>,
-    written: Mutex<HashSet<ContentHash>>,
-    redactor: Arc<Redactor>,
-    seed: ContentHash,
-}
+use std::sync::{Arc, Mutex};
 
 impl SessionRun {
-    /// A run on `tape`. The seed combines the job's and the agent-day's.
-    #[must_use]
-    pub fn new(host: Arc<dyn Host>, tape: Tape, redactor: Arc<Redactor>, seed: ContentHash) -> Arc<Self> {
-        Arc::new(Self {
-            host,
-            tape: Mutex::new(tape),
-            riders: Mutex::default(),
-            written: Mutex::default(),
-            redactor,
-            seed,
-        })
-    }
-
     /// The outermost scope.
     #[must_use]
     pub fn root(self: &Arc<Self>) -> Ctx {
@@ -55,98 +34,6 @@ impl SessionRun {
             draws: 0,
         }
     }
-
-    /// Ends the run. Every step of the tape must have been used; pending writes and `closing` go into one
-    /// transaction. A replay writes nothing.
-    ///
-    /// # Errors
-    /// [`SessionStop::UnconsumedSteps`], or the error of the host's commit.
-    pub async fn finish(&self, closing: Vec<Write>) -> Result<(), SessionStop> {
-        let unread = self.tape().unread();
-        if !unread.is_empty() {
-            return Err(SessionStop::UnconsumedSteps(unread));
-        }
-        if self.tape().is_sealed() {
-            return Ok(());
-        }
-        self.commit(closing).await
-    }
-
-    pub(super) fn tape(&self) -> MutexGuard<'_, Tape> {
-        lock(&self.tape)
-    }
-
-    pub(super) fn host(&self) -> &dyn Host {
-        &*self.host
-    }
-
-    /// The texts that this run has not written yet, as writes.
-    pub(super) fn new_texts(&self, texts: impl Iterator<Item = StoredText>) -> Vec<Write> {
-        let mut written = lock(&self.written);
-        texts.filter(|text| written.insert(text.hash)).map(Write::Text).collect()
-    }
-
-    pub(super) fn redact_failure(&self, failure: NodeFailure) -> NodeFailure {
-        let message = self.redactor.redact_text(&failure.message).value;
-        NodeFailure { message, ..failure }
-    }
-
-    /// Commits the pending writes, then `writes`.
-    pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), SessionStop> {
-        let mut batch = std::mem::take(&mut *lock(&self.riders));
-        let waiting = batch.len();
-        batch.extend(writes);
-        if batch.is_empty() {
-            return Ok(());
-        }
-        // After a rejected transaction comes another one, which needs the pending writes and the texts.
-        let refusable = batch.iter().any(|write| matches!(write, Write::Plan(_)));
-        let kept = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
-        match (self.host.commit(batch).await, kept) {
-            (Err(SessionStop::Refused(why)), Some((riders, texts))) => {
-                let mut written = lock(&self.written);
-                written.retain(|hash| !texts.contains(hash));
-                drop(written);
-                let mut waits = lock(&self.riders);
-                let later = std::mem::replace(&mut *waits, riders);
-                waits.extend(later);
-                Err(SessionStop::Refused(why))
-            }
-            (result, _) => result,
-        }
-    }
-
-    pub(super) fn redactor(&self) -> &Redactor {
-        &self.redactor
-    }
-
-    pub(super) fn ride(&self, writes: Vec<Write>) {
-        lock(&self.riders).extend(writes);
-    }
-
-    pub(super) async fn diverged(
-        &self,
-        path: &StepPath,
-        part: &'static str,
-        was: Option<ContentHash>,
-        now: Value,
-    ) -> SessionStop {
-        let was = match was {
-            Some(at) => self.host.request(at).await,
-            None => None,
-        };
-        let difference = was.and_then(|was| json::difference(&was, &now));
-        SessionStop::Diverged(Box::new(Divergence { path: path.clone(), part, difference }))
-    }
-}
-
-/// A tool call whose result enters the conversation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolInvocation {
-    /// The tool.
-    pub name: String,
-    /// Its arguments.
-    pub input: Value,
 }
 
 /// A local or order step: an effect of our own pure code.
@@ -223,7 +110,7 @@ impl Ctx {
     /// Random numbers seeded by the job's seed, this scope and the number of earlier calls here.
     pub fn rng(&mut self) -> ChaCha8Rng {
         self.draws += 1;
-        let seed = format!("{}\n{}\n{}", self.session.seed, self.scope, self.draws);
+        let seed = format!("{}\n{}\n{}", self.session.seed(), self.scope, self.draws);
         ChaCha8Rng::from_seed(*ContentHash::of(seed.as_bytes()).as_bytes())
     }
 
@@ -302,7 +189,7 @@ impl Ctx {
             )));
         }
         let step = Step::new(self.next(entry.kind), entry.class, &entry.arguments);
-        let outcome = self.session.redactor.redact_value(entry.outcome).value;
+        let outcome = self.session.redactor().redact_value(entry.outcome).value;
         let outcome_doc = ContentDoc::of(&outcome);
         let found = self.session.tape().look_up(&step);
         match found {
@@ -326,7 +213,7 @@ impl Ctx {
         texts.extend(outcome_doc.texts);
         let mut implied = entry.implied;
         if let Some(said) = entry.said {
-            let content = text(self.session.redactor.redact_text(&said.content).value);
+            let content = text(self.session.redactor().redact_text(&said.content).value);
             implied.insert(0, message_row(said.role, content.hash, said.tool.as_ref()));
             texts.push(content);
         }
@@ -379,7 +266,7 @@ impl Ctx {
 
     /// Records the system prompt of this scope's model. Returns it as recorded.
     pub fn set_system_prompt(&mut self, instructions: &str) -> String {
-        let kept = text(self.session.redactor.redact_text(instructions).value);
+        let kept = text(self.session.redactor().redact_text(instructions).value);
         let body = kept.body.clone();
         if self.session.tape().is_sealed() {
             return body;
@@ -414,25 +301,4 @@ impl Ctx {
         *n += 1;
         StepPath::of(&self.scope, kind, *n)
     }
-}
-
-/// The hashes of the texts in these writes.
-fn texts_of(writes: &[Write]) -> Vec<ContentHash> {
-    let text = |write: &Write| if let Write::Text(text) = write { Some(text.hash) } else { None };
-    writes.iter().filter_map(text).collect()
-}
-
-pub(super) fn message_row(role: Role, content: ContentHash, tool: Option<&ToolInvocation>) -> DerivedRow {
-    DerivedRow::Message(MessageRow {
-        role,
-        content,
-        tool_name: tool.map(|tool| tool.name.clone()),
-        tool_input: tool.map(|tool| tool.input.clone()),
-    })
-}
-
-/// Ignores poisoning: every change under the lock is a single call, so the data is intact even if its holder
-/// panicked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,15 +1,16 @@
 //! The lifecycle of an external step: found on the tape, or announced, performed and recorded.
 
-use super::ctx::{SessionRun, ToolInvocation, message_row};
 use super::host::{CallOptions, CallOutcomeWithWrites, Host};
+use super::session::{SessionRun, ToolInvocation, message_row};
 use super::stop::SessionStop;
 use super::tape::Lookup;
-use super::{ContentDoc, OutcomeKind, Step, StepPath, text};
+use crate::content::{ContentDoc, StoredText, text};
 use crate::id::ContentHash;
 use crate::json;
 use crate::message::{CallFailure, FailureKind, ModelReply, ModelRequest, Role};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
-use crate::record::{AttemptEnd, Intent, ReusedFrom, StepEnd, StoredText, Write};
+use crate::record::{AttemptEnd, Intent, ReusedFrom, StepEnd, Write};
+use crate::step::{OutcomeKind, Step, StepPath};
 use papertape_redact::Redactor;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -1,12 +1,14 @@
 //! Guards: deadlines around parts of a session, and parts that run concurrently.
 
-use super::ctx::{Ctx, SessionRun};
+use super::ctx::Ctx;
+use super::session::SessionRun;
 use super::stop::SessionStop;
 use super::tape::Lookup;
-use super::{ContentDoc, OutcomeKind, ScopeKey, Step, StepClass, StepPath, StepState};
+use crate::content::ContentDoc;
 use crate::json;
 use crate::ports::BoxFuture;
 use crate::record::{Intent, ReusedFrom, StepEnd, TapeRow, Write};
+use crate::step::{OutcomeKind, ScopeKey, Step, StepClass, StepPath, StepState};
 use futures::future::{Either, select, try_join_all};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
@@ -161,6 +163,13 @@ impl Ctx {
                 Ok(GuardOutcome::TimedOut)
             }
         }
+    }
+}
+
+impl SessionRun {
+    fn redact_failure(&self, failure: NodeFailure) -> NodeFailure {
+        let message = self.redactor().redact_text(&failure.message).value;
+        NodeFailure { message, ..failure }
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a session needs from its host.
 
-use super::action::{ActionOptions, ActionReply};
-use super::{SessionStop, StepPath};
-use crate::id::ContentHash;
+use super::stop::SessionStop;
+use crate::id::{ContentHash, PlanId};
 use crate::message::{CallFailure, ModelReply, ModelRequest};
 use crate::ports::{BoxFuture, ExternalCall, ExternalReply};
 use crate::record::{AttemptEnd, Estimate, Write};
+use crate::step::StepPath;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -16,6 +17,29 @@ pub struct CallOptions {
     pub timeout: Duration,
     /// Maximum attempts, at least one.
     pub max_attempts: u32,
+}
+
+/// How to run an action; no digest covers these options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionOptions {
+    /// The deadline of one attempt.
+    pub timeout: Duration,
+    /// Maximum retries after a failed attempt.
+    pub retries: u32,
+    /// The delay before each retry.
+    pub backoff: Duration,
+}
+
+/// The result of an action.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ActionReply {
+    /// The result in a sentence.
+    pub message: String,
+    /// The complete result.
+    pub data: Value,
+    /// The plan it belongs to, if that is known only now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanId>,
 }
 
 /// The outcome of a call, with its last attempt.

@@ -8,23 +8,21 @@
 mod action;
 mod chain;
 mod ctx;
-mod doc;
 mod external_step;
 mod guard;
 mod host;
-mod path;
-mod step;
+mod session;
 mod stop;
 #[expect(clippy::module_inception, reason = "the tape itself is the heart of the tape")]
 mod tape;
 
-pub use action::{ActionBlock, ActionOptions, ActionOutcome, ActionReply, ActionRequest};
+pub use crate::content::{ContentDoc, MissingBlob, inline, references, text};
+pub use crate::step::{OutcomeKind, ScopeKey, Step, StepClass, StepPath, StepState};
+pub use action::{ActionBlock, ActionOutcome, ActionRequest};
 pub use chain::{RequestChain, expand_request};
-pub use ctx::{Ctx, LocalStep, SessionRun, ToolInvocation, TranscriptMessage};
-pub use doc::{ContentDoc, MissingBlob, inline, references, text};
+pub use ctx::{Ctx, LocalStep, TranscriptMessage};
 pub use guard::{Branch, GuardOutcome, GuardedBranch, NodeFailure};
-pub use host::{CallOptions, CallOutcome, CallOutcomeWithWrites, Host};
-pub use path::{ScopeKey, StepPath};
-pub use step::{OutcomeKind, Step, StepClass, StepState};
+pub use host::{ActionOptions, ActionReply, CallOptions, CallOutcome, CallOutcomeWithWrites, Host};
+pub use session::{SessionRun, ToolInvocation};
 pub use stop::{Divergence, SessionStop};
 pub use tape::Tape;

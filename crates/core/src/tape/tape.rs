@@ -1,8 +1,8 @@
 //! The recorded steps of one session, looked up by path.
 
-use super::{OutcomeKind, Step, StepClass, StepPath, StepState};
 use crate::id::ContentHash;
 use crate::record::{ReusedFrom, ReusedSession, TapeRow};
+use crate::step::{OutcomeKind, Step, StepClass, StepPath, StepState};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 

@@ -155,7 +155,7 @@ fn rows_that_do_not_fit_are_refused() {
             builder.action(split(5, "2")).expect("action");
             builder.action(split(5, "3")).expect("action");
         },
-        "AAA 2024-03-05: corporate action rejected: given twice",
+        "AAA 2024-03-05: corporate action rejected: duplicate",
     );
     check(
         &|builder| {
@@ -194,13 +194,13 @@ fn rows_that_do_not_fit_are_refused() {
     );
     check(
         &|builder| builder.day(day(4)).expect("day"),
-        "calendar 2024-03-04: trading day rejected: given twice",
+        "calendar 2024-03-04: trading day rejected: duplicate",
     );
     let twice = |builder: &mut DatasetBuilder| {
         let at = Some(day(4).open);
         [1, 2].iter().for_each(|_| builder.news(at, news()).expect("news"));
     };
-    check(&twice, "news `n1`: refused: given twice");
+    check(&twice, "news `n1`: rejected: duplicate");
 }
 
 // Goal: undated items are rejected, each kind by its name.
@@ -208,15 +208,15 @@ fn rows_that_do_not_fit_are_refused() {
 fn undated_items_are_refused() {
     let mut builder = builder();
     let error = builder.news(None, news()).expect_err("undated");
-    assert_eq!(error.to_string(), "news `n1`: refused: it is undated");
+    assert_eq!(error.to_string(), "news `n1`: rejected: it is undated");
     let (period_end, value) = (Date::constant(2023, 12, 31), Decimal::ONE);
     let (metric, unit) = ("revenue".to_owned(), "USD".to_owned());
     let item = Fundamental { symbol: symbol(), metric, period_end, value, unit: unit.clone() };
     let error = builder.fundamental(None, item).expect_err("undated");
-    assert_eq!(error.to_string(), "AAA/fundamentals `revenue`: refused: it is undated");
+    assert_eq!(error.to_string(), "AAA/fundamentals `revenue`: rejected: it is undated");
     let item = MacroPoint { series: "CPI".into(), period: period_end, value, unit };
     let error = builder.macro_point(None, item).expect_err("undated");
-    assert_eq!(error.to_string(), "macro/CPI `2023-12-31`: refused: it is undated");
+    assert_eq!(error.to_string(), "macro/CPI `2023-12-31`: rejected: it is undated");
 }
 
 fn delisting(d: i8, pays: Option<&str>) -> CorporateAction {

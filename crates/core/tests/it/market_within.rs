@@ -282,7 +282,7 @@ fn misplaced_bars_are_refused() {
     };
     for (bars, reason) in [
         (&[(0, 100), (3, 100)][..], "it opens before the bar before it ends"),
-        (&[(0, 100), (0, 100)], "given twice"),
+        (&[(0, 100), (0, 100)], "duplicate"),
         (&[(600, 100)], "it opens outside of trading hours"),
         (&[(0, 0)], "a price of 0"),
     ] {

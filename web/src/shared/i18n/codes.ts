@@ -2,6 +2,7 @@
 import { useMemo } from 'react'
 import type { Language } from '../settings'
 import { isTextKey, type Translate, useLanguage, useText } from '.'
+import type { CodeList, CodeTexts } from './codeTexts'
 import { enCodes } from './en.codes'
 import { en } from './en'
 import type { CodeList, CodeTexts } from './codeTexts'

@@ -1,13 +1,13 @@
-//! The formulas. Each takes its series oldest first and answers a value for each bar: `None` while
-//! there is too little data, or where it would divide by zero.
+//! The formulas. Each takes its series oldest first and returns a value per bar: `None` while there is too
+//! little data, or if it would divide by zero.
 //!
 //! A window of zero bars has no values.
 //!
-//! Sources: J. Welles Wilder, *New Concepts in Technical Trading Systems* (1978), for RSI and ATR;
-//! Gerald Appel, *Technical Analysis: Power Tools for Active Investors* (2005), for MACD; John
-//! Bollinger, *Bollinger on Bollinger Bands* (2001); Gene Quong and Avrum Soudack, "Volume-Weighted
-//! RSI: Money Flow", *Stocks & Commodities* 7:3 (1989), for MFI. Where a source leaves open how an
-//! average begins, the first value is the simple average of the first window.
+//! Sources: J. Welles Wilder, *New Concepts in Technical Trading Systems* (1978), for RSI and ATR; Gerald
+//! Appel, *Technical Analysis: Power Tools for Active Investors* (2005), for MACD; John Bollinger, *Bollinger
+//! on Bollinger Bands* (2001); Gene Quong and Avrum Soudack, "Volume-Weighted RSI: Money Flow", *Stocks &
+//! Commodities* 7:3 (1989), for MFI. If a source does not define the first value of an average, it is the
+//! simple average of the first window.
 
 /// The three lines of MACD.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +25,9 @@ pub struct Macd {
 pub struct Bollinger {
     /// The simple moving average.
     pub middle: Vec<Option<f64>>,
-    /// The middle plus so many standard deviations.
+    /// The middle plus the given number of standard deviations.
     pub upper: Vec<Option<f64>>,
-    /// The middle minus so many standard deviations.
+    /// The middle minus the given number of standard deviations.
     pub lower: Vec<Option<f64>>,
 }
 
@@ -37,15 +37,15 @@ pub fn sma(values: &[f64], window: usize) -> Vec<Option<f64>> {
     rolling(values.len(), window, |range| Some(mean(&values[range])))
 }
 
-/// Exponential moving average: `ema + 2 / (window + 1) x (value - ema)`, begun with the simple
-/// average of the first `window` values.
+/// Exponential moving average: `ema + 2 / (window + 1) x (value - ema)`, starting with the simple average of
+/// the first `window` values.
 #[must_use]
 pub fn ema(values: &[f64], window: usize) -> Vec<Option<f64>> {
     smoothed(values, window, 2.0 / (float(window) + 1.0))
 }
 
-/// MACD: the fast exponential average minus the slow one, with an exponential average of that as the
-/// signal, begun with the simple average of the line's first `signal` values.
+/// MACD: the fast exponential average minus the slow one, with an exponential average of that as the signal,
+/// starting with the simple average of the line's first `signal` values.
 #[must_use]
 pub fn macd(values: &[f64], fast: usize, slow: usize, signal: usize) -> Macd {
     let line = pairwise(&ema(values, fast), &ema(values, slow), |fast, slow| fast - slow);
@@ -72,8 +72,8 @@ pub fn rsi(closes: &[f64], window: usize) -> Vec<Option<f64>> {
     after_first(closes.len(), share)
 }
 
-/// Bollinger bands: the simple moving average, and so many population standard deviations (ddof 0)
-/// of the same window above and below it.
+/// Bollinger bands: the simple moving average, and the given number of population standard deviations (ddof
+/// 0) of the same window above and below it.
 #[must_use]
 pub fn bollinger(values: &[f64], window: usize, deviations: f64) -> Bollinger {
     let middle = sma(values, window);
@@ -130,7 +130,7 @@ pub fn mfi(highs: &[f64], lows: &[f64], closes: &[f64], volumes: &[f64], window:
     after_first(closes.len(), share)
 }
 
-/// Wilder's average, each new value weighing one in `window`.
+/// Wilder's average: each new value has the weight 1 / `window`.
 fn wilder(values: &[f64], window: usize) -> Vec<Option<f64>> {
     smoothed(values, window, 1.0 / float(window))
 }
@@ -167,7 +167,7 @@ fn pairwise(
     left.iter().zip(right).map(|(&left, &right)| finite(value(left?, right?))).collect()
 }
 
-/// Puts the first bar back, which has no change from a bar before it.
+/// Prepends the first bar, which has no change.
 fn after_first(length: usize, mut changes: Vec<Option<f64>>) -> Vec<Option<f64>> {
     if length > 0 {
         changes.insert(0, None);

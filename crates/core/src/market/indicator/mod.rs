@@ -1,7 +1,6 @@
-//! Technical indicators over the complete bars that a view knows.
+//! Technical indicators over the complete bars of a view.
 //!
-//! Indicators are floats: they inform, and no book is kept with them. [`formula`] has the formulas
-//! and their sources.
+//! Indicators are floats: they are never used for accounting. [`formula`] has the formulas and their sources.
 
 pub mod formula;
 mod name;
@@ -13,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 /// An indicator with its parameters; windows count bars.
 ///
-/// Its text form is a name, with parameters in brackets or none for the usual ones: `sma(50)`, `ema`
-/// (20), `macd` (12, 26, 9), `rsi` (14), `bollinger` (20, 2), `atr` (14), `vwma` (20), `mfi` (14).
+/// Its text form is a name, with parameters in parentheses, or none for the defaults: `sma(50)`, `ema` (20),
+/// `macd` (12, 26, 9), `rsi` (14), `bollinger` (20, 2), `atr` (14), `vwma` (20), `mfi` (14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Indicator {
@@ -70,10 +69,9 @@ pub enum Indicator {
 /// One line of an indicator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndicatorColumn {
-    /// The indicator's text form; of several lines each has its own name, as `macd_signal(12,26,9)`.
+    /// The indicator's text form; each of several lines has its own name, such as `macd_signal(12,26,9)`.
     pub name: String,
-    /// A value for each date; `None` while there is too little data, or where the formula divides
-    /// by zero.
+    /// A value for each date; `None` while there is too little data, or if the formula divides by zero.
     pub values: Vec<Option<f64>>,
 }
 
@@ -82,7 +80,7 @@ pub struct IndicatorColumn {
 pub struct IndicatorTable {
     /// The trading days.
     pub dates: Vec<Date>,
-    /// The lines, in the order asked for.
+    /// The lines, in the requested order.
     pub columns: Vec<IndicatorColumn>,
 }
 

@@ -39,7 +39,7 @@ fn module(path: &str) -> Module {
         match part {
             "" | "." => {}
             ".." => drop(module.pop()),
-            part => module.push(part.split('.').next().unwrap_or(part).to_owned()),
+            part => module.push(part.trim_end_matches(".tsx").trim_end_matches(".ts").to_owned()),
         }
     }
     module.pop_if(|last| last == "index");

@@ -1,25 +1,25 @@
-//! Classes of instruments, as far as their symbols say.
+//! Classes of instruments, derived from their symbols.
 
 use crate::id::Symbol;
 use serde::{Deserialize, Serialize};
 
-/// Quote currencies and contract marks that may follow a base asset in a crypto symbol.
+/// Quote currencies and contract suffixes that can follow a base asset in a crypto symbol.
 const QUOTES: [&str; 14] = [
     "", "USD", "USDT", "USDC", "BUSD", "FDUSD", "TUSD", "DAI", "EUR", "GBP", "JPY", "BTC", "PERP", "USDTPERP",
 ];
 
-/// A class of instruments that has costs of its own.
+/// A class of instruments with its own costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentClass {
-    /// A fund of the mainland's exchanges: 5xxxxx of Shanghai; 15xxxx, 16xxxx and 18xxxx of Shenzhen.
+    /// A fund of the mainland Chinese exchanges: 5xxxxx of Shanghai; 15xxxx, 16xxxx and 18xxxx of Shenzhen.
     Fund,
     /// A perpetual contract: the symbol ends with `PERP` or `SWAP`.
     Perpetual,
 }
 
 impl InstrumentClass {
-    /// Is the instrument of this class?
+    /// Whether the instrument belongs to this class.
     #[must_use]
     pub fn has(self, symbol: &Symbol) -> bool {
         let text = symbol.as_str().to_ascii_uppercase();
@@ -34,7 +34,8 @@ impl InstrumentClass {
     }
 }
 
-/// Is `base` the base asset of the symbol, as in `BTC`, `BTCUSDT`, `BTC-USD`, `BTC/USDT` and `BTC-PERP`?
+/// Whether `base` is the base asset of the symbol, as in `BTC`, `BTCUSDT`, `BTC-USD`, `BTC/USDT` and
+/// `BTC-PERP`?
 pub(super) fn is_base_asset(symbol: &Symbol, base: &str) -> bool {
     let text = symbol.as_str().to_ascii_uppercase();
     let Some(rest) = text.strip_prefix(&base.to_ascii_uppercase()) else { return false };

@@ -1,31 +1,38 @@
 //! What was known at one instant.
 
-use super::builder::split_ratio;
-use super::calendar::TradingDay;
+mod known;
+mod of_dataset;
+mod read;
+mod universe;
+
+pub(super) use known::LOOK_BACK;
+pub use read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, ViewRead};
+pub use universe::GENERAL_NEWS;
+
+use super::calendar::{TradingDay, day_at, ends_at, instant_of};
 use super::column::BarsSlice;
-use super::dataset::{DatasetParts, Series};
 use super::error::ReadError;
 use super::facts::{Fundamental, Instrument, MacroPoint, MembershipChange, News, Published};
 use super::indicator::{Indicator, IndicatorTable};
 use super::interval::Interval;
-use super::known::{VisibleSeries, day_at, ends_at, instant_of};
-use super::membership::Universe;
-use super::read::{Bar, BarRange, Exposure, KnownPrice, PriceKind, ViewRead};
+use super::parts::{DatasetParts, Series};
 use crate::id::{ContentHash, Symbol};
 use crate::ledger::CorporateAction;
 use crate::money::Price;
 use crate::time::{Date, Timestamp};
 use jiff::tz::TimeZone;
+use known::VisibleSeries;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
+use universe::Universe;
 
-/// What was known at one instant: the beginnings of a dataset's lists, each cut at the instant, with
-/// no way to what follows them.
+/// What was known at one instant: the prefixes of a dataset's lists, truncated at the instant, without access
+/// to what follows.
 ///
-/// The current trading day is the latest that has begun. Prices and volumes are in the share units
-/// of the instant; a conversion that does not come out even is rounded half to even, prices to ten
-/// decimals and volumes to eight, as in the books.
+/// The current trading day is the latest that has begun. Prices and volumes are in the share units of the
+/// instant; inexact conversions are rounded half to even, prices to ten decimals and volumes to eight, as in
+/// the ledger.
 pub struct MarketView<'a> {
     instant: Timestamp,
     dataset: ContentHash,
@@ -35,13 +42,13 @@ pub struct MarketView<'a> {
     days: &'a [TradingDay],
     /// The symbols that have begun to trade; no indexes.
     pub(super) series: BTreeMap<&'a Symbol, VisibleSeries<'a>>,
-    /// Indexes, which nothing here reads: a truncated dataset keeps them, so that its hash covers them.
+    /// Indexes. Nothing here reads them; a truncated dataset keeps them, so its hash covers them.
     indexes: BTreeMap<&'a Symbol, VisibleSeries<'a>>,
     news: &'a [Published<News>],
     pub(super) fundamentals: BTreeMap<&'a Symbol, &'a [Published<Fundamental>]>,
     macros: BTreeMap<&'a str, &'a [Published<MacroPoint>]>,
     pub(super) memberships: &'a [Published<MembershipChange>],
-    /// `None`: every symbol may be seen and traded.
+    /// `None`: every symbol can be seen and traded.
     pub(super) universe: Option<Universe>,
 }
 
@@ -74,7 +81,7 @@ impl<'a> MarketView<'a> {
         }
     }
 
-    /// The instant that it is for.
+    /// The view's instant.
     #[must_use]
     pub fn instant(&self) -> Timestamp {
         self.instant
@@ -113,7 +120,7 @@ impl<'a> MarketView<'a> {
         self.read(value, "symbols", &dates, rows, firsts.into_iter().max().map(instant_of))
     }
 
-    /// Has the symbol begun to trade?
+    /// Whether the symbol has begun to trade.
     #[must_use]
     pub fn is_listed(&self, symbol: &Symbol) -> bool {
         self.series.contains_key(symbol)
@@ -131,10 +138,10 @@ impl<'a> MarketView<'a> {
         Ok(self.read(known.instrument, &series, &[date], 1, Some(instant_of(first))))
     }
 
-    /// Today's open, be today over or not.
+    /// Today's open, also after the close.
     ///
     /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where the symbol has no bar today.
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] if the symbol has no bar today.
     pub fn open_price(&self, symbol: &Symbol) -> Result<ViewRead<KnownPrice>, ReadError> {
         let known = self.known(symbol)?;
         let today = self.current_day()?;
@@ -163,7 +170,7 @@ impl<'a> MarketView<'a> {
         Ok(ViewRead { value, exposure: bars.exposure })
     }
 
-    /// The latest price known: today's open while today's bar is not complete, else the last close.
+    /// The latest known price: today's open while today's bar is incomplete, else the last close.
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`].
@@ -175,8 +182,8 @@ impl<'a> MarketView<'a> {
     /// Complete bars, oldest first.
     ///
     /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] where the range
-    /// holds no complete bar.
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] if the range holds no
+    /// complete bar.
     pub fn bars(&self, symbol: &Symbol, range: BarRange) -> Result<ViewRead<Vec<Bar>>, ReadError> {
         let known = self.known(symbol)?;
         let series = format!("{symbol}/bars");
@@ -212,8 +219,7 @@ impl<'a> MarketView<'a> {
         self.known(symbol).map_or(0, |known| known.bars.opens_at.len())
     }
 
-    /// The lengths of the bars within the day that a symbol has had, shortest first; empty where it has
-    /// daily bars alone.
+    /// The intervals of a symbol's intraday bars so far, shortest first; empty if it has only daily bars.
     ///
     /// # Errors
     /// [`ReadError::UnknownSymbol`].
@@ -221,7 +227,7 @@ impl<'a> MarketView<'a> {
         Ok(self.known(symbol)?.within.iter().map(|(interval, _)| *interval).collect())
     }
 
-    /// The lengths of the bars within the day that any symbol has had, shortest first.
+    /// The intervals of all symbols' intraday bars so far, shortest first.
     #[must_use]
     pub fn all_intervals(&self) -> Vec<Interval> {
         let within = self.series.values().flat_map(|known| &known.within);
@@ -229,12 +235,12 @@ impl<'a> MarketView<'a> {
         all.into_iter().collect()
     }
 
-    /// Complete bars of this length within the day, oldest first. The range's days bound them too; its
-    /// limit counts bars.
+    /// Complete intraday bars of this interval, oldest first. The range's days bound them too; its limit
+    /// counts bars.
     ///
     /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] where the symbol has no
-    /// bars of this length, or the range holds no complete one.
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::Range`]; [`ReadError::NoData`] if the symbol has no bars of
+    /// this length, or the range holds no complete one.
     pub fn intraday_bars(
         &self,
         symbol: &Symbol,
@@ -262,19 +268,19 @@ impl<'a> MarketView<'a> {
         Ok(self.read(found, &series, &ends, rows.len(), known_at))
     }
 
-    /// Today's bar, complete: there is none before today's close.
+    /// Today's complete bar; not available before today's close.
     ///
     /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] before the close, or where the symbol did
-    /// not trade today.
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] before the close, or if the symbol did not trade
+    /// today.
     pub fn today_bar(&self, symbol: &Symbol) -> Result<ViewRead<Bar>, ReadError> {
         let today = self.current_day()?.date;
         let bars = self.bars(symbol, BarRange::between(today, today))?;
         Ok(ViewRead { value: bars.value[0].clone(), exposure: bars.exposure })
     }
 
-    /// The corporate actions whose ex-date is this one, by symbol; on one ex-date the split comes
-    /// before the dividends. Dividends are in the share units of their ex-date.
+    /// The corporate actions with this ex-date, by symbol; the split comes before the dividends. Dividends
+    /// are in the share units of their ex-date.
     ///
     /// # Errors
     /// [`ReadError::NotYet`] for a date after the current trading day.
@@ -292,11 +298,11 @@ impl<'a> MarketView<'a> {
         Ok(self.read(found, "actions", &dates, rows, day.map(|day| day.open)))
     }
 
-    /// The newest news, newest first: of one symbol, or all there is.
+    /// The latest news, newest first: of one symbol, or of all.
     ///
     /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where no news at all was known, which is
-    /// another thing than none about this symbol.
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] if no news at all was known, which is another
+    /// thing than none about this symbol.
     pub fn news(
         &self,
         symbol: Option<&Symbol>,
@@ -317,7 +323,7 @@ impl<'a> MarketView<'a> {
         ))
     }
 
-    /// With a universe, news that is about none of its symbols is not shown: it would tell of one that may join later.
+    /// With a universe, news about none of its symbols is hidden: it could reveal a symbol that joins later.
     fn shows(&self, news: &News) -> bool {
         let Some(universe) = &self.universe else { return true };
         news.symbols.is_empty() || news.symbols.iter().any(|symbol| universe.shown.contains(symbol))
@@ -341,7 +347,7 @@ impl<'a> MarketView<'a> {
         Ok(self.read_published(latest.into_values().collect(), &series))
     }
 
-    /// The names of the macroeconomic series of which something is known, in byte order.
+    /// The names of the known macroeconomic series, in byte order.
     pub fn macro_names(&self) -> impl Iterator<Item = &'a str> {
         self.macros.keys().copied()
     }
@@ -359,11 +365,11 @@ impl<'a> MarketView<'a> {
         Ok(self.read_published(latest.into_values().collect(), &series))
     }
 
-    /// Indicators over the whole of the series that is known, of which the newest `limit` days are
-    /// given, oldest first. Complete bars alone count. `None` stands where there are too few.
+    /// Indicators over the whole known series; returns the latest `limit` days, oldest first. Only complete
+    /// bars count. A value is `None` if there are too few bars.
     ///
     /// # Errors
-    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] where there is no complete bar.
+    /// [`ReadError::UnknownSymbol`]; [`ReadError::NoData`] if there is no complete bar.
     pub fn indicators(
         &self,
         symbol: &Symbol,
@@ -384,7 +390,7 @@ impl<'a> MarketView<'a> {
         Ok(self.read(table, &format!("{symbol}/bars"), &dates, rows.len(), known_at))
     }
 
-    /// Copies what it sees, for a dataset cut at its instant.
+    /// Copies the visible data, for a dataset truncated at the view's instant.
     pub(super) fn to_parts(&self) -> DatasetParts {
         let series = |(&symbol, known): (&&Symbol, &VisibleSeries<'_>)| {
             let bars = known.bars.to_bars();
@@ -431,7 +437,7 @@ impl<'a> MarketView<'a> {
         {
             return Err(ReadError::Range { from, to });
         }
-        // How many bars lie on the days for which `before` holds.
+        // Number of bars on the days for which `before` holds.
         let count = |before: &dyn Fn(Date) -> bool| {
             let days = self.days.partition_point(|day| before(day.date));
             self.days.get(days).map_or(bars.closed(), |next| {
@@ -444,7 +450,7 @@ impl<'a> MarketView<'a> {
         Ok(first.max(fewest)..end)
     }
 
-    /// When the newest fact behind these bars became known: the end of the last, or a later split.
+    /// When the latest fact behind these bars became known: the end of the last bar, or a later split.
     fn bars_known_at(
         &self,
         known: &VisibleSeries<'_>,
@@ -453,7 +459,7 @@ impl<'a> MarketView<'a> {
     ) -> Option<Timestamp> {
         let first = days.first()?;
         let split = (known.actions.iter().rev())
-            .find(|action| action.ex_date > first.date && split_ratio(action).is_some())
+            .find(|action| action.ex_date > first.date && action.split_ratio().is_some())
             .and_then(|action| self.days.iter().rev().find(|day| day.date == action.ex_date));
         Some(split.map_or(ends, |day| day.open.max(ends)))
     }

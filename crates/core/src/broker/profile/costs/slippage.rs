@@ -1,40 +1,40 @@
 //! Slippage by fill and instrument.
 
 use super::instrument::is_base_asset;
-use crate::broker::FillModel;
+use crate::broker::profile::FillModel;
 use crate::id::Symbol;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// How far fills are worse than their reference price. The first rule that applies decides; where none does, the
-/// profile's `slippage_bps`.
+/// Slippage against the reference price. The first rule that applies decides; if none does, the profile's
+/// `slippage_bps`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlippageRule {
-    /// Of fills of this kind; absent: of all.
+    /// The kind of fills; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<FillTiming>,
-    /// Of instruments with these base assets (`BTC` also means `BTCUSDT` and `BTC-USD`); none: of all.
+    /// Base assets of the instruments (`BTC` also means `BTCUSDT` and `BTC-USD`); empty: all instruments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<String>,
     /// Basis points, below 10,000.
     pub bps: Decimal,
-    /// Where the figure was stated.
+    /// Source of the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 
-/// When a fill takes place, as far as slippage depends on it.
+/// When a fill takes place, for slippage rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FillTiming {
-    /// At the open that the agent was shown.
+    /// At the open that the agent saw.
     Open,
     /// At the next open.
     NextOpen,
     /// At the close of the same day.
     Close,
-    /// Without an order of the agent: a stop, a liquidation, the cover of a margin call.
+    /// Without an order of the agent: a stop, a liquidation, a covered margin call.
     Forced,
 }
 

@@ -1,22 +1,20 @@
-//! What trading costs: dated fees, slippage, and the classes of instruments that they depend on.
+//! Costs of trading: dated fees, slippage, and the classes of instruments that they depend on.
 //!
 //! A fee is the sum of the bands in force on the fill's day. Each is charged per fill and rounded by its own
-//! rule: a share of the value, or an amount per share, then the minimum, then the maximum. Where the maximum is
-//! below the minimum, the maximum holds.
+//! rule: a share of the value or an amount per share, then the minimum, then the maximum. If the maximum is
+//! below the minimum, the maximum applies.
 
-mod affordable;
 mod instrument;
 mod schedule;
 mod slippage;
 
-pub use affordable::affordable;
 pub use instrument::InstrumentClass;
 pub use schedule::{
     FeeBand, FeeBasis, FeeCategory, FeePart, FeeRounding, FeeSchedule, FeeSide, RoundingMode,
 };
 pub use slippage::{FillTiming, SlippageRule};
 
-use super::profile::{MarketProfile, basis_points_per_unit};
+use super::{MarketProfile, basis_points_per_unit};
 use crate::id::Symbol;
 use crate::ledger::{LedgerError, Side, checked};
 use crate::money::{Money, Price, Quantity};
@@ -24,14 +22,14 @@ use crate::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// What trading costs in a run.
+/// A run's trading costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostModel {
-    /// What the market profile says.
+    /// The market profile's costs.
     #[default]
     Market,
-    /// Nothing: see [`MarketProfile::frictionless`].
+    /// None: see [`MarketProfile::frictionless`].
     Frictionless,
 }
 
@@ -66,7 +64,7 @@ impl std::str::FromStr for CostModel {
     }
 }
 
-/// A fill, as far as its fees depend on it.
+/// The inputs of a fill's fees.
 #[derive(Clone, Copy, Debug)]
 pub struct FeeInput<'a> {
     /// The trading day of the fill.
@@ -90,7 +88,7 @@ impl MarketProfile {
         self.fee_parts(fill)?.iter().try_fold(Money::ZERO, |sum, part| checked::plus(sum, part.amount))
     }
 
-    /// What the fee of a fill is made of: the flat `fees` (as `fee`), then the schedule's, without those that are
+    /// The parts of a fill's fee: the flat `fees` (as `fee`), then the schedule's, without those that are
     /// zero.
     ///
     /// # Errors
@@ -111,7 +109,7 @@ impl MarketProfile {
         Ok(parts)
     }
 
-    /// How far a fill of this instrument is worse than its reference price, in basis points.
+    /// The slippage of a fill of this instrument against its reference price, in basis points.
     #[must_use]
     pub fn slippage_of(&self, symbol: &Symbol, timing: FillTiming) -> Decimal {
         let rule = self.slippage.iter().find(|rule| rule.applies(symbol, timing));
@@ -139,14 +137,14 @@ impl MarketProfile {
         self
     }
 
-    /// Does trading cost nothing at all, on no day and for no instrument?
+    /// Whether trading is free on every day and for every instrument.
     #[must_use]
     pub fn is_frictionless(&self) -> bool {
         let rates = [self.fees.bps, self.fees.minimum.0, self.financing_bps_a_year, self.short_borrow_bps()];
         let is_free = |schedule: &FeeSchedule| {
             schedule.bands.iter().all(|band| band.rate.is_zero() && band.minimum.is_none_or(Money::is_zero))
         };
-        // The flat slippage is out of force where a rule covers everything, but then that rule decides.
+        // A rule that covers everything overrides the flat slippage.
         rates.iter().all(Decimal::is_zero)
             && self.dividend_withholding_pct.is_zero()
             && self.fee_schedule.iter().all(is_free)
@@ -154,7 +152,7 @@ impl MarketProfile {
             && self.slippage.iter().all(|rule| rule.bps.is_zero())
     }
 
-    /// The profile's name, with `(frictionless)` behind it where trading costs nothing.
+    /// The profile's name, followed by `(frictionless)` if trading costs nothing.
     #[must_use]
     pub fn label(&self) -> String {
         if self.is_frictionless() { format!("{} (frictionless)", self.name) } else { self.name.clone() }

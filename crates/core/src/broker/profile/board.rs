@@ -1,14 +1,13 @@
-//! The boards of the mainland's exchanges: price limits and lots.
+//! The boards of the mainland Chinese exchanges: price limits and lots.
 
-use super::conditions::Participation;
-use super::profile::MarketProfile;
+use super::{MarketProfile, Participation};
 use crate::id::Symbol;
 use crate::money::Quantity;
 use crate::time::Date;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// A board of the mainland's exchanges.
+/// A board of the mainland Chinese exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Board {
@@ -23,8 +22,8 @@ pub enum Board {
 }
 
 impl Board {
-    /// The board of an A share, from the digits of its symbol and the exchange that may stand around them
-    /// (`600519`, `600519.SH`, `sz000001`); `None` for anything else, such as a fund or an index.
+    /// The board of an A share, from the digits of its symbol and an optional exchange (`600519`,
+    /// `600519.SH`, `sz000001`); `None` for anything else, such as a fund or an index.
     #[must_use]
     pub fn of(symbol: &Symbol) -> Option<Self> {
         let text = symbol.as_str().to_ascii_uppercase();
@@ -59,24 +58,24 @@ impl Board {
 pub struct PriceLimit {
     /// The board.
     pub board: Board,
-    /// The first day on which it holds.
+    /// The day on which it takes effect.
     pub effective_from: Date,
     /// Percent of the previous close, either way.
     pub percent: Decimal,
     /// The same for shares under special treatment (ST).
     pub st_percent: Decimal,
-    /// A new listing has no limit on so many of its first days; absent: as before.
+    /// Number of first trading days on which a new listing has no limit; default: as before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_days: Option<u16>,
-    /// Where it was stated.
+    /// Its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Was the figure or its date stated from memory?
+    /// Whether the figure or its date has not been checked against a source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
 }
 
-/// The lots of a board, where they are not the profile's.
+/// The lots of a board that differ from the profile's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoardLot {
@@ -84,9 +83,9 @@ pub struct BoardLot {
     pub board: Board,
     /// The smallest order.
     pub minimum: Quantity,
-    /// Beyond it, in steps of this.
+    /// The step above the minimum.
     pub step: Quantity,
-    /// Where it was stated.
+    /// Its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -96,7 +95,7 @@ pub struct BoardLot {
 pub struct LotRule {
     /// The smallest order.
     pub minimum: Quantity,
-    /// Beyond it, in steps of this.
+    /// The step above the minimum.
     pub step: Quantity,
 }
 
@@ -109,7 +108,7 @@ impl LotRule {
         if whole < self.minimum { Quantity::ZERO } else { whole }
     }
 
-    /// May this quantity be ordered?
+    /// Whether this quantity can be ordered.
     #[must_use]
     pub fn allows(self, quantity: Quantity) -> bool {
         quantity.is_positive() && self.round_down(quantity) == quantity
@@ -129,14 +128,14 @@ impl MarketProfile {
         LotRule { minimum, step }
     }
 
-    /// The largest quantity at or below this one that may be ordered; zero where there is none.
+    /// The largest quantity at or below this one that can be ordered; zero if there is none.
     #[must_use]
     pub fn round_to_lot(&self, symbol: &Symbol, quantity: Quantity) -> Quantity {
         self.lot_rule(symbol).round_down(quantity)
     }
 
-    /// The price limit of an instrument on a day, in percent; `None` where there is none. `listed_days` is how
-    /// many trading days it has been listed for, today included, where its listing is known.
+    /// The price limit of an instrument on a day, in percent; `None` if there is none. `listed_days` is the
+    /// number of trading days since its listing, today included, if the listing is known.
     #[must_use]
     pub fn price_limit(
         &self,

@@ -7,7 +7,7 @@ use crate::record::{
     AgentState, Commit, DerivedRow, JobKind, JobRow, JobStatus, Lease, NewJob, NewSession, OpenedSession,
     SessionId, SessionWithoutSummary, TapeRow,
 };
-use crate::tape::StepPath;
+use crate::step::StepPath;
 use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use serde_json::Value;

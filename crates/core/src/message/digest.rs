@@ -1,8 +1,8 @@
 //! The digest of a request, computed incrementally: each turn hashes only the messages that it adds.
 
+use super::{Message, ModelName, ModelRequest};
 use crate::id::ContentHash;
 use crate::json;
-use crate::message::{Message, ModelName, ModelRequest};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

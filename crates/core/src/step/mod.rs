@@ -1,12 +1,14 @@
 //! A step's class, state and digest.
 
-use super::StepPath;
+mod path;
+
+pub use path::{ScopeKey, StepPath};
+
 use crate::id::ContentHash;
 use crate::json;
-use crate::record::words;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fmt;
 
 /// Where a step's outcome comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,6 +1,9 @@
 //! Messages to and from a model, in our own types. Only the `llm` crate knows the providers' formats.
 
-use crate::digest::RequestHasher;
+mod digest;
+
+pub(crate) use digest::RequestHasher;
+
 use crate::id::ContentHash;
 use crate::json;
 use serde::{Deserialize, Serialize};

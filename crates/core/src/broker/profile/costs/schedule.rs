@@ -20,21 +20,21 @@ pub struct FeeSchedule {
     /// How the amount is rounded; absent: half to even, to 8 decimals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounding: Option<FeeRounding>,
-    /// Instruments of this class alone pay it; absent: all do.
+    /// Only instruments of this class pay it; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<InstrumentClass>,
     /// Instruments of these classes do not pay it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<InstrumentClass>,
-    /// The figures, in the order of their dates. Before the first there is no fee.
+    /// The bands, in date order. There is no fee before the first.
     pub bands: Vec<FeeBand>,
 }
 
-/// The figures of a fee from one day until the next band's.
+/// A fee from one day until the next band's first day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeeBand {
-    /// The first day on which they hold; absent in the first band: always.
+    /// The first day on which it applies; in the first band, default: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_from: Option<Date>,
     /// Who pays.
@@ -51,13 +51,13 @@ pub struct FeeBand {
     /// The largest fee of a fill, in basis points of its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum_bps: Option<Decimal>,
-    /// Where the figures were stated.
+    /// Source of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Do they stand for figures that are not known by date?
+    /// Whether the figures are an approximation of ones not known by date.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
-    /// Was the figure or its date stated from memory?
+    /// Whether the figure or its date has not been checked against a source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
 }
@@ -93,9 +93,9 @@ pub enum FeeSide {
     /// Every fill.
     #[default]
     Both,
-    /// Fills that give shares: a sell or a short.
+    /// Sales: a sell or a short.
     Sale,
-    /// Fills that take shares: a buy or a cover.
+    /// Purchases: a buy or a cover.
     Purchase,
 }
 
@@ -112,11 +112,11 @@ impl FeeSide {
 pub struct FeeRounding {
     /// Decimals, at most 8.
     pub decimals: u32,
-    /// Which way.
+    /// The rounding mode.
     pub mode: RoundingMode,
 }
 
-/// Which way a fee is rounded.
+/// How a fee is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundingMode {
@@ -133,7 +133,7 @@ pub struct FeePart {
     pub name: String,
     /// What kind of fee it is.
     pub category: FeeCategory,
-    /// In money, above zero.
+    /// The amount, above zero.
     pub amount: Money,
 }
 
@@ -144,13 +144,13 @@ impl FeeSchedule {
         self.bands.iter().rev().find(|band| band.effective_from.is_none_or(|from| from <= day))
     }
 
-    /// Does a fill of this instrument pay it?
+    /// Whether fills of this instrument pay it.
     #[must_use]
     pub fn applies(&self, symbol: &crate::id::Symbol) -> bool {
         self.only.is_none_or(|class| class.has(symbol)) && !self.except.iter().any(|class| class.has(symbol))
     }
 
-    /// What a fill of this value pays; `None` where it pays nothing of the kind.
+    /// The fee of a fill of this value; `None` if it does not apply.
     pub(super) fn amount(&self, fill: &FeeInput<'_>, value: Money) -> Result<Option<Money>, LedgerError> {
         let Some(band) = self.band(fill.day).filter(|_| self.applies(fill.symbol)) else { return Ok(None) };
         let pays = match band.side {

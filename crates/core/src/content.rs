@@ -3,7 +3,6 @@
 
 use crate::id::ContentHash;
 use crate::json;
-use crate::record::StoredText;
 use serde_json::{Map, Value};
 
 /// Strings of at least this many bytes are extracted from a document.
@@ -12,6 +11,15 @@ const LIFT_BYTES: usize = 96;
 const TEXT: &str = "$text";
 /// The only key of an object that wraps an object whose keys could be mistaken for ours.
 const LITERAL: &str = "$literal";
+
+/// A text, stored once per hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredText {
+    /// Hash of the text itself, or of the whole document before long strings were extracted.
+    pub hash: ContentHash,
+    /// The text; for a document, canonical JSON with long strings extracted.
+    pub body: String,
+}
 
 /// A document with the texts to store for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

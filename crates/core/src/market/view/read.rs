@@ -1,36 +1,36 @@
-//! What a view answers with.
+//! The results of reading a view.
 
-use super::facts::Published;
-use super::view::MarketView;
+use super::MarketView;
 use crate::broker::Ohlc;
 use crate::id::ContentHash;
+use crate::market::facts::Published;
 use crate::money::{Price, Quantity};
 use crate::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// An answer, with what was read for it.
+/// A result, with what was read for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewRead<T> {
-    /// The answer.
+    /// The result.
     pub value: T,
     /// What was read.
     pub exposure: Exposure,
 }
 
-/// Which rows an answer was made from.
+/// The rows that a result was computed from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// The dataset's content hash.
     pub dataset: ContentHash,
     /// The series, such as `AAPL/bars`.
     pub series: String,
-    /// The exchange's date of the earliest row; `None` where there is no row.
+    /// The exchange's date of the earliest row; `None` without rows.
     pub first: Option<Date>,
-    /// The exchange's date of the latest row; `None` where there is no row.
+    /// The exchange's date of the latest row; `None` without rows.
     pub last: Option<Date>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
-    /// When the newest of the facts read became known; never after the view's instant.
+    /// When the latest of these facts became known; never after the view's instant.
     pub latest_known_at: Option<Timestamp>,
 }
 
@@ -61,7 +61,7 @@ impl From<&Bar> for Ohlc {
     }
 }
 
-/// Which fact a price is.
+/// The fact that a price is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PriceKind {
@@ -76,7 +76,7 @@ pub enum PriceKind {
 pub struct KnownPrice {
     /// Which fact it is.
     pub kind: PriceKind,
-    /// The trading day it is of; for a symbol that has stopped trading it may be long ago.
+    /// Its trading day; for a symbol that has stopped trading, possibly long ago.
     pub date: Date,
     /// The price.
     pub price: Price,
@@ -84,20 +84,19 @@ pub struct KnownPrice {
     pub known_at: Timestamp,
 }
 
-/// Which bars to read: the newest `limit` of those from `from` to `to`, both included. What is `None`
-/// does not bound.
+/// The bars to read: the latest `limit` of those from `from` to `to`, both included. `None` means unbounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarRange {
     /// The first day.
     pub from: Option<Date>,
-    /// The last day; it may lie ahead, where nothing is found.
+    /// The last day; it can be in the future.
     pub to: Option<Date>,
-    /// The most bars.
+    /// The maximum number of bars.
     pub limit: Option<usize>,
 }
 
 impl BarRange {
-    /// The newest so many bars.
+    /// The latest `limit` bars.
     #[must_use]
     pub fn newest(limit: usize) -> Self {
         Self { limit: Some(limit), ..Self::default() }

@@ -1,9 +1,9 @@
 //! Jobs and their model-days.
 
-use super::{StoredText, words};
-use crate::id::{AgentName, ContentHash, JobId};
-use crate::plan::PlanId;
+use crate::content::StoredText;
+use crate::id::{AgentName, ContentHash, JobId, PlanId};
 use crate::time::{Date, Timestamp};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;

@@ -1,8 +1,14 @@
 //! Market profiles: the rules and costs of a market.
 
-use super::board::{BoardLot, PriceLimit};
-use super::conditions::Participation;
-use super::costs::{FeeSchedule, SlippageRule};
+mod board;
+mod costs;
+
+pub use board::{Board, BoardLot, LotRule, PriceLimit};
+pub use costs::{
+    CostModel, FeeBand, FeeBasis, FeeCategory, FeeInput, FeePart, FeeRounding, FeeSchedule, FeeSide,
+    FillTiming, InstrumentClass, RoundingMode, SlippageRule,
+};
+
 use crate::money::{Money, Quantity};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -14,32 +20,31 @@ use std::sync::LazyLock;
 pub struct MarketProfile {
     /// The profile's name.
     pub name: String,
-    /// Quantities are multiples of this, but for an order that closes all of an odd holding.
-    /// Without meaning where `fractional` is set.
+    /// Quantities are multiples of this, except for an order that closes an odd lot. Ignored if `fractional`
+    /// is set.
     pub lot: Quantity,
-    /// May fractions be traded, down to 8 decimals?
+    /// Whether fractions can be traded, down to 8 decimals.
     pub fractional: bool,
-    /// Is what was acquired on a day locked until a later day?
+    /// Whether shares bought on a day are locked until a later day.
     pub t_plus_one: bool,
-    /// May shares be sold short?
+    /// Whether shares can be sold short.
     pub shorting: bool,
-    /// The smallest leverage, 1 or above.
+    /// The minimum leverage, 1 or above.
     pub min_leverage: Decimal,
-    /// The largest leverage. Above 1 it takes effect only where the profile `lends`.
+    /// The maximum leverage. Above 1 it takes effect only if the profile `lends`.
     pub max_leverage: Decimal,
-    /// Is money lent, so that cash may be below zero?
+    /// Whether the market lends money, so that cash can be below zero.
     pub lends: bool,
     /// Flat fees of each fill, on top of those of `fee_schedule`.
     pub fees: Fees,
-    /// How far a fill is worse than its reference price, in basis points, below 10,000, where no rule of
-    /// `slippage` applies.
+    /// Slippage if no rule of `slippage` applies, in basis points, below 10,000.
     pub slippage_bps: Decimal,
-    /// The yearly cost of what is borrowed, in basis points, charged by the calendar night.
+    /// The annual cost of borrowed money, in basis points, charged per calendar night.
     pub financing_bps_a_year: Decimal,
-    /// The same for borrowed shares, of a short position's market value; absent: `financing_bps_a_year`.
+    /// The same for borrowed shares, of a short position's market value; default: the rate for money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annual_borrow_bps: Option<Decimal>,
-    /// What is withheld of dividends on long positions, in percent; 0: dividends are paid gross.
+    /// The tax withheld from dividends on long positions, in percent; 0: dividends are paid gross.
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub dividend_withholding_pct: Decimal,
     /// Fees by date.
@@ -48,18 +53,18 @@ pub struct MarketProfile {
     /// Slippage by fill and instrument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slippage: Vec<SlippageRule>,
-    /// How much of an instrument's volume may be traded on one day; absent: any quantity.
+    /// Participation in an instrument's volume per day; default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub participation: Option<Participation>,
-    /// Price limits by board and date; none: prices are not limited.
+    /// Price limits by board and date; empty: prices are not limited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_limits: Vec<PriceLimit>,
-    /// Lots by board, where they are not `lot`.
+    /// Lots of boards that differ from `lot`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub board_lots: Vec<BoardLot>,
-    /// Which price an order takes.
+    /// The price at which an order fills.
     pub fill_model: FillModel,
-    /// On how many days a year it trades, by which figures are annualised.
+    /// Trading days per year, for annualized metrics.
     #[serde(default = "us_trading_days", skip_serializing_if = "is_us_trading_days")]
     pub trading_days_a_year: u16,
 }
@@ -72,14 +77,14 @@ static PRESETS: LazyLock<[MarketProfile; 3]> = LazyLock::new(|| {
     })
 });
 
-/// Trading days a year of US exchanges, and of a profile that says nothing else.
+/// Trading days per year of US exchanges, the default.
 const US_TRADING_DAYS: u16 = 252;
 
 fn us_trading_days() -> u16 {
     US_TRADING_DAYS
 }
 
-/// What a profile of before this figure was one of its fields would not say is not written.
+/// Omitted when default, so older profiles hash unchanged.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_us_trading_days(days: &u16) -> bool {
     *days == US_TRADING_DAYS
@@ -91,15 +96,25 @@ fn is_us_trading_days(days: &u16) -> bool {
 pub struct Fees {
     /// Basis points of the fill's value.
     pub bps: Decimal,
-    /// The least that a fill costs.
+    /// The minimum fee of a fill.
     pub minimum: Money,
 }
 
-/// Which price an order takes.
+/// The limit on an account's share of an instrument's daily volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Participation {
+    /// The share of the mean volume, in percent, above 0 and at most 100.
+    pub share_pct: Decimal,
+    /// Number of bars before today in the mean.
+    pub bars: u16,
+}
+
+/// The price at which an order fills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FillModel {
-    /// The open that the agent was shown, at once: a stated convention.
+    /// The open that the agent saw, at once: a stated convention.
     #[default]
     Open,
     /// The next open of the instrument.
@@ -109,22 +124,22 @@ pub enum FillModel {
 }
 
 impl MarketProfile {
-    /// Shares of the United States: whole shares, long and short without leverage, nothing lent; the costs of a
-    /// retail account; 252 trading days a year.
+    /// Shares of the United States: whole shares, long and short without leverage, no margin loans; the costs
+    /// of a retail account; 252 trading days per year.
     #[must_use]
     pub fn us_equity() -> Self {
         PRESETS[0].clone()
     }
 
     /// Chinese A shares: lots of 100, T+1, long only; commission, stamp duty and transfer fee by date; 243
-    /// trading days a year.
+    /// trading days per year.
     #[must_use]
     pub fn cn_a_share() -> Self {
         PRESETS[1].clone()
     }
 
-    /// Crypto: fractional, long and short with leverage of 1 to 10; a taker's fees, and 1,095 basis points a
-    /// year for what is borrowed; it trades on every day of the year.
+    /// Crypto: fractional, long and short with leverage of 1 to 10; taker fees, and annualized financing of
+    /// 1,095 basis points; it trades on every day of the year.
     #[must_use]
     pub fn crypto() -> Self {
         PRESETS[2].clone()
@@ -148,10 +163,10 @@ impl MarketProfile {
         }
     }
 
-    /// Checks that the numbers make a market.
+    /// Checks that the numbers are consistent.
     ///
     /// # Errors
-    /// A sentence that names the first field that does not.
+    /// A message that names the first invalid field.
     pub fn validate(&self) -> Result<(), String> {
         let checks = [
             (self.lot.is_positive(), "lot must be above zero"),
@@ -183,21 +198,21 @@ impl MarketProfile {
         }
     }
 
-    /// Does a position lose its own margin at most? Where money is lent, margin is isolated: whoever runs
-    /// the market bears what a gap takes beyond it. Elsewhere the account does.
+    /// Whether a position can lose at most its own margin. If the market lends, margin is isolated, and the
+    /// venue bears a gap's loss beyond it. Otherwise the account does.
     #[must_use]
     pub fn has_isolated_margin(&self) -> bool {
         self.lends
     }
 
-    /// The largest leverage that the profile really gives.
+    /// The effective maximum leverage.
     #[must_use]
     pub fn leverage_limit(&self) -> Decimal {
         if self.lends { self.max_leverage } else { Decimal::ONE }
     }
 }
 
-/// Basis points in the whole.
+/// Basis points in 1.
 pub(super) fn basis_points_per_unit() -> Decimal {
     Decimal::from(10_000)
 }

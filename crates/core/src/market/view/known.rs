@@ -1,35 +1,35 @@
-//! What is known of one symbol at one instant, and its conversion to the share units of then.
+//! A symbol's series as known at one instant, converted to the share units of that instant.
 
-use super::builder::split_ratio;
-use super::calendar::TradingDay;
-use super::column::{Bars, BarsSlice, ColumnSlice};
-use super::dataset::Series;
-use super::facts::Instrument;
-use super::indicator::Input;
-use super::interval::Interval;
 use super::read::Bar;
 use crate::ledger::CorporateAction;
 use crate::ledger::checked::{PRICE_DP, QUANTITY_DP, round};
+use crate::market::calendar::{TradingDay, day_at, ends_at, instant_of};
+use crate::market::column::{Bars, BarsSlice, ColumnSlice};
+use crate::market::facts::Instrument;
+use crate::market::indicator::Input;
+use crate::market::interval::Interval;
+use crate::market::parts::Series;
 use crate::money::{Price, Quantity};
-use crate::time::{Date, Timestamp, from_micros};
+use crate::time::{Date, Timestamp};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
-/// How many bars are looked at for whether an instrument carries volume.
-pub(super) const LOOK_BACK: u16 = 20;
+/// Number of bars that decide whether an instrument has volume.
+pub(in crate::market) const LOOK_BACK: u16 = 20;
 
-/// Is the bar of this row complete and without volume, in an instrument whose newest bars before it carry some?
+/// Whether the bar of this row is complete and without volume, in an instrument whose preceding bars have
+/// some.
 fn is_idle(bars: &Bars, row: usize) -> bool {
     let is_zero = |row: usize| bars.volume.first(row + 1).get(row).is_zero();
     let before = row.saturating_sub(usize::from(LOOK_BACK))..row;
     row < bars.closed() && is_zero(row) && before.into_iter().any(|row| !is_zero(row))
 }
 
-/// The beginning of a symbol's rows: at least one bar has opened.
-pub(super) struct VisibleSeries<'a> {
+/// The known prefix of a symbol's rows: at least one bar has opened.
+pub(in crate::market) struct VisibleSeries<'a> {
     pub(super) instrument: &'a Instrument,
     pub(super) bars: BarsSlice<'a>,
-    /// Those within the day, by their length: at least one of each has opened.
+    /// The intraday bars by interval: at least one of each has opened.
     pub(super) within: Vec<(Interval, BarsSlice<'a>)>,
     pub(super) actions: &'a [CorporateAction],
 }
@@ -41,7 +41,7 @@ impl<'a> VisibleSeries<'a> {
         let opened = series.bars.opens_at.all().until(instant.as_microsecond());
         let last = series.bars.opens_at.first(opened).last()?;
         let pending = last >= today.open.as_microsecond() && instant < today.close;
-        // A bar in which nothing traded has no open: nobody could have seen one.
+        // A bar without trades has no open that could have been seen.
         let opened = opened - usize::from(pending && is_idle(&series.bars, opened - 1));
         let pending = pending && series.bars.opens_at.first(opened).last()? == last;
         let closed = (opened - usize::from(pending)).min(series.bars.closed());
@@ -58,10 +58,10 @@ impl<'a> VisibleSeries<'a> {
         })
     }
 
-    /// For each of these days, oldest first: how many shares of the instant one share of the day is.
+    /// For each of these days, oldest first: the number of the instant's shares per share of the day.
     pub(super) fn factors(&self, days: &[&TradingDay]) -> Vec<Decimal> {
         let mut splits =
-            self.actions.iter().rev().filter_map(|a| Some((a.ex_date, split_ratio(a)?))).peekable();
+            self.actions.iter().rev().filter_map(|a| Some((a.ex_date, a.split_ratio()?))).peekable();
         let mut factor = Decimal::ONE;
         let mut factors: Vec<Decimal> = (days.iter().rev())
             .map(|day| {
@@ -75,7 +75,7 @@ impl<'a> VisibleSeries<'a> {
         factors
     }
 
-    /// A complete bar of these bars, converted. Its instants: when it opens is its key.
+    /// A complete bar, converted; its key is its opening.
     pub(super) fn bar(
         bars: &BarsSlice<'_>,
         row: usize,
@@ -120,22 +120,6 @@ impl<'a> VisibleSeries<'a> {
     }
 }
 
-/// When a bar within the day ends: after its interval, and never later than its day closes.
-pub(super) fn ends_at(opens_at: i64, interval: Interval, day: &TradingDay) -> i64 {
-    opens_at.saturating_add(interval.micros()).min(day.close.as_microsecond())
-}
-
-/// The trading day in which a bar opens; there is one, since bars lie on trading days.
-pub(super) fn day_at(days: &[TradingDay], opens_at: i64) -> &TradingDay {
-    let after = days.partition_point(|day| day.open.as_microsecond() <= opens_at);
-    &days[after - 1]
-}
-
-/// An instant of a key: keys are made of instants.
-pub(super) fn instant_of(micros: i64) -> Timestamp {
-    from_micros(micros).unwrap_or(Timestamp::MAX)
-}
-
 fn known_within<'a>(
     bars: &'a Bars,
     interval: Interval,
@@ -143,7 +127,7 @@ fn known_within<'a>(
     instant: Timestamp,
 ) -> BarsSlice<'a> {
     let opened = bars.opens_at.all().until(instant.as_microsecond());
-    // Bars do not overlap, so that the last one alone can be under way.
+    // Bars do not overlap, so only the last one can be incomplete.
     let pending = bars
         .opens_at
         .first(opened)
