@@ -15,7 +15,8 @@
 //!
 //! # Adding a query
 //! Write the result's type and a method of [`Store`] in `read/`, next to the statement; read columns in the order
-//! of the `SELECT` with `Row::get`; paginate lists with `List::page`. Test it in the story test, which runs on
+//! of the `SELECT` with `from_row!` or `Row::get`; paginate lists with `List::page`. Readers that several modules
+//! need are in `rows/`. Test it in the story test, which runs on
 //! both databases.
 //!
 //! # Changing the schema

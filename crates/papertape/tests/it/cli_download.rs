@@ -52,7 +52,7 @@ async fn a_download_ends_as_a_dataset() {
     assert_eq!((&dataset["days"], &dataset["bars"]), (&json!(3), &json!(3)), "{made:#}");
     assert_eq!((&dataset["name"], &dataset["imported"]), (&json!("btc"), &json!(true)));
     let again = tool.json(&BTC);
-    assert_eq!((server.count(), &again["downloads"][0]["kept"]), (1, &json!(1)));
+    assert_eq!((server.count(), &again["downloads"][0]["cached"]), (1, &json!(1)));
     assert_eq!(again["dataset"]["imported"], false);
     assert_eq!(again["dataset"]["hash"], dataset["hash"]);
     let dry = tool.ok(&[BTC.as_slice(), &["--dry-run"]].concat());
