@@ -77,7 +77,7 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 }
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let answer = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -105,7 +105,7 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
 }
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
     let tasks = view::tasks(&app, plan).await.map_err(of_view)?.tasks;
     let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(of_view)?;
@@ -196,7 +196,7 @@ fn line(task: &TaskSummary) -> String {
 async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
-        let app = record_access::to_read(config).await?;
+        let app = record_access::to_read(common, config).await?;
         let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
         let tasks = about.tasks;
         return Err(usage(format!(
@@ -204,7 +204,7 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
             about.name
         )));
     }
-    match record_access::open_existing(config).await? {
+    match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => delete_here(&app, plan).await?,
         RecordAccess::Remote(server) => server.delete(&["plans", &plan.to_string()]).await?,
     }

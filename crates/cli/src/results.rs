@@ -49,7 +49,7 @@ enum Level {
 
 /// Prints them.
 pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = match &args.job {
         Some(job) => Some(job_named(&app, job).await?),
         None => None,

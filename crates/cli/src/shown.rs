@@ -140,7 +140,7 @@ enum MemoryKind {
 /// Prints the sessions that were shown it.
 pub(super) async fn shown(common: &Common, config: Config, args: ShownArgs) -> Outcome {
     let usual = config.simulation.dataset.clone();
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let mut query = query(args.what, &usual);
     query.limit = args.page.limit;
     query.cursor = args.page.cursor;
