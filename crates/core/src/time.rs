@@ -34,6 +34,23 @@ pub fn parse_date(text: &str) -> Result<Date, String> {
         .ok_or_else(|| format!("`{text}` is not a date of the form YYYY-MM-DD"))
 }
 
+/// The delays between attempts: `first`, doubled with each further one, and at most `max`.
+#[derive(Clone, Copy, Debug)]
+pub struct Backoff {
+    /// The first delay.
+    pub first: Duration,
+    /// The longest delay.
+    pub max: Duration,
+}
+
+impl Backoff {
+    /// The delay that follows this many earlier ones.
+    #[must_use]
+    pub fn delay(self, earlier: u32) -> Duration {
+        self.first.saturating_mul(1 << earlier.min(20)).min(self.max)
+    }
+}
+
 /// The delay that a `Retry-After` header requests, measured from `now`: whole or fractional seconds, or a
 /// date (RFC 9110, 10.2.3). A past date gives zero; an unparseable value gives `None`.
 #[must_use]
@@ -50,4 +67,18 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
 #[must_use]
 pub fn http_date(text: &str) -> Option<Timestamp> {
     jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: delays double up to the longest, and no number of attempts overflows.
+    #[test]
+    fn delays_double_up_to_the_longest() {
+        let backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
+        let delays: Vec<u64> = (0..8).map(|earlier| backoff.delay(earlier).as_secs()).collect();
+        assert_eq!(delays, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(backoff.delay(u32::MAX).as_secs(), 60);
+    }
 }

@@ -1,4 +1,4 @@
-//! Model providers behind core's port [`ModelClient`].
+//! Model providers behind core's port [`ModelClient`](papertape_core::ports::ModelClient).
 //!
 //! This is the only crate that knows the providers' protocols. It must never know the tape, the record, the
 //! market or the rules of the house models: it turns one request into one response or failure. The caller
@@ -23,7 +23,6 @@ pub use config::{ConfigError, ModelsConfig, ProviderConfig, ProviderKind};
 pub use gateway::Gateway;
 pub use http::{Unread, body as read_body};
 pub use keys::{ApiKey, find as find_key};
-pub use papertape_core::ports::ModelClient;
 pub use prices::{Price, Prices};
 pub use reply::{RawReply, Stop};
 pub use wire::listing::ModelList;

@@ -14,6 +14,7 @@ use futures::FutureExt as _;
 use notify::CrossProcessNotifier;
 use papertape_core::id::JobId;
 use papertape_core::ports::BoxFuture;
+use papertape_core::time::Backoff;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,10 +31,8 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 const MAX_CONNECTIONS: usize = 16;
 /// Max attempts of a transaction that hit a deadlock or a serialization failure, or whose connection broke.
 const MAX_ATTEMPTS: u32 = 12;
-/// Delay before the first retry while the server is unavailable; doubles each time, up to a maximum. About 15 s
-/// in total, enough for a server restart.
-const RECONNECT_BACKOFF: Duration = Duration::from_millis(50);
-const MAX_RECONNECT_BACKOFF: Duration = Duration::from_secs(2);
+/// Delays while the server is unavailable, about 15 s in total: enough for a server restart.
+const RECONNECT_BACKOFF: Backoff = Backoff { first: Duration::from_millis(50), max: Duration::from_secs(2) };
 /// The first statement on every connection, after its schema. A process suspended inside a transaction would keep
 /// its locks, so other processes could neither take over its jobs nor notify it: after this timeout the server
 /// ends its connection and releases the locks. A limit already set by the URL's `options`, the role or the server
@@ -214,7 +213,7 @@ impl Engine {
             let mut client = match self.pool.get().await {
                 Ok(client) => client,
                 Err(error) if attempt < MAX_ATTEMPTS && is_away(&error) => {
-                    tokio::time::sleep(pause(attempt)).await;
+                    tokio::time::sleep(RECONNECT_BACKOFF.delay(attempt)).await;
                     continue;
                 }
                 Err(error) => return Err(pool_error(error)),
@@ -437,11 +436,6 @@ fn is_away(error: &deadpool_postgres::PoolError) -> bool {
         deadpool_postgres::PoolError::Backend(error) => error.code().is_none_or(is_going),
         _ => false,
     }
-}
-
-/// Delay before the next attempt.
-fn pause(attempt: u32) -> Duration {
-    RECONNECT_BACKOFF.saturating_mul(1 << attempt.min(16)).min(MAX_RECONNECT_BACKOFF)
 }
 
 /// For any statement, including the commit, after which the outcome would otherwise be unknown: the transaction

@@ -3,8 +3,8 @@
 use crate::day::{day_request, question};
 use crate::support::{answer_to, gateway};
 use papertape_core::message::Message;
+use papertape_core::ports::ModelClient as _;
 use papertape_house as house;
-use papertape_llm::ModelClient as _;
 use papertape_testkit::model_server::{ModelServer, Reply, ScriptedAnswer, read_request};
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use crate::support::{gateway, request};
 use papertape_core::message::{FinishReason, ModelReply, Usage};
+use papertape_core::ports::ModelClient as _;
 use papertape_core::ports::ModelResponse;
-use papertape_llm::ModelClient as _;
 use papertape_testkit::model_server::{Call, ModelServer, Reply, ScriptedAnswer, Tokens};
 use serde_json::{Value, json};
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! Dropping a call closes its connection: the provider stops and the call costs no more.
 
 use crate::support::{gateway, request};
-use papertape_llm::ModelClient as _;
+use papertape_core::ports::ModelClient as _;
 use papertape_testkit::model_server::{Broken, ModelServer, ScriptedAnswer};
 use std::sync::Arc;
 use tokio::sync::Notify;

@@ -2,7 +2,8 @@
 
 use crate::support::{BuiltIn, KEY};
 use papertape_core::message::ModelName;
-use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, ProviderConfig, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::{Gateway, ModelsConfig, ProviderConfig, ProviderKind};
 use std::io::Write as _;
 
 fn parse(toml: &str) -> Result<ModelsConfig, String> {

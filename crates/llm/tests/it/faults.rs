@@ -7,7 +7,8 @@ use papertape_core::message::FailureKind::{
 };
 use papertape_core::message::{FailureKind, Usage};
 use papertape_core::ports::AttemptFailure;
-use papertape_llm::{ModelClient as _, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::ProviderKind;
 use papertape_testkit::model_server::{Broken, ModelServer, Reply, ScriptedAnswer, Tokens};
 use serde_json::json;
 use std::time::Duration;

@@ -4,7 +4,8 @@
 use crate::support::{gateway_of, request};
 use papertape_core::message::FailureKind::{BadAnswer, RateLimited};
 use papertape_core::ports::AttemptFailure;
-use papertape_llm::{ModelClient as _, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::ProviderKind;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::json;
 use std::time::Duration;

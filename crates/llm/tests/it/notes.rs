@@ -2,7 +2,8 @@
 
 use crate::support::{answer_to, gateway_of, price_tool, request};
 use papertape_core::message::ModelRequest;
-use papertape_llm::{ModelClient as _, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::ProviderKind;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::{Value, json};
 

@@ -2,8 +2,9 @@
 
 use crate::support::{gateway_of, request};
 use papertape_core::message::{FailureKind, FinishReason, Usage};
+use papertape_core::ports::ModelClient as _;
 use papertape_core::ports::{AttemptFailure, ModelResponse};
-use papertape_llm::{ModelClient as _, ProviderKind};
+use papertape_llm::ProviderKind;
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use serde_json::json;
 use std::time::Duration;

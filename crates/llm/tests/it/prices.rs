@@ -2,7 +2,8 @@
 
 use crate::support::BuiltIn;
 use papertape_core::message::{ModelName, Usage};
-use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, Prices, ProviderConfig, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::{Gateway, ModelsConfig, Prices, ProviderConfig, ProviderKind};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 use std::io::Write as _;

@@ -2,7 +2,8 @@
 
 use crate::support::{KEY, full_request, gateway, gateway_of, price_tool, request};
 use papertape_core::message::{ModelRequest, ToolChoice};
-use papertape_llm::{ModelClient as _, ModelsConfig, ProviderConfig, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::{ModelsConfig, ProviderConfig, ProviderKind};
 use papertape_testkit::model_server::{ModelServer, Recorded, ScriptedAnswer};
 
 async fn sent(kind: ProviderKind, stream: bool, request: &ModelRequest) -> Recorded {

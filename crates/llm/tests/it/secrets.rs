@@ -1,7 +1,8 @@
 //! Keys appear only in the request's header.
 
 use crate::support::{KEY, env, gateway, gateway_at, refusing, request};
-use papertape_llm::{Gateway, ModelClient as _, ModelsConfig, ProviderConfig, ProviderKind};
+use papertape_core::ports::ModelClient as _;
+use papertape_llm::{Gateway, ModelsConfig, ProviderConfig, ProviderKind};
 use papertape_testkit::model_server::{ModelServer, ScriptedAnswer};
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,7 @@
 //! The request rate of a source, and the pauses after failures.
 
-use backon::{BackoffBuilder as _, ExponentialBuilder};
 use papertape_core::ports::Clock;
-use papertape_core::time::Timestamp;
+use papertape_core::time::{Backoff, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,8 +38,6 @@ impl Pacer {
 
 /// The pause after attempt number `attempt` (the first is 1): 1 s, 2 s, 4 s and so on, up to a minute.
 pub(super) fn backoff(attempt: u32) -> Duration {
-    const LONGEST: Duration = Duration::from_secs(60);
-    let nth = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX).min(64);
-    let pauses = ExponentialBuilder::new().with_min_delay(Duration::from_secs(1)).with_max_delay(LONGEST);
-    pauses.without_max_times().build().nth(nth).unwrap_or(LONGEST)
+    let backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
+    backoff.delay(attempt.saturating_sub(1))
 }

@@ -5,7 +5,6 @@ use crate::wire::lenient::{self, Count};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 /// The body of a request.
 #[derive(Debug, Serialize)]
@@ -78,25 +77,7 @@ pub(super) struct Message<'a> {
 #[serde(untagged)]
 pub(super) enum Content<'a> {
     Text(&'a str),
-    Blocks(Vec<RequestBlock<'a>>),
-}
-
-/// A block of a message in a request: a known one, or any other unchanged.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum RequestBlock<'a> {
-    Known(KnownBlock<'a>),
-    Other(Value),
-}
-
-/// The blocks that are interpreted here.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum KnownBlock<'a> {
-    Text { text: &'a str },
-    Thinking { thinking: String, signature: String },
-    ToolUse { id: &'a str, name: &'a str, input: Cow<'a, Value> },
-    ToolResult { tool_use_id: &'a str, content: &'a str },
+    Blocks(Vec<Value>),
 }
 
 /// A whole response, or the frame of a streamed one.

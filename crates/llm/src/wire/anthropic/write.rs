@@ -1,7 +1,7 @@
 //! Our request in the protocol's format.
 
 use super::models::{self, Capabilities};
-use super::types::{Content, KnownBlock, Message, OutputConfig, Request, RequestBlock, Thinking, Tool};
+use super::types::{Content, Message, OutputConfig, Request, Thinking, Tool};
 use crate::provider_state::{self, NoteParts, ProviderPart};
 use crate::wire::schema::{Strictness, strict};
 use crate::wire::{Effort, refused, sendable, turns};
@@ -98,10 +98,10 @@ fn message<'a>(turn: &'a [Turn], request: &ModelRequest) -> Message<'a> {
         [Turn::Assistant { content, tool_calls, provider }] => {
             Message { role: "assistant", content: assistant(content, tool_calls, provider.as_ref(), request) }
         }
-        answers => {
-            let blocks = answers.iter().filter_map(|answer| match answer {
+        results => {
+            let blocks = results.iter().filter_map(|result| match result {
                 Turn::Tool { call_id, content, .. } => {
-                    Some(RequestBlock::Known(KnownBlock::ToolResult { tool_use_id: call_id, content }))
+                    Some(json!({ "type": "tool_result", "tool_use_id": call_id, "content": content }))
                 }
                 Turn::User { .. } | Turn::Assistant { .. } => None,
             });
@@ -112,7 +112,7 @@ fn message<'a>(turn: &'a [Turn], request: &ModelRequest) -> Message<'a> {
 
 fn assistant<'a>(
     content: &'a str,
-    tool_calls: &'a [ToolCall],
+    tool_calls: &[ToolCall],
     note: Option<&ProviderNote>,
     request: &ModelRequest,
 ) -> Content<'a> {
@@ -123,21 +123,17 @@ fn assistant<'a>(
     // The position of blocks other than thinking is not recorded; the provider accepts them before the text.
     blocks.extend(after);
     if !content.is_empty() || tool_calls.is_empty() {
-        blocks.push(RequestBlock::Known(KnownBlock::Text { text: content }));
+        blocks.push(json!({ "type": "text", "text": content }));
     }
-    blocks.extend(tool_calls.iter().map(|call| {
-        RequestBlock::Known(KnownBlock::ToolUse {
-            id: &call.id,
-            name: &call.name,
-            input: sendable(&call.arguments),
-        })
+    blocks.extend(tool_calls.iter().map(|ToolCall { id, name, arguments }| {
+        json!({ "type": "tool_use", "id": id, "name": name, "input": sendable(arguments) })
     }));
     Content::Blocks(blocks)
 }
 
 /// The thinking of an earlier turn, which the provider expects first and in order, and its other blocks. A
 /// signature without its text, or a text without its signature, would be rejected and is left out.
-fn thinking_blocks(note: NoteParts) -> (Vec<RequestBlock<'static>>, Vec<RequestBlock<'static>>) {
+fn thinking_blocks(note: NoteParts) -> (Vec<Value>, Vec<Value>) {
     let (mut blocks, mut others) = (Vec::new(), Vec::new());
     let mut parts = note.parts.into_iter().peekable();
     while let Some(part) = parts.next() {
@@ -146,11 +142,11 @@ fn thinking_blocks(note: NoteParts) -> (Vec<RequestBlock<'static>>, Vec<RequestB
                 if let Some(ProviderPart::Reasoning(thinking)) =
                     parts.next_if(|part| matches!(part, ProviderPart::Reasoning(_)))
                 {
-                    blocks.push(RequestBlock::Known(KnownBlock::Thinking { thinking, signature }));
+                    blocks.push(json!({ "type": "thinking", "thinking": thinking, "signature": signature }));
                 }
             }
-            ProviderPart::Custom(block) if is_thinking(&block) => blocks.push(RequestBlock::Other(block)),
-            ProviderPart::Custom(block) => others.push(RequestBlock::Other(block)),
+            ProviderPart::Custom(block) if is_thinking(&block) => blocks.push(block),
+            ProviderPart::Custom(block) => others.push(block),
             ProviderPart::Reasoning(_) => {}
         }
     }
