@@ -262,7 +262,7 @@ impl Queue for AllBut {
         _: Duration,
         kinds: &'a [JobKind],
     ) -> BoxFuture<'a, Result<Option<(Lease, JobRow)>, RecordError>> {
-        self.claim_where(owner, |kind| kinds.contains(&kind)).boxed()
+        self.claim_where(owner, |kind| kinds.contains(kind)).boxed()
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, _: Duration) -> BoxFuture<'a, Result<bool, RecordError>> {
