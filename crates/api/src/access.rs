@@ -45,7 +45,7 @@ pub(super) async fn authenticate(State(app): State<App>, mut request: Request, n
         } else if wants_page(method, headers) {
             Redirect::to(&login_for(request.uri())).into_response()
         } else {
-            ApiError::Unauthorised.into_response()
+            ApiError::Unauthorized.into_response()
         };
     };
     if !is_read(method) && caller.scope < Scope::Operate {

@@ -27,7 +27,7 @@ pub enum ApiError {
     Origin,
     /// Nobody who may use this server is known to ask.
     #[error("this needs a token: send it as `Authorization: Bearer …`, or log in at /login")]
-    Unauthorised,
+    Unauthorized,
     /// The token may only read.
     #[error("the token `{0}` may read alone; this needs the scope `operate`")]
     ReadOnly(String),
@@ -67,15 +67,15 @@ pub enum ApiError {
 const CODES: [&str; 15] = [
     "invalid_input",
     "host_not_allowed",
-    "foreign_origin",
-    "unauthorised",
+    "cross_origin",
+    "unauthorized",
     "read_only_token",
     "not_found",
     "method_not_allowed",
     "conflict",
     "uri_too_long",
     "body_too_large",
-    "body_too_slow",
+    "body_timeout",
     "unsupported_media_type",
     "too_many_streams",
     "disk_full",
@@ -106,15 +106,15 @@ impl ApiError {
         match self {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_input"),
             Self::Host => (StatusCode::FORBIDDEN, "host_not_allowed"),
-            Self::Origin => (StatusCode::FORBIDDEN, "foreign_origin"),
-            Self::Unauthorised => (StatusCode::UNAUTHORIZED, "unauthorised"),
+            Self::Origin => (StatusCode::FORBIDDEN, "cross_origin"),
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
             Self::ReadOnly(_) => (StatusCode::FORBIDDEN, "read_only_token"),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
             Self::UriTooLong(_) => (StatusCode::URI_TOO_LONG, "uri_too_long"),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
-            Self::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
+            Self::TooSlow(_) => (StatusCode::REQUEST_TIMEOUT, "body_timeout"),
             Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Self::DiskFull(_) => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
@@ -134,7 +134,7 @@ impl IntoResponse for ApiError {
         let body = Json(ErrorBody { error: error.to_owned(), message: this.to_string() });
         let mut response = (status, body).into_response();
         match &this {
-            Self::Unauthorised => {
+            Self::Unauthorized => {
                 let scheme = HeaderValue::from_static("Bearer realm=\"papertape\"");
                 response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             }
@@ -196,7 +196,7 @@ mod tests {
             ApiError::Invalid(String::new()),
             ApiError::Host,
             ApiError::Origin,
-            ApiError::Unauthorised,
+            ApiError::Unauthorized,
             ApiError::ReadOnly(String::new()),
             ApiError::NotFound(String::new()),
             ApiError::MethodNotAllowed,
@@ -214,7 +214,7 @@ mod tests {
                 ApiError::Invalid(_)
                 | ApiError::Host
                 | ApiError::Origin
-                | ApiError::Unauthorised
+                | ApiError::Unauthorized
                 | ApiError::ReadOnly(_)
                 | ApiError::NotFound(_)
                 | ApiError::MethodNotAllowed

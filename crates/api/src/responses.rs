@@ -10,12 +10,12 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder, Res
 type Responses = BTreeMap<String, RefOr<Response>>;
 
 const INVALID: (&str, &str, &str) = ("400", "invalid_input", "limit: 0 is not from 1 to 200");
-const UNAUTHORISED: (&str, &str, &str) =
-    ("401", "unauthorised", "this needs a token: send it as `Authorization: Bearer …`, or log in at /login");
+const UNAUTHORIZED: (&str, &str, &str) =
+    ("401", "unauthorized", "this needs a token: send it as `Authorization: Bearer …`, or log in at /login");
 const FORBIDDEN: (&str, &str, &str) =
     ("403", "host_not_allowed", "the Host header does not name this server; see server.allowed_hosts");
 const NOT_FOUND: (&str, &str, &str) = ("404", "not_found", "no session matches");
-const TOO_SLOW: (&str, &str, &str) = ("408", "body_too_slow", "the body has not come within 30 s");
+const TOO_SLOW: (&str, &str, &str) = ("408", "body_timeout", "the body has not come within 30 s");
 const CONFLICT: (&str, &str, &str) = ("409", "conflict", "the job is completed");
 const TOO_LARGE: (&str, &str, &str) = ("413", "body_too_large", "the body is larger than 1048576 bytes");
 const DISK_FULL: (&str, &str, &str) = ("507", "disk_full", "the disk is full (database or disk is full)");
@@ -33,13 +33,13 @@ pub(super) struct BodyErrors;
 
 impl IntoResponses for ReadErrors {
     fn responses() -> Responses {
-        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND])
+        these(&[INVALID, UNAUTHORIZED, FORBIDDEN, NOT_FOUND])
     }
 }
 
 impl IntoResponses for WriteErrors {
     fn responses() -> Responses {
-        these(&[INVALID, UNAUTHORISED, FORBIDDEN, NOT_FOUND, CONFLICT, DISK_FULL])
+        these(&[INVALID, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT, DISK_FULL])
     }
 }
 
@@ -47,7 +47,7 @@ impl IntoResponses for BodyErrors {
     fn responses() -> Responses {
         these(&[
             INVALID,
-            UNAUTHORISED,
+            UNAUTHORIZED,
             FORBIDDEN,
             NOT_FOUND,
             TOO_SLOW,

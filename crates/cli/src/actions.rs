@@ -27,7 +27,7 @@ pub(super) struct ActionsArgs {
 
 /// Shows a job's action log.
 pub(super) async fn actions(common: &Common, config: Config, args: ActionsArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = any_job_named(&app, &args.job).await?;
     let query = ActionsQuery { cursor: args.cursor, before: args.before, limit: args.limit };
     let answer = view::actions(&app, None, job.as_str(), query).await.map_err(of_view)?;

@@ -32,7 +32,7 @@ pub(super) async fn backup(common: &Common, config: Config, args: BackupArgs) ->
             ],
         );
     }
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let manifest = back_up(&app, &args.dir, app.services.clock.now()).await?;
     report(common, "backed up", &manifest, &args)
 }

@@ -43,7 +43,7 @@ pub(super) struct BranchArgs {
 /// Makes the branch and runs it.
 pub(super) async fn branch(common: &Common, config: Config, args: BranchArgs) -> Outcome {
     let instructions = args.instructions.as_deref().map(text).transpose()?;
-    match record_access::open_existing(config).await? {
+    match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let parent = job_named(&app, &args.job).await?;
             let request = BranchRequest {

@@ -22,7 +22,7 @@ pub(super) struct CancelArgs {
 
 /// Cancels it.
 pub(super) async fn cancel(common: &Common, config: Config, args: CancelArgs) -> Outcome {
-    let (job, status) = match record_access::open_existing(config).await? {
+    let (job, status) = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let job = job_named(&app, &args.job).await?;
             let status = assistant_job::cancel(&app.services, &job).await?;

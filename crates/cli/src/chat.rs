@@ -59,7 +59,7 @@ pub(super) struct ChatArgs {
 
 /// Talks with the assistant.
 pub(super) async fn chat(common: &Common, config: Config, args: ChatArgs) -> Outcome {
-    let way = record_access::to_write(config).await?;
+    let way = record_access::to_write(common, config).await?;
     let serving = Serving::start(&way).await?;
     let mut talk = ChatTurns::new(&way, &serving, common);
     talk.session = session(&serving.reader, args.session.as_deref()).await?;
@@ -99,7 +99,9 @@ impl Serving {
                 let (worker, signal) = (app.worker.clone(), stopper.signal());
                 (app.as_ref().clone(), Some(tokio::spawn(async move { worker.serve(signal).await })))
             }
-            RecordAccess::Remote(server) => (record_access::to_read(server.config.clone()).await?, None),
+            RecordAccess::Remote(server) => {
+                (record_access::to_read(common, server.config.clone()).await?, None)
+            }
         };
         Ok(Self { reader, worker, stopper })
     }

@@ -28,7 +28,7 @@ pub(super) struct DeleteArgs {
 
 /// Deletes it.
 pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
-    let reader = record_access::to_read(config.clone()).await?;
+    let reader = record_access::to_read(common, config.clone()).await?;
     let job = any_job_named(&reader, &args.job).await?;
     let jobs = deletion::preview(&reader, &job, args.with_dependents).await.map_err(of_trigger)?;
     drop(reader);
@@ -43,7 +43,7 @@ pub(super) async fn delete(common: &Common, config: Config, args: DeleteArgs) ->
         note!("nothing is deleted");
         return Ok(ExitCode::SUCCESS);
     }
-    let (jobs, texts): (Vec<String>, u64) = match record_access::open_existing(config).await? {
+    let (jobs, texts): (Vec<String>, u64) = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let deleted = deletion::delete(&app, &job, args.with_dependents).await.map_err(of_trigger)?;
             // What is kept beside the record follows before the process ends.

@@ -33,7 +33,7 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
                 CheckState::Note => "· note",
                 CheckState::Broken => "✗ broken",
             };
-            checks.add_row([state, &finding.what, &finding.text]);
+            checks.add_row([state, &finding.check, &finding.text]);
         }
         say(text_of(&checks))?;
         if !figures.is_empty() {

@@ -53,7 +53,7 @@ pub(super) async fn run_remote(server: &ApiClient, common: &Common, job: &JobId)
     let stopper = CancelSource::default();
     signals::listen(&stopper, || {})?;
     note!("job {job} runs in the server at {}", server.url());
-    let app = record_access::to_read(server.config.clone()).await?;
+    let app = record_access::to_read(common, server.config.clone()).await?;
     let progress = Progress::new(tracks(&app, job).await?);
     // A queued one is the server's.
     while follow(&app, job, &progress, stopper.signal()).await? == JobStatus::Queued {}

@@ -52,7 +52,7 @@ pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) ->
 }
 
 async fn canonical(config: Config, args: JobArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = job_named(&app, &args.job).await?;
     let mut out = Output::open(args.output)?;
     let written = app.store.canonical_export(&job, &mut out).await;
@@ -61,7 +61,7 @@ async fn canonical(config: Config, args: JobArgs) -> Outcome {
 }
 
 async fn spans(config: Config, args: JobArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = job_named(&app, &args.job).await?;
     let mut out = Output::open(args.output)?;
     let written = write_job(&app, &job, &mut out).await;

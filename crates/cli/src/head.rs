@@ -19,13 +19,14 @@ pub(super) struct HeadArgs {
 
 /// Stores and prints it: the document on stdout, its hash on stderr, or both as JSON.
 pub(super) async fn head(common: &Common, config: Config, args: HeadArgs) -> Outcome {
-    let head: JobHead = match record_access::open_existing(config).await? {
+    let head: JobHead = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let job = any_job_named(&app, &args.job).await?;
             app.store.publish_job_head(&job).await?.ok_or_else(|| failure::no_job(&args.job))?
         }
         RecordAccess::Remote(server) => {
-            let job = any_job_named(&record_access::to_read(server.config.clone()).await?, &args.job).await?;
+            let job = any_job_named(&record_access::to_read(common, server.config.clone()).await?, &args.job)
+                .await?;
             let published: HeadResponse = server.post(&["jobs", job.as_str(), "head"], &json!({})).await?;
             serde_json::from_value(published.document)?
         }

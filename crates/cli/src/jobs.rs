@@ -30,7 +30,7 @@ pub(super) struct JobsArgs {
 
 /// Lists them, or shows one.
 pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     if let Some(job) = &args.job {
         let job = job_named(&app, job).await?;
         let answer =

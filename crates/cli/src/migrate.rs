@@ -41,9 +41,9 @@ pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) 
         true if !record_access::has_record(&config)? && config.data_dir.is_dir() => {
             PortableFiles::preview(&config.data_dir).await?
         }
-        true => record_access::to_read(config).await?.portable_files().migrate(true).await?,
+        true => record_access::to_read(common, config).await?.portable_files().migrate(true).await?,
         false => {
-            let app = record_access::to_own_alone(config).await?;
+            let app = record_access::to_own_alone(common, config).await?;
             let reports = app.portable_files().migrate(false).await?;
             // What the files then lack, or have too much.
             app.with_portable_files().flush().await;

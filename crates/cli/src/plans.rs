@@ -15,7 +15,7 @@ use papertape_core::ports::Plans as _;
 use papertape_redact::Sanitized;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::view::{self, JobResult, LeftOutChild, LeftOutDependency, TaskSummary, ViewError};
+use papertape_service::view::{self, JobResult, OmittedChild, OmittedDependency, TaskSummary, ViewError};
 use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ pub(super) async fn plans(common: &Common, config: Config, args: PlansArgs) -> O
 }
 
 async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let answer = view::plans(&app, args.limit, args.cursor).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -105,7 +105,7 @@ async fn list(common: &Common, config: Config, args: ListArgs) -> Outcome {
 }
 
 async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
     let tasks = view::tasks(&app, plan).await.map_err(of_view)?.tasks;
     let jobs = view::plan_jobs(&app, plan, None, None).await.map_err(of_view)?;
@@ -127,7 +127,7 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
         let line = came.as_ref().map(|came| format!(": {}", in_short(came))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{line}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(came)) = &came {
-            for dropped in &came.left_out.dependencies {
+            for dropped in &came.omitted.dependencies {
                 say(dropped_line(dropped))?;
             }
         }
@@ -145,13 +145,13 @@ fn in_short(came: &JobResult) -> String {
             let stats = came.stats;
             let mut text = format!(
                 "stopped ({}), {} task(s) made of {} node(s)",
-                came.stopped_reason, stats.nodes_created, stats.nodes_asked
+                came.stopped_reason, stats.nodes_created, stats.nodes_processed
             );
-            if stats.children_left_out > 0 {
-                text.push_str(&format!(", {} left out", stats.children_left_out));
+            if stats.children_omitted > 0 {
+                text.push_str(&format!(", {} left out", stats.children_omitted));
             }
             let words =
-                LeftOut::deserialize(to_value(&came.left_out)).map(|left_out| left_out.words(Language::En));
+                LeftOut::deserialize(to_value(&came.omitted)).map(|left_out| left_out.words(Language::En));
             if let Some(words) = words.ok().filter(|words| !words.is_empty()) {
                 text.push_str(&format!(" ({words})"));
             }
@@ -163,7 +163,7 @@ fn in_short(came: &JobResult) -> String {
         JobResult::Execution(came) => {
             let tasks: Vec<String> =
                 came.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            let held = match came.held_back.len() {
+            let held = match came.blocked.len() {
                 0 => String::new(),
                 count => format!(", {count} held back from spending"),
             };
@@ -173,8 +173,8 @@ fn in_short(came: &JobResult) -> String {
 }
 
 /// A dependency that a decomposition dropped, in a line.
-fn dropped_line(dropped: &LeftOutDependency) -> String {
-    let child = |child: &LeftOutChild| match (&child.name, child.task_id) {
+fn dropped_line(dropped: &OmittedDependency) -> String {
+    let child = |child: &OmittedChild| match (&child.name, child.task_id) {
         (Some(name), Some(task)) => format!("task {task} `{name}`"),
         (Some(name), None) => format!("`{name}`"),
         (None, _) => format!("child {}", child.place),
@@ -196,7 +196,7 @@ fn line(task: &TaskSummary) -> String {
 async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
     let plan = args.plan;
     if !args.yes {
-        let app = record_access::to_read(config).await?;
+        let app = record_access::to_read(common, config).await?;
         let about = view::plan(&app, plan).await.map_err(of_view)?.plan;
         let tasks = about.tasks;
         return Err(usage(format!(
@@ -204,7 +204,7 @@ async fn delete(common: &Common, config: Config, args: DeleteArgs) -> Outcome {
             about.name
         )));
     }
-    match record_access::open_existing(config).await? {
+    match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => delete_here(&app, plan).await?,
         RecordAccess::Remote(server) => server.delete(&["plans", &plan.to_string()]).await?,
     }

@@ -52,7 +52,7 @@ pub(super) struct ReasoningArgs {
 
 /// Prints them.
 pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = match &args.job {
         Some(job) => Some(job_named(&app, job).await?.to_string()),
         None => None,

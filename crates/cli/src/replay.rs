@@ -23,7 +23,7 @@ pub(super) struct ReplayArgs {
 
 /// Replays it.
 pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = job_named(&app, &args.job).await?;
     let row = app.store.get_job(&job).await?.ok_or_else(|| super::failure::no_job(&args.job))?;
     if is_assistants(&row.kind) {

@@ -49,7 +49,7 @@ enum Level {
 
 /// Prints them.
 pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = match &args.job {
         Some(job) => Some(job_named(&app, job).await?),
         None => None,
@@ -135,7 +135,7 @@ fn print_day(result: &DayResult) -> Result<()> {
             trade.quantity.to_string(),
             money(trade.price),
             money(trade.fee),
-            two(trade.realised_pnl),
+            two(trade.realized_pnl),
             money(trade.cash_after),
         ]);
     }

@@ -46,7 +46,7 @@ impl ResumeArgs {
 
 /// Resumes it.
 pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) -> Outcome {
-    let way = record_access::open_existing(config).await?;
+    let way = record_access::open_existing(common, config).await?;
     let job = match &way {
         RecordAccess::Local(app) => {
             let job = job_named(app, &args.job).await?;
@@ -62,7 +62,7 @@ pub(super) async fn resume(common: &Common, config: Config, args: ResumeArgs) ->
     };
     let reader = match &way {
         RecordAccess::Local(app) => app.as_ref().clone(),
-        RecordAccess::Remote(server) => record_access::to_read(server.config.clone()).await?,
+        RecordAccess::Remote(server) => record_access::to_read(common, server.config.clone()).await?,
     };
     let row = reader.store.get_job(&job).await?.ok_or_else(|| no_job(job.as_str()))?;
     match &way {

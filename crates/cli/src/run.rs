@@ -168,7 +168,7 @@ enum Kind {
 /// Runs it.
 pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let request = args.request(&config)?;
-    match record_access::to_write(config).await? {
+    match record_access::to_write(common, config).await? {
         RecordAccess::Local(app) => {
             let queued = trigger(&app, request).await.map_err(of_trigger)?;
             print_warnings(&queued.warnings, queued.skipped, queued.total_model_days);

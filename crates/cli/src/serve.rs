@@ -40,7 +40,7 @@ pub(super) async fn serve(common: &Common, mut config: Config, args: ServeArgs) 
     let listener =
         listener.with_context(|| format!("{wanted} cannot be listened on; --listen takes another"))?;
     let bound = listener.local_addr().context("the socket has no address")?;
-    let app = record_access::open_exclusive(config, Access::Start).await?;
+    let app = record_access::open_exclusive(common, config, Access::Start).await?;
     let address = Address::of_this_process(bound).with_key(app.doorkeeper.local_key());
     let published = match app.config.database_url {
         // There is no owner on PostgreSQL, and so nobody who looks for it.

@@ -7,7 +7,7 @@ use super::{Common, Outcome, record_access};
 use clap::{Args, Subcommand, ValueEnum};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_service::config::Config;
-use papertape_service::view::{self, ShownKind, ShownQuery, ShownReadResponse, ShownSessionResponse};
+use papertape_service::view::{self, SeenByKind, SeenByQuery, SeenByRead, SeenBySession};
 use std::process::ExitCode;
 
 /// What was shown.
@@ -140,14 +140,14 @@ enum MemoryKind {
 /// Prints the sessions that were shown it.
 pub(super) async fn shown(common: &Common, config: Config, args: ShownArgs) -> Outcome {
     let usual = config.simulation.dataset.clone();
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let mut query = query(args.what, &usual);
     query.limit = args.page.limit;
     query.cursor = args.page.cursor;
     if let Some(job) = &query.job_id {
         query.job_id = Some(job_named(&app, job).await?.to_string());
     }
-    let answer = view::shown(&app, &query).await.map_err(of_view)?;
+    let answer = view::seen_by(&app, &query).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
         return Ok(ExitCode::SUCCESS);
@@ -167,9 +167,9 @@ pub(super) async fn shown(common: &Common, config: Config, args: ShownArgs) -> O
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(session: &ShownSessionResponse) -> [String; 7] {
+fn row(session: &SeenBySession) -> [String; 7] {
     let first = session.reads.first();
-    let by = |read: &ShownReadResponse| match &read.tool {
+    let by = |read: &SeenByRead| match &read.tool {
         Some(tool) => format!("{} ({tool})", read.path),
         None => read.path.clone(),
     };
@@ -184,8 +184,8 @@ fn row(session: &ShownSessionResponse) -> [String; 7] {
     ]
 }
 
-fn query(what: What, usual: &str) -> ShownQuery {
-    let none = |kind| ShownQuery {
+fn query(what: What, usual: &str) -> SeenByQuery {
+    let none = |kind| SeenByQuery {
         kind,
         dataset: None,
         symbol: None,
@@ -202,7 +202,7 @@ fn query(what: What, usual: &str) -> ShownQuery {
         limit: None,
         cursor: None,
     };
-    let at = |kind, place: Where| ShownQuery {
+    let at = |kind, place: Where| SeenByQuery {
         dataset: Some(place.dataset.unwrap_or_else(|| usual.to_owned())),
         job_id: place.job,
         model: place.agent,
@@ -210,30 +210,32 @@ fn query(what: What, usual: &str) -> ShownQuery {
     };
     match what {
         What::Bar(BarArgs { symbol, from, to, place }) => {
-            ShownQuery { symbol: Some(symbol), from: Some(from), to, ..at(ShownKind::Bar, place) }
+            SeenByQuery { symbol: Some(symbol), from: Some(from), to, ..at(SeenByKind::Bar, place) }
         }
-        What::News(NewsArgs { id, place }) => ShownQuery { news_id: Some(id), ..at(ShownKind::News, place) },
-        What::Fundamental(FundamentalArgs { symbol, metric, period, published_at, place }) => ShownQuery {
+        What::News(NewsArgs { id, place }) => {
+            SeenByQuery { news_id: Some(id), ..at(SeenByKind::News, place) }
+        }
+        What::Fundamental(FundamentalArgs { symbol, metric, period, published_at, place }) => SeenByQuery {
             symbol: Some(symbol),
             metric: Some(metric),
             period: Some(period),
             published_at,
-            ..at(ShownKind::Fundamental, place)
+            ..at(SeenByKind::Fundamental, place)
         },
-        What::Macro(MacroArgs { series, period, published_at, place }) => ShownQuery {
+        What::Macro(MacroArgs { series, period, published_at, place }) => SeenByQuery {
             series: Some(series),
             period: Some(period),
             published_at,
-            ..at(ShownKind::Macro, place)
+            ..at(SeenByKind::Macro, place)
         },
-        What::Memory(MemoryArgs { kind, id, job, agent }) => ShownQuery {
+        What::Memory(MemoryArgs { kind, id, job, agent }) => SeenByQuery {
             memory_id: Some(id),
             job_id: Some(job),
             model: Some(agent),
             ..none(match kind {
-                MemoryKind::Round => ShownKind::TraderRound,
-                MemoryKind::OpenPosition => ShownKind::OpenPositionContext,
-                MemoryKind::Trade => ShownKind::Trade,
+                MemoryKind::Round => SeenByKind::TraderRound,
+                MemoryKind::OpenPosition => SeenByKind::OpenPositionContext,
+                MemoryKind::Trade => SeenByKind::Trade,
             })
         },
     }

@@ -196,7 +196,7 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
         line.result.model.clone(),
         what_it_is(&line.result, line.model.as_deref()),
         percent(metrics.total_return),
-        percent(metrics.annualised_return),
+        percent(metrics.annualized_return),
         two(metrics.sharpe),
         percent(metrics.max_drawdown),
         percent(ahead),

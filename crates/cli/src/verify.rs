@@ -25,7 +25,7 @@ pub(super) struct VerifyArgs {
 
 /// Verifies it.
 pub(super) async fn verify(common: &Common, config: Config, args: VerifyArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = job_named(&app, &args.job).await?;
     let published = match &args.expect {
         Some(expected) => Some(published(&app, &job, expected).await?),

@@ -13,7 +13,7 @@ pub(super) async fn worker(_: &Common, config: Config) -> Outcome {
         Some(url) => without_password(url),
         None => config.data_dir.display().to_string(),
     };
-    let app = record_access::open_exclusive(config, Access::Own).await?;
+    let app = record_access::open_exclusive(common, config, Access::Own).await?;
     let stopper = CancelSource::default();
     signals::listen(&stopper, || note!("stopping after the steps under way; once more stops at once"))?;
     note!("takes jobs of {place}, at most {} at once", app.config.worker.parallel_jobs);

@@ -60,8 +60,8 @@ pub(super) async fn cleanup(common: &Common, config: Config, args: CleanupArgs) 
         CleanupCommand::Jsonl(args) => return jsonl(common, config, args).await,
     };
     let app = match dry_run {
-        true => record_access::to_read(config).await?,
-        false => record_access::open_exclusive(config, Access::Own).await?,
+        true => record_access::to_read(common, config).await?,
+        false => record_access::open_exclusive(common, config, Access::Own).await?,
     };
     let removed = retention::clean_up(&app, dry_run).await?;
     app.flush().await;
@@ -108,7 +108,7 @@ async fn jsonl(common: &Common, config: Config, args: JsonlArgs) -> Outcome {
         }
     };
     // Nothing of the record is changed, so a server may go on meanwhile.
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let (mut gone, mut kept) = (Vec::new(), Vec::new());
     for log in logs {
         let missing = match tidy::read(&log).with_context(|| log.name.clone())? {

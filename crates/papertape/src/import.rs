@@ -140,7 +140,7 @@ pub(super) async fn import(common: &Common, config: Config, args: ImportArgs) ->
     if !common.json {
         print_report(common, &report, &[])?;
     }
-    let app = record_access::open_exclusive(config, Access::Own).await?;
+    let app = record_access::open_exclusive(common, config, Access::Own).await?;
     let plans = trigger::plan_import(&app, dataset, agents, &request).map_err(of_trigger)?;
     if args.dataset.is_none() {
         let market = args.exchange.habits().3;
@@ -306,7 +306,7 @@ async fn there(
     if config.database_url.is_none() && !file.try_exists().with_context(|| file.display().to_string())? {
         return Ok(Vec::new());
     }
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let mut jobs = Vec::new();
     for plan in trigger::plan_import(&app, dataset, agents, request).map_err(of_trigger)? {
         if let Some(row) = plan.there(&app).await.map_err(of_trigger)? {

@@ -22,19 +22,19 @@ pub enum KindBody {
     Desk,
 }
 
-/// One trader.
+/// One agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentBody {
-    /// Its name, unique in the job: `model` in answers.
+    /// Its name, unique in the job: `model` in responses.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
     /// How it works.
     #[serde(default)]
     pub kind: KindBody,
-    /// The model that it thinks with, `provider::model`.
+    /// The model, `provider::model`.
     pub model: String,
-    /// How the model's words are drawn.
+    /// Sampling parameters of the model.
     #[schema(value_type = Option<SamplingBody>)]
     pub sampling: Option<JsonObject<SamplingBody>>,
     /// The language of its prompts.
@@ -44,10 +44,10 @@ pub struct AgentBody {
     pub instructions: Option<String>,
     /// Names of configured tool servers that it may use.
     pub tools: Option<Vec<String>>,
-    /// Where it stops.
+    /// Its limits.
     #[schema(value_type = Option<LimitsBody>)]
     pub limits: Option<JsonObject<LimitsBody>>,
-    /// What a desk adds; for the kind `desk` alone.
+    /// Settings of a desk; only for the kind `desk`.
     #[schema(value_type = Option<DeskBody>)]
     pub desk: Option<JsonObject<DeskBody>>,
 }
@@ -63,7 +63,7 @@ pub enum LanguageBody {
     Zh,
 }
 
-/// How a model is to draw its words; absent: as the provider does.
+/// Sampling parameters; absent: the provider's defaults.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplingBody {
@@ -71,31 +71,31 @@ pub struct SamplingBody {
     pub temperature: Option<f64>,
     /// 0 to 1.
     pub top_p: Option<f64>,
-    /// The most output tokens of one answer.
+    /// The maximum number of output tokens of one response.
     pub max_tokens: Option<u32>,
     /// The provider's sampling seed.
     #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
     pub seed: Option<u64>,
-    /// Texts at which the answer stops.
+    /// Stop sequences.
     pub stop: Option<Vec<String>>,
     /// `minimal`, `low`, `medium` or `high`, where the model reasons.
     pub reasoning_effort: Option<String>,
 }
 
-/// Where an agent's day stops; absent: 30 steps, 4 attempts, 120 and 1800 seconds.
+/// Limits of an agent's day; absent: 30 steps, 4 attempts, 120 and 1800 seconds.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsBody {
-    /// The most model calls of one day's conversation; of a desk, of each analyst's.
+    /// The maximum number of model calls of one day's conversation; of a desk, of each analyst's.
     #[schema(minimum = 1)]
     pub max_steps: Option<u32>,
-    /// The most attempts at one call.
+    /// The maximum number of attempts per call.
     pub max_attempts: Option<u32>,
     /// Seconds after which one attempt is cancelled.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(minimum = 1, maximum = 604_800)]
     pub call_timeout_secs: Option<u64>,
-    /// Seconds of wall clock that a day's conversation may take.
+    /// Wall-clock limit of a day's conversation, in seconds.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(maximum = 604_800)]
     pub session_timeout_secs: Option<u64>,

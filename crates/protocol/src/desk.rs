@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// The longest deadline of a node.
 const DAY_SECS: u64 = 86_400;
 
-/// A desk: who sits at it, how long it talks, and what it may take. What is absent is as by default.
+/// A desk: its analysts, rounds and timeouts. Absent fields have their defaults.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeskBody {
@@ -19,13 +19,13 @@ pub struct DeskBody {
     /// The analysts; absent: all.
     #[schema(min_items = 1)]
     pub selected_analysts: Option<Vec<AnalystBody>>,
-    /// How often Bull and Bear speak each; absent: 1.
+    /// Debate rounds of Bull and Bear; absent: 1.
     #[schema(minimum = 1, maximum = 10)]
     pub max_debate_rounds: Option<u32>,
-    /// How often each risk analyst speaks; absent: 1.
+    /// Rounds of the risk debate; absent: 1.
     #[schema(minimum = 1, maximum = 10)]
     pub max_risk_discuss_rounds: Option<u32>,
-    /// How analyses are to read; absent: `standard`.
+    /// The style of analyses; absent: `standard`.
     pub analysis_prompt_style: Option<StyleBody>,
     /// The deadline of Bull, Bear and the Research Manager, in seconds; absent: 30.
     #[serde(default, deserialize_with = "whole::<_, DAY_SECS>")]
@@ -47,41 +47,41 @@ pub struct DeskBody {
     #[serde(default, deserialize_with = "whole::<_, DAY_SECS>")]
     #[schema(minimum = 1, maximum = 86_400)]
     pub portfolio_node_timeout_secs: Option<u64>,
-    /// How many symbols of a day run side by side; absent: 4.
+    /// The number of symbols of a day that run concurrently; absent: 4.
     #[schema(minimum = 1)]
     pub symbols_at_once: Option<u32>,
-    /// From ratings to orders.
+    /// Position sizing.
     #[schema(value_type = Option<SizingBody>)]
     pub sizing: Option<JsonObject<SizingBody>>,
 }
 
-/// Who reads the data.
+/// An analyst.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnalystBody {
     /// Prices and indicators.
     Market,
-    /// How people feel about it.
+    /// Sentiment.
     Social,
-    /// What happened.
+    /// News.
     News,
-    /// What the company reports.
+    /// Fundamentals.
     Fundamentals,
 }
 
-/// How analyses are to read.
+/// The style of analyses.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StyleBody {
     /// A report of a page.
     Standard,
-    /// The least that carries the decision.
+    /// Only what the decision depends on.
     Compact,
-    /// Everything that bears on it.
+    /// Everything relevant.
     Detailed,
 }
 
-/// From ratings to orders: shares of equity.
+/// Position sizing, in shares of equity.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizingBody {
@@ -96,23 +96,23 @@ pub struct SizingBody {
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 10)]
     pub gross_cap: Option<Decimal>,
-    /// The share that opening orders leave in cash; absent: 0.02.
+    /// The share of equity that opening orders leave in cash; absent: 0.02.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 0, exclusive_maximum = 1)]
     pub cash_reserve: Option<Decimal>,
-    /// The least value of an order; absent: 0.001.
+    /// The minimum value of an order, as a share of equity; absent: 0.001.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 0, exclusive_maximum = 1)]
     pub min_order: Option<Decimal>,
     /// May a Sell open a short position, where the market allows it? Absent: no.
     pub shorting: Option<bool>,
-    /// The largest leverage that a proposal may ask for; absent: 1.
+    /// The maximum leverage of a proposal; absent: 1.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 1)]
     pub max_leverage: Option<Decimal>,
 }
 
-/// Targets as shares of the cap of one symbol. A Hold has none: it changes nothing.
+/// Targets as shares of the cap of one symbol. A Hold has no target: it changes nothing.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightsBody {

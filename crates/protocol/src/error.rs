@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 /// Every error's body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// For programs: which error.
+    /// The error code.
     #[schema(example = "invalid_input", pattern = "^[a-z_]+$")]
     pub error: String,
-    /// For people: what is wrong; bad input is named by its field.
+    /// What is wrong, for people; invalid input is named by its field.
     #[schema(example = "date: `2012-13-01` is not a date of the form YYYY-MM-DD")]
     pub message: String,
 }

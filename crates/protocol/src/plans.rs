@@ -15,18 +15,18 @@ use utoipa::ToSchema;
 pub struct PlanSummary {
     /// Its id.
     pub id: i64,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is to reach.
+    /// Its goal.
     pub goal: String,
-    /// How far it is; `partial`: some of its tasks failed.
+    /// Its status; `partial`: some of its tasks failed.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// The conversation that it comes from.
+    /// The conversation that started it.
     pub chat_session_id: Option<String>,
     /// How many tasks it has.
     pub tasks: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it or one of its tasks was last changed.
     pub updated_at: Timestamp,
@@ -39,28 +39,28 @@ pub struct TaskSummary {
     pub id: i64,
     /// The plan.
     pub plan_id: i64,
-    /// The task that it is a part of; `null`: it stands at the top.
+    /// The parent task; `null`: a top-level task.
     pub parent_id: Option<i64>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How far it is.
+    /// Its status.
     #[schema(schema_with = crate::vocabulary::task_status)]
     pub status: TaskStatus,
-    /// What is to be done.
+    /// The instruction.
     pub instruction: String,
-    /// Its place among its siblings, from 0.
+    /// Its position among its siblings, from 0.
     pub position: u32,
-    /// How deep it stands; 0 at the top.
+    /// Its depth; 0 at the top.
     pub depth: u32,
-    /// The ids from the top down to itself.
+    /// The IDs from the top-level task to this one.
     #[schema(example = "/3/17")]
     pub path: String,
     /// Tasks that must be done before it, by id.
     pub dependencies: Vec<i64>,
-    /// What came of it.
+    /// Its result.
     #[schema(value_type = Option<Object>)]
     pub execution_result: Option<Value>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -71,7 +71,7 @@ pub struct TaskSummary {
 pub struct PlanResponse {
     /// The plan.
     pub plan: PlanSummary,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -81,11 +81,11 @@ pub struct PlanResponse {
 pub struct PlansResponse {
     /// The plans, newest first.
     pub plans: Vec<PlanSummary>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -95,7 +95,7 @@ pub struct PlansResponse {
 pub struct TaskResponse {
     /// The task.
     pub task: TaskSummary,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -109,7 +109,7 @@ pub struct TasksResponse {
     pub tasks: Vec<TaskSummary>,
     /// How many there are.
     pub count: usize,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -149,48 +149,48 @@ impl From<Task> for TaskSummary {
     }
 }
 
-/// A plan to be made.
+/// A new plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Autumn of 2012", "goal": "Find out why the cautious desk lost" }))]
 pub struct PlanBody {
-    /// What it is called; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// What it is to reach.
+    /// Its goal.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     pub goal: String,
 }
 
-/// What of a plan is changed; what is absent stays.
+/// Changes to a plan; absent fields stay as they are.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "goal": "Find out what the desk was shown" }))]
 pub struct PlanPatch {
-    /// What it is called; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: Option<String>,
-    /// What it is to reach.
+    /// Its goal.
     #[schema(max_length = 20_000)]
     pub goal: Option<String>,
 }
 
-/// A task to be made.
+/// A new task.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Run the cautious desk", "instruction": "IBM and AAPL, autumn of 2012" }))]
 pub struct TaskBody {
-    /// What it is called; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// What is to be done.
+    /// The instruction.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     pub instruction: String,
-    /// The task that it is a part of; absent or `null`: it stands at the top.
+    /// The parent task; absent or `null`: a top-level task.
     pub parent_id: Option<i64>,
-    /// Its place among its siblings, from 0; absent, or beyond the end: last.
+    /// Its position among its siblings, from 0; absent, or beyond the end: last.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub position: Option<u32>,
     /// Tasks of the plan that must be done before it.
@@ -199,26 +199,26 @@ pub struct TaskBody {
     pub dependencies: Vec<i64>,
 }
 
-/// What of a task is changed; what is absent stays.
+/// Changes to a task; absent fields stay as they are.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "parent_id": null, "position": 0 }))]
 pub struct TaskPatch {
-    /// What it is called; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: Option<String>,
-    /// What is to be done.
+    /// The instruction.
     #[schema(max_length = 20_000)]
     pub instruction: Option<String>,
-    /// How far it is, by hand; what came of it is then taken away.
+    /// Its status, set by hand; clears its result.
     #[serde(default, deserialize_with = "given")]
     #[schema(schema_with = crate::vocabulary::task_status_by_hand)]
     pub status: Option<TaskStatus>,
-    /// Moves it, with all that is below it, under this task; `null`: to the top.
+    /// Moves it, with its subtasks, under this task; `null`: to the top level.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<i64>)]
     pub parent_id: Option<Option<i64>>,
-    /// Moves it to this place among its siblings, from 0.
+    /// Moves it to this position among its siblings, from 0.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub position: Option<u32>,
     /// Tasks of the plan that must be done before it, in place of those it has.
@@ -226,34 +226,34 @@ pub struct TaskPatch {
     pub dependencies: Option<Vec<i64>>,
 }
 
-/// How far a plan is broken down.
+/// How to decompose a plan.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecomposeBody {
-    /// Where to begin; absent: the whole plan, at its goal.
+    /// The task to decompose; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// Levels below it; 2 where absent.
+    /// Levels below it; 2 by default.
     #[schema(minimum = 1, maximum = 4)]
     pub max_depth: Option<u32>,
-    /// Children of one task; 5 where absent.
+    /// Children per task; 5 by default.
     #[schema(minimum = 1, maximum = 10)]
     pub max_children: Option<u32>,
-    /// New tasks in all; 50 where absent.
+    /// New tasks in total; 50 by default.
     #[schema(minimum = 1, maximum = 200)]
     pub total_node_budget: Option<u32>,
 }
 
-/// What of a plan is carried out.
+/// How to execute a plan.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecuteBody {
-    /// Run this task again, with what it needs that is not completed; absent: the whole plan.
+    /// Run this task again, with its uncompleted dependencies; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// May a task start work that costs after it has read text of others, the web's say? Not where absent.
+    /// May a task start paid work after it read untrusted text, such as web pages? Default: no.
     pub trusted: Option<bool>,
 }
 
-/// A job on a plan that was queued.
+/// A queued job on a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanJobQueued {
     /// The job.
@@ -263,7 +263,7 @@ pub struct PlanJobQueued {
     /// `queued`.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

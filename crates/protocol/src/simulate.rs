@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What to simulate. Everything but `end_date` has a default in the server's config.
+/// A simulation. Everything except `end_date` has a default in the server's configuration.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -24,7 +24,7 @@ use utoipa::ToSchema;
     "initial_cash": 10000
 }))]
 pub struct TriggerBody {
-    /// First day; absent or `null`: each agent goes on where its newest completed job ended.
+    /// First day; absent or `null`: each agent continues after its newest completed job.
     #[serde(default, deserialize_with = "maybe_day")]
     pub start_date: Option<Date>,
     /// Last day, included.
@@ -33,16 +33,15 @@ pub struct TriggerBody {
     /// Names of configured agents, or models as solo agents: `provider::model`.
     #[schema(min_items = 1, max_items = 64)]
     pub models: Option<Vec<String>>,
-    /// Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
-    /// deleted.
+    /// Run days again that earlier jobs ran, and supersede them. Nothing is deleted.
     pub replace_existing: Option<bool>,
-    /// Of the days that are done, run again those from the first degraded one on: later days follow from it.
+    /// Run completed days again from the first degraded one on, since later days depend on it.
     /// Failed days run again in any case. Not together with `replace_existing`.
     pub rerun_degraded: Option<bool>,
-    /// Agents, given whole.
+    /// Agents, with their full definition.
     #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
     pub agents: Option<Vec<JsonObject<AgentBody>>>,
-    /// What may be traded.
+    /// The tradable symbols.
     #[schema(min_items = 1)]
     pub symbols: Option<Vec<String>>,
     /// An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
@@ -53,9 +52,9 @@ pub struct TriggerBody {
     pub dataset: Option<String>,
     /// The market profile's name; the dataset's own by default, else the config's.
     pub market: Option<String>,
-    /// What trading costs: `market`, as the market profile says, or `frictionless`, nothing. The config's by default.
+    /// Trading costs: `market`, as in the market profile, or `frictionless`, none. Default: the configuration's.
     pub costs: Option<CostsBody>,
-    /// What each agent starts with.
+    /// The initial cash of each agent.
     #[serde(default, with = "maybe_amount")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 1_000_000_000_000_i64)]
     pub initial_cash: Option<Decimal>,
@@ -65,14 +64,14 @@ pub struct TriggerBody {
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
     pub seed: Option<u64>,
-    /// What the job may use.
+    /// The budget of the job.
     #[schema(value_type = Option<BudgetBody>)]
     pub budget: Option<JsonObject<BudgetBody>>,
     /// Write summaries?
     pub summaries: Option<bool>,
-    /// Which of the traders' memories are on; absent: the config's, else all.
+    /// The memories that are enabled; absent: the configuration's, else all.
     pub memory: Option<MemoryBody>,
-    /// How many of its last rounds a trader reads.
+    /// The number of recent rounds that a trader reads.
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     pub read_window: Option<u32>,
@@ -80,15 +79,14 @@ pub struct TriggerBody {
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     pub read_window_after_loss: Option<u32>,
-    /// The job whose memory, as far as it was known before the start, the agents of the same names begin
-    /// with.
+    /// The job whose memory, as known before the start, the agents of the same names inherit.
     pub memory_from: Option<String>,
-    /// Not supported yet: anything but `null` is refused.
+    /// Not supported yet: anything except `null` is rejected.
     #[schema(value_type = Option<Object>)]
     pub masking: Option<Value>,
 }
 
-/// Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+/// The memories that are enabled: `off`, `rounds`, `rounds+open` or `all`. Disabled memories are neither written nor read.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryBody {
@@ -103,21 +101,21 @@ pub enum MemoryBody {
     All,
 }
 
-/// What trading costs.
+/// Trading costs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostsBody {
-    /// What the market profile says.
+    /// As in the market profile.
     Market,
     /// Nothing: no fees, duties, slippage, borrow fee or financing, and no cap on participation.
     Frictionless,
 }
 
-/// What a job may use. A line that is absent does not bound.
+/// The budget of a job. Absent lines do not limit.
 #[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetBody {
-    /// The whole job, summaries left out.
+    /// The whole job, without summaries.
     #[schema(value_type = Option<LimitBody>)]
     pub job: Option<JsonObject<LimitBody>>,
     /// Each agent.
@@ -144,7 +142,7 @@ pub struct LimitBody {
     pub usd: Option<Decimal>,
 }
 
-/// Where to branch off, and what to change.
+/// Where to branch, and what to change.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "date": "2012-10-17", "agent": "house::momentum", "node": "solo#1", "model": "house::contrarian" }))]
@@ -155,7 +153,7 @@ pub struct BranchBody {
     /// The agent; needed where the job has several.
     pub agent: Option<String>,
     /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
-    /// or after it is reused. Absent: all that the agent thinks.
+    /// or after it is reused. Absent: the whole day.
     pub node: Option<String>,
     /// Another model from the cut on, `provider::model`.
     pub model: Option<String>,
@@ -166,17 +164,17 @@ pub struct BranchBody {
     pub sampling: Option<JsonObject<SamplingBody>>,
 }
 
-/// What to change before the job goes on. May be left out.
+/// Changes before the job resumes. Optional.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "budget": { "job": { "tokens": 500_000 } } }))]
 pub struct ResumeBody {
-    /// Lines of the budget that take the place of the job's own; the others stay.
+    /// Lines of the budget that replace the job's own; the others stay.
     #[schema(value_type = Option<BudgetBody>)]
     pub budget: Option<JsonObject<BudgetBody>>,
 }
 
-/// A job that was queued.
+/// A queued job.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct QueuedResponse {
     /// The job.
@@ -186,20 +184,20 @@ pub struct QueuedResponse {
     pub status: JobStatus,
     /// Trading days x agents, the skipped ones included.
     pub total_model_days: usize,
-    /// In a sentence.
+    /// A message for people.
     pub message: String,
-    /// What the caller should know.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// By model: the job, and the last day of it, that the model goes on from.
+    /// By model: the job that it continues, and the last day of it.
     pub continues: BTreeMap<String, ContinuesFrom>,
     /// The job that it branched from.
     pub parent: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What became of a job's status.
+/// The new status of a job.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChangedResponse {
     /// The job.
@@ -207,9 +205,9 @@ pub struct ChangedResponse {
     /// Its status now.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// In a sentence.
+    /// A message for people.
     pub message: String,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

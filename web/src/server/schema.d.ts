@@ -42,7 +42,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -50,7 +50,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -150,7 +150,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -158,7 +158,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -195,7 +195,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -203,7 +203,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -324,7 +324,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -332,7 +332,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -428,7 +428,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -436,7 +436,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -529,7 +529,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -537,7 +537,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -628,7 +628,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -636,7 +636,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -744,7 +744,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -752,7 +752,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -850,7 +850,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -858,7 +858,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -956,7 +956,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -964,7 +964,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1062,7 +1062,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1070,7 +1070,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1162,7 +1162,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1170,7 +1170,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1279,7 +1279,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ShownResponse"];
+                        "application/json": components["schemas"]["SeenByResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1297,7 +1297,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1305,7 +1305,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1454,7 +1454,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1462,7 +1462,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1568,7 +1568,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1576,7 +1576,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1665,7 +1665,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1673,7 +1673,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1827,7 +1827,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1835,7 +1835,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -1926,7 +1926,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1934,7 +1934,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2041,7 +2041,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2049,7 +2049,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2187,7 +2187,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2195,7 +2195,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2305,7 +2305,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2313,7 +2313,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2419,7 +2419,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2427,7 +2427,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2521,7 +2521,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2529,7 +2529,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2566,7 +2566,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -2574,7 +2574,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -2699,7 +2699,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2707,7 +2707,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2801,7 +2801,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2809,7 +2809,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -2846,7 +2846,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -2854,7 +2854,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -2979,7 +2979,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2987,7 +2987,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3118,7 +3118,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3126,7 +3126,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3214,7 +3214,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3222,7 +3222,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3315,7 +3315,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3323,7 +3323,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3401,7 +3401,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3409,7 +3409,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3446,7 +3446,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -3454,7 +3454,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -3573,7 +3573,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3581,7 +3581,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3657,7 +3657,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3665,7 +3665,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3777,7 +3777,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3785,7 +3785,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3822,7 +3822,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -3830,7 +3830,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -3951,7 +3951,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3959,7 +3959,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -3996,7 +3996,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -4004,7 +4004,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -4129,7 +4129,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4137,7 +4137,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4174,7 +4174,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -4182,7 +4182,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -4306,7 +4306,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4314,7 +4314,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4419,7 +4419,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4427,7 +4427,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4531,7 +4531,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4539,7 +4539,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4630,7 +4630,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4638,7 +4638,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4719,7 +4719,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4727,7 +4727,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4764,7 +4764,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -4772,7 +4772,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -4893,7 +4893,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4901,7 +4901,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -4979,7 +4979,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4987,7 +4987,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5104,7 +5104,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5112,7 +5112,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5149,7 +5149,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -5157,7 +5157,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -5286,7 +5286,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5294,7 +5294,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5443,7 +5443,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5451,7 +5451,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5564,7 +5564,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5572,7 +5572,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5663,7 +5663,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5671,7 +5671,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5767,7 +5767,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5775,7 +5775,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5869,7 +5869,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5877,7 +5877,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -5977,7 +5977,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5985,7 +5985,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6088,7 +6088,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6096,7 +6096,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6190,7 +6190,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6198,7 +6198,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6294,7 +6294,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6302,7 +6302,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6393,7 +6393,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6401,7 +6401,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6500,7 +6500,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6508,7 +6508,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6616,7 +6616,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6624,7 +6624,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6661,7 +6661,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -6669,7 +6669,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -6794,7 +6794,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6802,7 +6802,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -6839,7 +6839,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -6847,7 +6847,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -6968,7 +6968,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -6976,7 +6976,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -7101,7 +7101,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -7109,7 +7109,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -7146,7 +7146,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description body too slow */
+                /** @description body timeout */
                 408: {
                     headers: {
                         [name: string]: unknown;
@@ -7154,7 +7154,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "body_too_slow",
+                         *       "error": "body_timeout",
                          *       "message": "the body has not come within 30 s"
                          *     }
                          */
@@ -7285,7 +7285,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description unauthorised */
+                /** @description unauthorized */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -7293,7 +7293,7 @@ export interface paths {
                     content: {
                         /**
                          * @example {
-                         *       "error": "unauthorised",
+                         *       "error": "unauthorized",
                          *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
@@ -7344,16 +7344,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Who asks, and what they may do. */
+        /** @description The caller and its scope. */
         AccessResponse: {
             /** @description The name of the caller's token; `null` where none is needed. */
             name?: string | null;
-            /** @description Are tokens configured? If not, whoever reaches the server may do everything. */
+            /** @description Are tokens configured? If not, anyone who can reach the server has full access. */
             required: boolean;
             /** @description What the caller may do. */
             scope: components["schemas"]["Scope"];
         };
-        /** @description Something that an action has made or started, or was about. */
+        /** @description A job or a plan that an action created, started or refers to. */
         ActionRefResponse: {
             /** @description Its id. */
             id: string;
@@ -7365,15 +7365,15 @@ export interface components {
         };
         /** @description A part of a job's log. */
         ActionsResponse: components["schemas"]["Deployment"] & {
-            /** @description Send it as `before` for older rows; `null`: there are none. */
+            /** @description Send it as `before` for older rows; `null` if there are none. */
             before?: string | null;
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The job. */
             job_id: string;
             /** @description The rows, oldest first. */
             logs: components["schemas"]["LogEntry"][];
-            /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
+            /** @description Send it as `cursor` for newer rows, including those that are not yet written. */
             next_cursor: string;
             /**
              * Format: int64
@@ -7381,7 +7381,7 @@ export interface components {
              */
             plan_id?: number | null;
         };
-        /** @description One trader. */
+        /** @description One agent. */
         AgentBody: {
             desk?: components["schemas"]["DeskBody"] | null;
             /** @description A strategy or other instructions of your own, added to the system prompt. */
@@ -7391,9 +7391,9 @@ export interface components {
             /** @description The language of its prompts. */
             language?: components["schemas"]["LanguageBody"];
             limits?: components["schemas"]["LimitsBody"] | null;
-            /** @description The model that it thinks with, `provider::model`. */
+            /** @description The model, `provider::model`. */
             model: string;
-            /** @description Its name, unique in the job: `model` in answers. */
+            /** @description Its name, unique in the job: `model` in responses. */
             name: string;
             sampling?: components["schemas"]["SamplingBody"] | null;
             /** @description Names of configured tool servers that it may use. */
@@ -7401,23 +7401,23 @@ export interface components {
         };
         /** @description One agent, day by day. */
         AgentCurve: {
-            /** @description Which of the days other jobs did before, oldest first. */
+            /** @description Days that earlier jobs ran, oldest first. */
             done_before: components["schemas"]["DoneBefore"][];
             /** @description Was it a day of full research? `null` where the day is not closed. */
             full_research: (boolean | null)[];
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description The agent. */
             model: string;
             /** @description Cash and holdings at each close; `null` where the day is not closed. */
             portfolio_values: (components["schemas"]["Number"] | null)[];
             starting_portfolio_value?: components["schemas"]["Number"] | null;
-            /** @description How each day stands; `null` where the day is none of the agent's. */
+            /** @description The status of each day; `null` where the agent has no such day. */
             statuses: (string | null)[];
         };
         /** @description An agent of the config. */
         AgentOption: {
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
             /** @description `solo` or `desk`. */
             kind: string;
@@ -7430,7 +7430,7 @@ export interface components {
         };
         /** @description An agent. */
         AgentSummary: {
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
             /** @enum {string} */
             kind: "solo" | "desk";
@@ -7440,11 +7440,11 @@ export interface components {
             name: string;
         };
         /**
-         * @description Who reads the data.
+         * @description An analyst.
          * @enum {string}
          */
         AnalystBody: "market" | "social" | "news" | "fundamentals";
-        /** @description The reflections on one instrument in one period, folded. */
+        /** @description The reflections on one instrument in one period, compacted. */
         ArchiveResponse: {
             /**
              * @description `trades`, `wins`, `pnl`, `mean_return_pct`, `error_tags` with their counts, `next_rules`, `summary`
@@ -7462,16 +7462,16 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What was folded. */
+        /** @description Compacted reflections. */
         ArchivesResponse: components["schemas"]["Deployment"] & {
             /** @description One for each agent, job, period and instrument. */
             archives: components["schemas"]["ArchiveResponse"][];
-            /** @description How many. */
+            /** @description The number of results. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
-        /** @description What a round decided of one instrument. */
+        /** @description The decision of a round on one instrument. */
         AssetResponse: {
             /** @description `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`. */
             decision: string;
@@ -7484,7 +7484,7 @@ export interface components {
             symbol: string;
             take_profit?: components["schemas"]["Number"] | null;
         };
-        /** @description A bar, as it was traded: in no one's share units but its day's. */
+        /** @description A bar, in the share units of its own day. */
         BarResponse: {
             close?: components["schemas"]["Number"] | null;
             /**
@@ -7498,75 +7498,75 @@ export interface components {
             open: components["schemas"]["Number"];
             /**
              * Format: date-time
-             * @description When it opens, of a bar within the day.
+             * @description When an intraday bar opens.
              */
             opens_at?: string | null;
             volume?: components["schemas"]["Number"] | null;
         };
         /** @description A page of bars. */
         BarsResponse: {
-            /** @description Splits and dividends on the days of this page, oldest first: those that the bars' days could know. */
+            /** @description Splits and dividends on the days of this page, oldest first: those known on these days. */
             actions: components["schemas"]["ShareEvent"][];
             /** @description The bars, oldest first. */
             bars: components["schemas"]["BarResponse"][];
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
-            /** @description How long a bar lasts within the day; `null`: the day. */
+            /** @description The interval of intraday bars; `null`: daily bars. */
             interval?: string | null;
-            /** @description Where the next page begins; `null`: this is the last. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What a baseline came to. */
+        /** @description The result of a baseline. */
         BaselineResult: {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["ValueAtClose"][];
-            /** @description Is that more than 5 %? Then the baseline is not what its name says. */
+            /** @description Is that more than 5 %? Then the baseline is not fully invested. */
             is_underinvested: boolean;
             /** @description Over all days. */
             period_metrics: components["schemas"]["Metrics"];
             /**
              * Format: double
              * @description The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
-             *     exposure`. `null` where the numbers cannot say.
+             *     exposure`. `null` if undefined.
              */
             uninvested?: number | null;
         };
-        /** @description Two ways of doing next to nothing. */
+        /** @description Baselines. */
         Baselines: {
-            /** @description Equal money at the first open, and held. */
+            /** @description Equal amounts bought at the first open, and held. */
             buy_and_hold: components["schemas"]["BaselineResult"];
             /** @description Equal weights, restored at the first open of every month. */
             equal_weight: components["schemas"]["BaselineResult"];
         };
-        /** @description What an agent's range is compared with, and the figures of that. */
+        /** @description The benchmark of a range, with its metrics. */
         BenchmarkResponse: {
             /**
-             * @description What its returns are: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
+             * @description The basis of its returns: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
              *     from level to level, a price or a total return index as it was imported.
              */
             basis?: string | null;
-            /** @description What the agent's starting value comes to at each close, without costs, oldest first. */
+            /** @description The agent's starting value invested in it, at each close, without costs, oldest first. */
             daily_portfolio_values: components["schemas"]["ValueAtClose"][];
-            /** @description Days without a complete bar of it: the value before them stands for theirs. */
+            /** @description Days without a complete bar of it: they repeat the previous value. */
             missing_days: string[];
             /** @description Its name. */
             name?: string | null;
             period_metrics?: components["schemas"]["Metrics"] | null;
-            /** @description The agent's figures relative to it, over all days. */
+            /** @description The agent's metrics relative to it, over all days. */
             relative_metrics: components["schemas"]["RelativeMetrics"];
             start?: components["schemas"]["BenchmarkStartResponse"] | null;
             /** @description The symbol or index. */
             symbol: string;
-            /** @description `stock` or `index`; `null` where the dataset does not have it. */
+            /** @description `stock` or `index`; `null` if the dataset does not have it. */
             type?: string | null;
-            /** @description Why it is not available; `null` where it is. */
+            /** @description Why it is not available; `null` if it is. */
             unavailable?: string | null;
         };
-        /** @description The price at which a benchmark begins. */
+        /** @description The starting price of a benchmark. */
         BenchmarkStartResponse: {
             /**
              * @description `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
@@ -7581,7 +7581,7 @@ export interface components {
             /** @description The price, in the share units of that day. */
             price: components["schemas"]["Number"];
         };
-        /** @description What the books say of a session, beside what a summary says. */
+        /** @description Order counts of a session, from the books. */
         BooksFacts: {
             /**
              * Format: int64
@@ -7590,7 +7590,7 @@ export interface components {
             fills: number;
             /**
              * Format: int64
-             * @description Orders that were given, or ended, in the session.
+             * @description Orders that were placed or closed in the session.
              */
             orders: number;
             /**
@@ -7598,11 +7598,11 @@ export interface components {
              * @description Orders that were rejected.
              */
             rejections: number;
-            /** @description The same in words; `no orders` where there were none. */
+            /** @description The same as text; `no orders` if there were none. */
             text: string;
         };
         /**
-         * @description Where to branch off, and what to change.
+         * @description Where to branch, and what to change.
          * @example {
          *       "date": "2012-10-17",
          *       "agent": "house::momentum",
@@ -7624,7 +7624,7 @@ export interface components {
             model?: string | null;
             /**
              * @description A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
-             *     or after it is reused. Absent: all that the agent thinks.
+             *     or after it is reused. Absent: the whole day.
              */
             node?: string | null;
             sampling?: components["schemas"]["SamplingBody"] | null;
@@ -7641,25 +7641,25 @@ export interface components {
             /** @description The parent. */
             job_id: string;
         };
-        /** @description What a job may use. A line that is absent does not bound. */
+        /** @description The budget of a job. Absent lines do not limit. */
         BudgetBody: {
             agent?: components["schemas"]["LimitBody"] | null;
             day?: components["schemas"]["LimitBody"] | null;
             job?: components["schemas"]["LimitBody"] | null;
             summaries?: components["schemas"]["LimitBody"] | null;
         };
-        /** @description What became of a job's status. */
+        /** @description The new status of a job. */
         ChangedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description In a sentence. */
+            /** @description A message for people. */
             message: string;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
         /** @description A message of a conversation. */
         ChatMessageResponse: {
-            /** @description What is said; empty until the assistant has answered. */
+            /** @description The text; empty until the assistant has replied. */
             content: string;
             /**
              * Format: date-time
@@ -7671,9 +7671,9 @@ export interface components {
              * @description Its id.
              */
             id: number;
-            /** @description The job that answers. */
+            /** @description The job that writes the reply. */
             job_id?: string | null;
-            /** @description More, for programs. */
+            /** @description Structured details. */
             metadata: components["schemas"]["ChatMetadata"];
             /**
              * Format: int64
@@ -7688,45 +7688,42 @@ export interface components {
             /** @description The conversation. */
             session_id: string;
         };
-        /**
-         * @description What a message carries for programs, for the OpenAPI document; there may be more. Of a person's message
-         *     nothing of it.
-         */
+        /** @description Metadata of a message from the assistant; there may be more fields. Messages from people have none. */
         ChatMetadata: {
             /** @description What the turn did. */
             actions_summary?: components["schemas"]["SummaryItem"][] | null;
-            /** @description Why the turn broke off. */
+            /** @description Why the turn failed. */
             error?: string | null;
-            /** @description The job that answers. */
+            /** @description The job that writes the reply. */
             job_id?: string | null;
-            /** @description Actions that wait for a person's word. */
+            /** @description Actions awaiting confirmation. */
             pending?: components["schemas"]["PendingAction"][] | null;
             /** @description The reply without the paragraph on its actions. */
             reply?: string | null;
             /**
-             * @description `job_log`: a job answers, and its log can be followed.
+             * @description `job_log`: a job writes the reply, and its log can be followed.
              * @example job_log
              */
             type?: string | null;
         };
         /** @description A conversation with its newest messages. */
         ChatSessionResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description Its messages, newest first. */
             messages: components["schemas"]["ChatMessageResponse"][];
-            /** @description Where the page with older messages begins; `null` at the end. */
+            /** @description Cursor of the page with older messages; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
-            /** @description Are actions to be shown under a reply? */
+            /** @description Are actions shown below a reply? */
             show_action_summary: boolean;
         };
         /** @description A conversation. */
         ChatSessionSummary: {
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When it was created.
              */
             created_at: string;
             /** @description Its id. */
@@ -7741,29 +7738,29 @@ export interface components {
              * @description The plan that it works on.
              */
             plan_id?: number | null;
-            /** @description What it is about, in a few words. */
+            /** @description A short title. */
             title: string;
             /**
              * Format: date-time
-             * @description When something was last said in it.
+             * @description When the last message was written.
              */
             updated_at: string;
         };
         /** @description A page of conversations. */
         ChatSessionsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The conversations, the newest first. */
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
         /**
-         * @description What one look came to.
+         * @description The result of one check.
          * @enum {string}
          */
         CheckState: "ok" | "note" | "broken";
-        /** @description What became of a claim. */
+        /** @description The outcome of a claim. */
         ClaimResponse: {
             /** @description The claim. */
             claim: string;
@@ -7775,7 +7772,7 @@ export interface components {
             /** @enum {string} */
             cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "participation" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
-            error: "invalid_input" | "host_not_allowed" | "foreign_origin" | "unauthorised" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_too_slow" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
+            error: "invalid_input" | "host_not_allowed" | "cross_origin" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
@@ -7788,30 +7785,30 @@ export interface components {
             step_state: "intent" | "done" | "abandoned";
         };
         /**
-         * @description What to fold.
+         * @description What to compact.
          * @example {
          *       "period": "quarter"
          *     }
          */
         CompactBody: {
-            /** @description Of this job alone. */
+            /** @description Only of this job. */
             job_id?: string | null;
-            /** @description Of this agent alone. */
+            /** @description Only of this agent. */
             model?: string | null;
             /** @description How long a period is. */
             period: components["schemas"]["PeriodBody"];
         };
-        /** @description The day of an earlier job after which an agent goes on. */
+        /** @description The day of an earlier job after which an agent continues. */
         ContinuesFrom: {
             /**
              * Format: date
-             * @description The last day that counts of it.
+             * @description The last day of it that counts.
              */
             date: string;
             /** @description The job. */
             job: string;
         };
-        /** @description What a run was traded by, from the market profile that its job stores. */
+        /** @description The market conventions of a run, from the market profile that its job stores. */
         ConventionsResponse: {
             /** @description The annualized cost of borrowed shares, in basis points of a short position's value. */
             annual_borrow_bps: components["schemas"]["Number"];
@@ -7819,36 +7816,36 @@ export interface components {
             annual_financing_bps: components["schemas"]["Number"];
             /** @description `market`: as below; `frictionless`: trading cost nothing. */
             costs: string;
-            /** @description What is withheld of dividends on long positions, in percent. */
+            /** @description Tax withheld from dividends on long positions, in percent. */
             dividend_withholding_pct: components["schemas"]["Number"];
-            /** @description Fees that were in force on any of the days. */
+            /** @description Fees in force on any of the days. */
             fees: components["schemas"]["FeeResponse"][];
             /** @description Which price an order takes: `open`, `next_open` or `close`. */
             fill: string;
-            /** @description The same in words: `shown open`, `next open` or `close`. */
+            /** @description The same as text: `shown open`, `next open` or `close`. */
             fill_label: string;
-            /** @description Are price limits judged? */
+            /** @description Are price limits checked? */
             has_price_limits: boolean;
-            /** @description What wrote the logs, of days that were traded elsewhere and imported: their convention holds. */
+            /** @description The format of the imported logs; their conventions apply. */
             imported_from?: string | null;
             /** @description The market profile. */
             market: string;
-            /** @description What could not be judged, and other things to know. */
+            /** @description What could not be checked, and other notes. */
             notes: string[];
             /**
              * Format: int32
-             * @description Of how many bars before the day that mean is.
+             * @description The number of previous bars in that mean.
              */
             participation_bars?: number | null;
             participation_pct?: components["schemas"]["Number"] | null;
-            /** @description How far fills of orders are worse than their reference price. */
+            /** @description Slippage of fills against their reference price. */
             slippage: components["schemas"]["SlippageResponse"][];
             /** @description All of it in one paragraph. */
             summary: string;
             /** @description The index whose members of each day could be traded on it; absent: symbols that were named, or all. */
             universe?: string | null;
         };
-        /** @description A split or a dividend that met a holding. */
+        /** @description A split or a dividend of a held instrument. */
         CorporateActionResponse: {
             /**
              * Format: int64
@@ -7867,22 +7864,22 @@ export interface components {
             symbol?: string | null;
         };
         /**
-         * @description What trading costs.
+         * @description Trading costs.
          * @enum {string}
          */
         CostsBody: "market" | "frictionless";
         /** @description The curves of a job's agents. */
         CurvesResponse: components["schemas"]["Deployment"] & {
-            /** @description Its agents, as the job names them. */
+            /** @description Its agents, in the order of the job. */
             agents: components["schemas"]["AgentCurve"][];
-            /** @description Has somebody asked for it to be cancelled? */
+            /** @description Was its cancellation requested? */
             cancel_requested: boolean;
-            /** @description Its trading days, oldest first: all lists of an agent are along them. */
+            /** @description Its trading days, oldest first: the lists of each agent have one entry per day. */
             dates: string[];
             /** @description The job. */
             job_id: string;
         };
-        /** @description A day against the one before. See the metrics' formulas in the documentation. */
+        /** @description A day compared with the previous one. */
         DailyMetrics: {
             /**
              * Format: int32
@@ -7892,7 +7889,7 @@ export interface components {
             profit?: components["schemas"]["Number"] | null;
             return_pct?: components["schemas"]["Number"] | null;
         };
-        /** @description An account at a close. */
+        /** @description The account at a close. */
         DailyPortfolioValue: {
             /** @description Cash. */
             cash: components["schemas"]["Number"];
@@ -7903,7 +7900,7 @@ export interface components {
             date: string;
             /** @description Was it a day of full research? */
             full_research: boolean;
-            /** @description The job that did it. */
+            /** @description The job that ran it. */
             job_id: string;
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
@@ -7930,7 +7927,7 @@ export interface components {
             market?: string | null;
             /** @description Its name. */
             name: string;
-            /** @description Its symbols that can be traded. */
+            /** @description Its tradable symbols. */
             symbols: string[];
             /** @description The indexes whose members over time it has: a run can name one as its universe. */
             universes: string[];
@@ -7941,11 +7938,9 @@ export interface components {
             actions: number;
             /** @description How many daily bars it has. */
             bars: number;
-            /** @description How many bars within the day it has. */
-            bars_within_days: number;
             /**
              * Format: int64
-             * @description How many bytes it takes on the disk; 0: it is part of the program.
+             * @description Its size on disk; 0 for the bundled dataset.
              */
             bytes: number;
             /** @description How many trading days it has. */
@@ -7955,14 +7950,16 @@ export interface components {
              * @description Its first trading day.
              */
             first_day?: string | null;
-            /** @description How many figures of companies' reports it has. */
+            /** @description The number of reported fundamentals. */
             fundamentals: number;
             /** @description Its content hash, 64 hex digits. */
             hash: string;
             /** @description The symbols of its indexes, in byte order: a run can name one as its benchmark. */
             indexes: string[];
-            /** @description The lengths of its bars within the day, shortest first. */
+            /** @description The intervals of its intraday bars, shortest first. */
             intervals: string[];
+            /** @description The number of intraday bars. */
+            intraday_bars: number;
             /**
              * Format: date
              * @description Its last trading day.
@@ -7982,9 +7979,9 @@ export interface components {
             name: string;
             /** @description How many news items it has. */
             news: number;
-            /** @description Is it older content whose name stands for another now? It is found by its hash. */
+            /** @description Was it replaced by newer content of the same name? It can still be found by its hash. */
             replaced: boolean;
-            /** @description Its symbols that can be traded, in byte order. */
+            /** @description Its tradable symbols, in byte order. */
             symbols: string[];
             /** @description The indexes of which it has members over time; a run can have one as its universe. */
             universes: components["schemas"]["UniverseResponse"][];
@@ -8003,11 +8000,11 @@ export interface components {
         };
         /** @description A page of datasets. */
         DatasetsResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The datasets, by name. */
             datasets: components["schemas"]["DatasetResponse"][];
-            /** @description Where the next page begins; `null`: this is the last. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /** @description A model-day. */
@@ -8024,7 +8021,7 @@ export interface components {
             date: string;
             /**
              * Format: double
-             * @description Between the two.
+             * @description The time between the two.
              */
             duration_seconds?: number | null;
             /** @description Why it failed or was skipped. */
@@ -8044,23 +8041,23 @@ export interface components {
         DayMetadata: {
             /** @description `solo` or `desk`. */
             agent_kind?: string | null;
-            /** @description How the conversation ended, and after how many model calls. */
+            /** @description How the conversation ended, and the number of model calls. */
             conversation?: Record<string, never> | null;
-            /** @description What the result rests on. */
+            /** @description The quality of the data behind the result. */
             data_quality?: Record<string, never> | null;
             /**
-             * @description A desk's decisions: how many instruments, how many of each rating, and how many have none
-             *     because an answer could not be read (`unparseable`) or a node gave nothing (`fallback`).
+             * @description A desk's decisions: the number of instruments, of each rating, and of instruments without one
+             *     because a response could not be parsed (`unparseable`) or a node failed (`fallback`).
              */
             decisions?: Record<string, never>;
             /** @description Why it failed. */
             error?: string | null;
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description `provider::model`. */
             model?: string | null;
             recorded?: components["schemas"]["RecordedResponse"] | null;
-            /** @description The six fields of the research debate; `null` where nothing was debated. */
+            /** @description The six fields of the research debate; `null` without a debate. */
             research?: Record<string, never> | null;
             /** @description `full_research` or `degraded_research`. */
             sample_quality?: string | null;
@@ -8069,68 +8066,68 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-            /** @description What became of a desk's decisions: the orders, and every cut of one with its reason. */
+            /** @description How a desk's decisions were sized: the orders, and every adjustment with its reason. */
             sizing?: Record<string, never>;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
-        /** @description How a model-day came about, in a few words. */
+        /** @description The quality of a model-day. */
         DayQualityResponse: {
-            /** @description The first reason, or why the day failed; `null` of a day that is `ok`. */
+            /** @description The first reason, or why the day failed; `null` for a day that is `ok`. */
             reason?: string | null;
             /** @enum {string} */
             state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
         };
-        /** @description What was said on a day. */
+        /** @description The reasoning of a day. */
         DayReasoning: string | components["schemas"]["MessageResponse"][];
-        /** @description What one model's day came to. */
+        /** @description The result of one model's day. */
         DayResult: {
-            /** @description What the books say of the day, beside any summary. */
+            /** @description Order counts of the day, from the books. */
             books: components["schemas"]["BooksFacts"];
             conventions?: components["schemas"]["ConventionsResponse"] | null;
-            /** @description Splits and dividends that met a holding. */
+            /** @description Splits and dividends of held instruments. */
             corporate_actions: components["schemas"]["CorporateActionResponse"][];
-            /** @description Against the day before. */
+            /** @description Compared with the previous day. */
             daily_metrics: components["schemas"]["DailyMetrics"];
             /**
              * Format: date
              * @description The trading day.
              */
             date: string;
-            /** @description The day, where another job did it before the one whose result it is; else empty. */
+            /** @description The day, if an earlier job ran it; else empty. */
             done_before: components["schemas"]["DoneBefore"][];
             final_position?: components["schemas"]["FinalPosition"] | null;
-            /** @description What holding borrowed money or shares cost. */
+            /** @description Financing charges on borrowed money or shares. */
             financing: components["schemas"]["FinancingResponse"][];
             insolvent?: components["schemas"]["InsolvencyResponse"] | null;
-            /** @description The job that did it. */
+            /** @description The job that ran it. */
             job_id: string;
-            /** @description About the session. */
+            /** @description Metadata of the session. */
             metadata: components["schemas"]["DayMetadata"];
             /** @description The agent. */
             model: string;
-            /** @description Orders that wait for their price at the end of the day. */
+            /** @description Orders that are pending at the end of the day. */
             pending_orders: components["schemas"]["PendingOrderResponse"][];
             /** @description Every open position at the close. */
             position_snapshots: components["schemas"]["PositionSnapshotResponse"][];
-            /** @description How the research came about. */
+            /** @description The provenance of the research. */
             provenance: components["schemas"]["Provenance"];
             quality?: components["schemas"]["DayQualityResponse"] | null;
             reasoning?: components["schemas"]["DayReasoning"] | null;
-            /** @description Orders that were refused or expired, with the reason. */
-            rejections: components["schemas"]["Rejected"][];
+            /** @description Orders that were rejected or expired, with the reason. */
+            rejections: components["schemas"]["RejectionResponse"][];
             /**
              * Format: int32
-             * @description The version of the rules that the job was recorded under.
+             * @description The rules version of the job.
              */
             rules_version: number;
             starting_position?: components["schemas"]["StartingHoldings"] | null;
             /** @description Fills, in order. */
             trades: components["schemas"]["Trade"][];
         };
-        /** @description The results of one day, an entry a model. */
+        /** @description The results of one day, one entry per model. */
         DayResults: components["schemas"]["Deployment"] & {
-            /** @description How many. */
+            /** @description The number of results. */
             count: number;
             /**
              * Format: date
@@ -8140,65 +8137,65 @@ export interface components {
             /** @description By model, in byte order. */
             results: components["schemas"]["DayResult"][];
         };
-        /** @description What a desk has decided about an instrument. */
+        /** @description A desk's decision on an instrument. */
         DecisionResponse: {
             /** @description What the Trader proposed. */
             action?: string | null;
             /**
              * Format: double
-             * @description How much of the research stood behind it.
+             * @description The confidence of the research.
              */
             confidence?: number | null;
-            /** @description The Portfolio Manager's rating; `null` where there is none, which is another thing than a Hold. */
+            /** @description The Portfolio Manager's rating; `null` if there is none, which is not a Hold. */
             rating?: string | null;
             /** @description What the Research Manager recommended. */
             recommendation?: string | null;
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description How far a plan is broken down. */
+        /** @description How to decompose a plan. */
         DecomposeBody: {
             /**
              * Format: int32
-             * @description Children of one task; 5 where absent.
+             * @description Children per task; 5 by default.
              */
             max_children?: number | null;
             /**
              * Format: int32
-             * @description Levels below it; 2 where absent.
+             * @description Levels below it; 2 by default.
              */
             max_depth?: number | null;
             /**
              * Format: int64
-             * @description Where to begin; absent: the whole plan, at its goal.
+             * @description The task to decompose; absent: the whole plan.
              */
             task_id?: number | null;
             /**
              * Format: int32
-             * @description New tasks in all; 50 where absent.
+             * @description New tasks in total; 50 by default.
              */
             total_node_budget?: number | null;
         };
-        /** @description What a decomposition left out of the model's answers. */
-        DecompositionLeftOut: {
-            /** @description Children that were not made, by the node they belong to and the reason. */
-            children?: components["schemas"]["LeftOutChildren"][];
+        /** @description What a decomposition omitted from the model's responses. */
+        DecompositionOmissions: {
+            /** @description Children that were not created, by parent node and reason. */
+            children?: components["schemas"]["OmittedChildren"][];
             /** @description Dependencies that were dropped, at most 100. */
-            dependencies?: components["schemas"]["LeftOutDependency"][];
+            dependencies?: components["schemas"]["OmittedDependency"][];
             /**
              * Format: int32
-             * @description How many more dependencies were dropped than are listed.
+             * @description The number of dropped dependencies that are not listed.
              */
             more_dependencies?: number;
         };
-        /** @description What a decomposition came to. */
+        /** @description The result of a decomposition. */
         DecompositionResult: {
-            /** @description The tasks that it made, in the order of their making. */
+            /** @description The tasks that it created, in order. */
             created: number[];
-            /** @description Nodes that could not be broken up. */
+            /** @description Nodes that could not be decomposed. */
             failed: components["schemas"]["FailedPart"][];
-            /** @description What was left out of the model's answers. Empty lists in results that were recorded before this field. */
-            left_out?: components["schemas"]["DecompositionLeftOut"];
+            /** @description What was omitted from the model's responses. Empty in results that were recorded before this field existed. */
+            omitted?: components["schemas"]["DecompositionOmissions"];
             /** @description What it did. */
             stats: components["schemas"]["DecompositionStats"];
             /** @enum {string} */
@@ -8208,36 +8205,36 @@ export interface components {
         DecompositionStats: {
             /**
              * Format: int32
-             * @description Children that were left out; `left_out` of the result says which and why.
+             * @description Children that were omitted; `omitted` of the result says which and why.
              */
-            children_left_out: number;
+            children_omitted: number;
             /**
              * Format: int32
-             * @description The deepest level below the beginning that a task was made at.
+             * @description The deepest level at which a task was created.
              */
             depth_reached: number;
             /**
              * Format: int32
-             * @description Of the nodes asked, those that stay as they are.
+             * @description Of the processed nodes, those that were not decomposed.
              */
             leaves: number;
             /**
              * Format: int32
-             * @description Nodes that were put to the model.
-             */
-            nodes_asked: number;
-            /**
-             * Format: int32
-             * @description Tasks that were made.
+             * @description Tasks that were created.
              */
             nodes_created: number;
             /**
              * Format: int32
-             * @description Of the nodes asked, those that failed.
+             * @description Of the processed nodes, those that failed.
              */
             nodes_failed: number;
+            /**
+             * Format: int32
+             * @description Nodes that were sent to the model.
+             */
+            nodes_processed: number;
         };
-        /** @description What holds where a run does not say. */
+        /** @description Defaults of a run. */
         DefaultsOption: {
             /** @description The symbol or index that results are compared with; `null`: none. */
             benchmark?: string | null;
@@ -8245,25 +8242,25 @@ export interface components {
             costs: string;
             /** @description The dataset's name, or the first digits of its hash. */
             dataset: string;
-            /** @description What each agent starts with. */
+            /** @description The initial cash of each agent. */
             initial_cash: components["schemas"]["Number"];
             /** @description The market profile of datasets that name none. */
             market: string;
             /**
              * Format: int32
-             * @description How often Bull and Bear speak each.
+             * @description Debate rounds of Bull and Bear.
              */
             max_debate_rounds: number;
             /**
              * Format: int32
-             * @description How often each risk analyst speaks.
+             * @description Rounds of the risk debate.
              */
             max_risk_discuss_rounds: number;
-            /** @description Which memories are on. */
+            /** @description The memories that are enabled. */
             memory: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded; empty: all. */
+            /** @description The tradable symbols; empty: all. */
             symbols: string[];
             /** @description The index whose members of each day may be traded, in place of `symbols`. */
             universe?: string | null;
@@ -8286,15 +8283,15 @@ export interface components {
         DeletedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description The jobs that are gone: this one, then those that were built on it. */
+            /** @description The deleted jobs: this one, then those that depend on it. */
             jobs: string[];
             /**
              * Format: int64
-             * @description How many texts nothing else used; they are gone too.
+             * @description The number of texts that nothing else used, deleted too.
              */
             texts: number;
         };
-        /** @description Whose data it is; part of every answer. */
+        /** @description The mode that the server runs in; part of most responses. */
         Deployment: {
             /**
              * @description `prod` or `dev`.
@@ -8303,10 +8300,10 @@ export interface components {
             deployment_mode: string;
             /** @description Is it `dev`? */
             is_dev_mode: boolean;
-            /** @description In `dev`: is the data kept at start? `null` in `prod`, where it always is. */
+            /** @description In `dev`: is the data preserved at startup? `null` in `prod`, where it always is. */
             preserve_dev_data?: boolean | null;
         };
-        /** @description A desk: who sits at it, how long it talks, and what it may take. What is absent is as by default. */
+        /** @description A desk: its analysts, rounds and timeouts. Absent fields have their defaults. */
         DeskBody: {
             analysis_prompt_style?: components["schemas"]["StyleBody"] | null;
             /**
@@ -8318,12 +8315,12 @@ export interface components {
             deep_think_llm?: string | null;
             /**
              * Format: int32
-             * @description How often Bull and Bear speak each; absent: 1.
+             * @description Debate rounds of Bull and Bear; absent: 1.
              */
             max_debate_rounds?: number | null;
             /**
              * Format: int32
-             * @description How often each risk analyst speaks; absent: 1.
+             * @description Rounds of the risk debate; absent: 1.
              */
             max_risk_discuss_rounds?: number | null;
             /**
@@ -8348,7 +8345,7 @@ export interface components {
             sizing?: components["schemas"]["SizingBody"] | null;
             /**
              * Format: int32
-             * @description How many symbols of a day run side by side; absent: 4.
+             * @description The number of symbols of a day that run concurrently; absent: 4.
              */
             symbols_at_once?: number | null;
             /**
@@ -8363,26 +8360,26 @@ export interface components {
             actual_exit?: components["schemas"]["Number"] | null;
             actual_size?: components["schemas"]["Number"] | null;
             actual_stop?: components["schemas"]["Number"] | null;
-            /** @description What the trader says of it. */
+            /** @description The trader's comment. */
             comment: string;
             planned_entry?: components["schemas"]["Number"] | null;
             planned_exit?: components["schemas"]["Number"] | null;
             planned_size?: components["schemas"]["Number"] | null;
             planned_stop?: components["schemas"]["Number"] | null;
         };
-        /** @description What the doctor has found. */
+        /** @description The result of the installation check. */
         DoctorResponse: components["schemas"]["Deployment"] & {
-            /** @description Every look. */
-            findings: components["schemas"]["Finding"][];
             /**
              * Format: date-time
-             * @description When it was looked.
+             * @description When it was checked.
              */
-            looked_at: string;
-            /** @description Is nothing broken? */
+            checked_at: string;
+            /** @description Every check. */
+            findings: components["schemas"]["Finding"][];
+            /** @description Did all checks pass? */
             ok: boolean;
         };
-        /** @description Days that another job did before. */
+        /** @description Days that an earlier job ran. */
         DoneBefore: {
             /**
              * Format: date
@@ -8400,32 +8397,32 @@ export interface components {
         /** @description Every error's body. */
         ErrorBody: {
             /**
-             * @description For programs: which error.
+             * @description The error code.
              * @example invalid_input
              */
             error: string;
             /**
-             * @description For people: what is wrong; bad input is named by its field.
+             * @description What is wrong, for people; invalid input is named by its field.
              * @example date: `2012-13-01` is not a date of the form YYYY-MM-DD
              */
             message: string;
         };
-        /** @description What of a plan is carried out. */
+        /** @description How to execute a plan. */
         ExecuteBody: {
             /**
              * Format: int64
-             * @description Run this task again, with what it needs that is not completed; absent: the whole plan.
+             * @description Run this task again, with its uncompleted dependencies; absent: the whole plan.
              */
             task_id?: number | null;
-            /** @description May a task start work that costs after it has read text of others, the web's say? Not where absent. */
+            /** @description May a task start paid work after it read untrusted text, such as web pages? Default: no. */
             trusted?: boolean | null;
         };
-        /** @description What an execution came to. */
+        /** @description The result of an execution. */
         ExecutionResult: {
+            /** @description Of these, the tasks that were blocked from starting paid work because they read untrusted text. */
+            blocked?: number[];
             /** @description The tasks that failed in this run. */
             failed: components["schemas"]["FailedPart"][];
-            /** @description Of these, the ones that were not let start work that costs, for they have read text of others. */
-            held_back?: number[];
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description The plan's tasks by status, those of earlier runs included. */
@@ -8433,7 +8430,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description What one read of the market showed. */
+        /** @description One read of market data. */
         ExposureResponse: {
             /** @description The dataset's content hash. */
             dataset: string;
@@ -8462,13 +8459,13 @@ export interface components {
             /** @description The series, such as `AAPL/bars`. */
             series: string;
         };
-        /** @description A page of the exposure record. */
+        /** @description A page of data reads. */
         ExposuresResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description What it was shown, in the order of commits. */
+            /** @description Data reads, in the order of commits. */
             exposures: components["schemas"]["ExposureResponse"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
@@ -8476,7 +8473,7 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description A task that failed, or could not be broken up. */
+        /** @description A task that failed, or could not be decomposed. */
         FailedPart: {
             /** @description Why. */
             error: string;
@@ -8486,7 +8483,7 @@ export interface components {
              */
             task_id?: number | null;
         };
-        /** @description A part of a fee. */
+        /** @description A component of a fee. */
         FeePartResponse: {
             /** @description Money. */
             amount: components["schemas"]["Number"];
@@ -8495,17 +8492,17 @@ export interface components {
             /** @description Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee. */
             name: string;
         };
-        /** @description A fee in force from one day on. */
+        /** @description A fee and its effective date. */
         FeeResponse: {
-            /** @description Does it stand for figures that are not known by date? */
+            /** @description Is it an approximation of rates whose dates are unknown? */
             approximate: boolean;
-            /** @description What the rate is a rate of: `per_share`, `bps` or `per_million`. */
+            /** @description The basis of the rate: `per_share`, `bps` or `per_million`. */
             basis: string;
             /** @description `commission`, `duty` or `transfer`. */
             category: string;
             /**
              * Format: date
-             * @description The first day on which it holds; `null`: always.
+             * @description The first day on which it applies; `null`: always.
              */
             effective_from?: string | null;
             /** @description Classes of instruments that do not pay it. */
@@ -8515,13 +8512,13 @@ export interface components {
             minimum?: components["schemas"]["Number"] | null;
             /** @description Its name, such as `commission` or `stamp_duty`. */
             name: string;
-            /** @description The class of instruments that alone pays it: `fund` or `perpetual`. */
+            /** @description The only class of instruments that pays it: `fund` or `perpetual`. */
             only?: string | null;
             /** @description The rate. */
             rate: components["schemas"]["Number"];
             /** @description Who pays: `both`, `sale` or `purchase`. */
             side: string;
-            /** @description Was it stated without a source at hand? */
+            /** @description Is it without a verified source? */
             unverified: boolean;
         };
         /** @description The account at a close. */
@@ -8529,11 +8526,11 @@ export interface components {
             /** @description Cash. */
             cash: components["schemas"]["Number"];
             /** @description By symbol. */
-            holdings: components["schemas"]["HeldAtClose"][];
+            holdings: components["schemas"]["HoldingAtClose"][];
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
+        /** @description A financing charge: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
         FinancingResponse: {
             /**
              * Format: int64
@@ -8554,28 +8551,28 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description One look. */
+        /** @description One check. */
         Finding: {
-            /** @description What it came to. */
-            state: components["schemas"]["CheckState"];
-            /** @description What was found, in a sentence. */
-            text: string;
             /**
-             * @description What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
+             * @description What was checked: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
              *     `agent`, `provider`, `prompts` or `tools`.
              */
-            what: string;
+            check: string;
+            /** @description Its result. */
+            state: components["schemas"]["CheckState"];
+            /** @description The finding, in a sentence. */
+            text: string;
         };
-        /** @description The days of full research alone. */
+        /** @description The days of full research only. */
         FullResearch: {
-            /** @description How many of the days. */
+            /** @description The number of these days. */
             days: number;
-            /** @description Their figures, from their returns put one after the other. */
+            /** @description Their metrics, from their chained returns. */
             period_metrics: components["schemas"]["Metrics"];
-            /** @description Of how many. */
+            /** @description The number of all days. */
             total_days: number;
         };
-        /** @description One figure of a company's reports. */
+        /** @description One reported value of a company. */
         FundamentalItem: {
             /** @description What it measures. */
             metric: string;
@@ -8586,51 +8583,26 @@ export interface components {
             period_end: string;
             /**
              * Format: date-time
-             * @description From this instant on it is known.
+             * @description When it became known.
              */
             published_at: string;
-            /** @description Whose figure. */
+            /** @description The instrument. */
             symbol: string;
             /** @description Its unit. */
             unit: string;
-            /** @description The figure. */
+            /** @description The value. */
             value: components["schemas"]["Number"];
         };
-        /** @description A page of companies' figures. */
+        /** @description A page of fundamentals. */
         FundamentalsResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
-            /** @description The figures, by instrument and publication. One that was published anew stands there as often. */
+            /** @description The values, by instrument and publication; a restated value is listed once per publication. */
             fundamentals: components["schemas"]["FundamentalItem"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
-        };
-        /** @description One memory that was given. */
-        GivenItem: {
-            /** @description The job that it was taken over from; `null`: the session's own. */
-            job_id?: string | null;
-            /**
-             * Format: date-time
-             * @description When it became known.
-             */
-            known_at: string;
-            /** @description The position's, the round's or the trade's id. */
-            memory_id: string;
-            /** @description `open_position_context`, `trader_round` or `trade`. */
-            memory_type: string;
-            /** @description Its text. */
-            text: string;
-        };
-        /** @description What one prompt held. */
-        GivenResponse: {
-            /** @description What stands in it. */
-            items: components["schemas"]["GivenItem"][];
-            /** @description The step. */
-            path: string;
-            /** @description The whole block, as it stands in the prompt. */
-            text: string;
         };
         /** @description A job's head. */
         HeadResponse: components["schemas"]["Deployment"] & {
@@ -8643,24 +8615,24 @@ export interface components {
             hash: string;
             /** @description The job. */
             job_id: string;
-            /** @description The command that holds a record against it. */
+            /** @description The command that verifies a record against it. */
             verify: string;
         };
-        /** @description What a probe learns. Whoever may read also learns why. */
+        /** @description The response to a probe. Callers with read access also get the reasons. */
         HealthBody: components["schemas"]["HealthResponse"] | components["schemas"]["HealthStatus"];
-        /** @description How the product is. */
+        /** @description Health of the server. */
         HealthResponse: components["schemas"]["Deployment"] & {
-            /** @description What is wrong, and keeps it from working. */
+            /** @description What keeps it from working. */
             problems: string[];
-            /** @description Well or not. */
+            /** @description Whether the server works. */
             status: components["schemas"]["HealthState"];
             /** @description The program's version. */
             version: string;
-            /** @description What somebody should look at, and does not. */
+            /** @description What needs attention but does not keep it from working. */
             warnings: string[];
         };
         /**
-         * @description Well or not.
+         * @description Whether the server works.
          * @enum {string}
          */
         HealthState: "ok" | "failing";
@@ -8669,15 +8641,6 @@ export interface components {
             /** @description Whether the server works. */
             status: components["schemas"]["HealthState"];
         };
-        /** @description A holding, marked. */
-        HeldAtClose: {
-            /** @description The close, or the last known price. */
-            price: components["schemas"]["Number"];
-            /** @description Units; below zero for a short position. */
-            quantity: components["schemas"]["Number"];
-            /** @description The instrument. */
-            symbol: string;
-        };
         /** @description What is held. */
         Holding: {
             /** @description Units; below zero for a short position. */
@@ -8685,63 +8648,72 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description Where the days of an imported job were traded. */
+        /** @description A holding at the close. */
+        HoldingAtClose: {
+            /** @description The close, or the last known price. */
+            price: components["schemas"]["Number"];
+            /** @description Units; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
+            /** @description The instrument. */
+            symbol: string;
+        };
+        /** @description The origin of an imported job. */
         ImportedFrom: {
             /** @description What wrote its logs: `ai-trader`. */
             format: string;
-            /** @description Where they were read from, as it was written then. */
+            /** @description Where they were read from. */
             source: string;
             /** @description `provider::model`: who wrote memories and summaries of these days. */
             writer: string;
         };
-        /** @description The end of an account: its portfolio value fell to zero or below, and it trades no more. */
+        /** @description An insolvency: the portfolio value fell to zero or below, and the account stops trading. */
         InsolvencyResponse: {
-            /** @description The portfolio value at the close before less the value when it was found. */
+            /** @description The portfolio value at the previous close less the value at the insolvency. */
             loss: components["schemas"]["Number"];
-            /** @description How far the portfolio value was below zero then. */
+            /** @description How far the portfolio value was below zero. */
             owed: components["schemas"]["Number"];
             /**
              * Format: date
-             * @description The day on which that was found, at its open or its close.
+             * @description The day on which it occurred, at the open or the close.
              */
             since: string;
         };
-        /** @description What a node was told before its conversation. */
+        /** @description The system prompt of a node. */
         InstructionsResponse: {
             /** @description The text. */
             content: string;
             /** @description The node with its round. */
             node: string;
         };
-        /** @description How many model-days of a job are less than they were to be. */
+        /** @description Degraded and failed model-days of a job. */
         JobQuality: {
             /**
              * Format: int64
-             * @description Model-days that ended and are degraded: some node gave nothing, or nothing was decided.
+             * @description Completed model-days that are degraded: a node failed, or there was no decision.
              */
             degraded_days: number;
             /**
              * Format: int64
-             * @description Model-days that failed, those included on which an agent stopped until something is fixed.
+             * @description Failed model-days, including those on which an agent stopped until something is fixed.
              */
             failed_days: number;
             first?: components["schemas"]["DegradedDayResponse"] | null;
         };
-        /** @description One job, with the newest of its action log. */
+        /** @description One job, with the newest rows of its action log. */
         JobResponse: components["schemas"]["Deployment"] & {
-            /** @description Each of its actions once, in its last state. */
+            /** @description Each of its actions once, in its latest state. */
             actions_summary: components["schemas"]["SummaryItem"][];
-            /** @description Send it as `before` for older rows; `null`: there are none. */
+            /** @description Send it as `before` for older rows; `null` if there are none. */
             before?: string | null;
             /** @description The job. */
             job: components["schemas"]["JobSummary"];
-            /** @description Rows of its action log, oldest first: the newest ones, or those behind `cursor`. */
+            /** @description Rows of its action log, oldest first: the newest ones, or those after `cursor`. */
             logs: components["schemas"]["LogEntry"][];
-            /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
+            /** @description Send it as `cursor` for newer rows, including those that are not yet written. */
             next_cursor: string;
             result?: components["schemas"]["JobResult"] | null;
         };
-        /** @description What a job on a plan came to. */
+        /** @description The result of a job on a plan. */
         JobResult: components["schemas"]["DecompositionResult"] | components["schemas"]["ExecutionResult"];
         /** @description A job in a list. */
         JobSummary: {
@@ -8752,10 +8724,10 @@ export interface components {
             completed_at?: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was requested.
              */
             created_at: string;
-            /** @description Why it stopped before its end. */
+            /** @description Why it stopped early. */
             error?: string | null;
             /** @description The job. */
             job_id: string;
@@ -8765,11 +8737,11 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
-            /** @description How many of its model-days are degraded or failed, and the first of them. */
+            /** @description The number of degraded and failed model-days, and the first of them. */
             quality: components["schemas"]["JobQuality"];
             /**
              * Format: int32
-             * @description The version of the rules that it runs and is verified by.
+             * @description The rules version that it runs under.
              */
             rules_version: number;
             simulation?: components["schemas"]["SimulationSummary"] | null;
@@ -8780,29 +8752,29 @@ export interface components {
             started_at?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-            /** @description By model: the job that replaced its days. Other agents are as they were. */
+            /** @description By model: the job that superseded its days. */
             superseded: {
                 [key: string]: string;
             };
-            /** @description The job that replaced the last of its agents; `null` while the days of one of them still count. */
+            /** @description The job that superseded its last agent; `null` while any of its days still count. */
             superseded_by?: string | null;
             /**
              * Format: double
-             * @description Between the two, pauses included.
+             * @description The time between the two, pauses included.
              */
             total_duration_seconds?: number | null;
-            /** @description What it has used, summaries included. */
+            /** @description Its usage, summaries included. */
             usage: components["schemas"]["UsageSummary"];
-            /** @description What the one who started it should know. */
+            /** @description Warnings. */
             warnings: string[];
         };
         /** @description A page of jobs. */
         JobsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The jobs, newest first. */
             jobs: components["schemas"]["JobSummary"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /**
@@ -8815,47 +8787,6 @@ export interface components {
          * @enum {string}
          */
         LanguageBody: "en" | "zh";
-        /** @description A child as the model's answer has it. */
-        LeftOutChild: {
-            /** @description Its name; `null`: it has none, or there is no such child. */
-            name?: string | null;
-            /** @description Its place in the answer's list, from 0, or what the answer has instead of one. */
-            place: unknown;
-            /**
-             * Format: int64
-             * @description The task that was made of it; `null`: none was.
-             */
-            task_id?: number | null;
-        };
-        /** @description Children of one node that were not made, for one reason. */
-        LeftOutChildren: {
-            /**
-             * Format: int32
-             * @description How many.
-             */
-            count: number;
-            /**
-             * Format: int64
-             * @description The task they would be children of; `null`: the plan itself.
-             */
-            parent?: number | null;
-            /** @enum {string} */
-            reason: "no_name" | "malformed" | "max_children" | "node_budget" | "failed";
-        };
-        /** @description A dependency between children of one node that was dropped. */
-        LeftOutDependency: {
-            /** @description The child that would wait. */
-            from: components["schemas"]["LeftOutChild"];
-            /**
-             * Format: int64
-             * @description The node's task; `null`: the plan itself.
-             */
-            parent?: number | null;
-            /** @enum {string} */
-            reason: "cycle" | "not_made" | "unknown";
-            /** @description What it would wait for. */
-            to: components["schemas"]["LeftOutChild"];
-        };
         /** @description One line of a budget. */
         LimitBody: {
             /**
@@ -8869,7 +8800,7 @@ export interface components {
              */
             usd?: number | null;
         };
-        /** @description Where an agent's day stops; absent: 30 steps, 4 attempts, 120 and 1800 seconds. */
+        /** @description Limits of an agent's day; absent: 30 steps, 4 attempts, 120 and 1800 seconds. */
         LimitsBody: {
             /**
              * Format: int64
@@ -8878,49 +8809,49 @@ export interface components {
             call_timeout_secs?: number | null;
             /**
              * Format: int32
-             * @description The most attempts at one call.
+             * @description The maximum number of attempts per call.
              */
             max_attempts?: number | null;
             /**
              * Format: int32
-             * @description The most model calls of one day's conversation; of a desk, of each analyst's.
+             * @description The maximum number of model calls of one day's conversation; of a desk, of each analyst's.
              */
             max_steps?: number | null;
             /**
              * Format: int64
-             * @description Seconds of wall clock that a day's conversation may take.
+             * @description Wall-clock limit of a day's conversation, in seconds.
              */
             session_timeout_secs?: number | null;
         };
-        /** @description What was degraded of an analysis. */
+        /** @description The degradations of an analysis. */
         LiveDegradation: {
-            /** @description Is anything? */
+            /** @description Is anything degraded? */
             degraded: boolean;
             /** @description Why, in the order of the graph, each reason once. */
             reason_codes: string[];
             /**
-             * @description By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
+             * @description By node that failed: `{kind, reason, elapsed_ms}`; by missing source, under
              *     `sources_missing`: the reason.
              */
             source_diagnostics: Record<string, never>;
         };
         /** @description Why an analysis has no result. */
         LiveError: {
-            /** @description For programs: `portfolio_manager_timeout`, `job_cancelled`, … */
+            /** @description The error code, such as `portfolio_manager_timeout`, `job_cancelled`, … */
             code: string;
-            /** @description For people. */
+            /** @description Text for people. */
             message: string;
-            /** @description May another try help? */
+            /** @description Can it be retried? */
             retryable: boolean;
         };
-        /** @description What a desk has come to about one instrument. */
+        /** @description A desk's analysis of one instrument. */
         LiveResponse: components["schemas"]["Deployment"] & {
             /**
-             * @description The version of this form.
+             * @description The version of this contract.
              * @example papertape.live.v1
              */
             contract_version: string;
-            /** @description What the result rests on. */
+            /** @description The quality of the data behind the result. */
             data_quality: Record<string, never>;
             /**
              * Format: date
@@ -8934,7 +8865,7 @@ export interface components {
             job_id: string;
             /** @description The agent. */
             model: string;
-            /** @description The six fields of the research debate; also where there is no result. */
+            /** @description The six fields of the research debate; also present without a result. */
             research?: Record<string, never> | null;
             result?: components["schemas"]["LiveResult"] | null;
             /**
@@ -8942,12 +8873,12 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-            /** @description `completed`, `degraded_success` (a result, but some node gave nothing) or `failed` (no result). */
+            /** @description `completed`, `degraded_success` (a result, but a node failed) or `failed` (no result). */
             status: components["schemas"]["LiveStatus"];
             /** @description The instrument. */
             ticker: string;
         };
-        /** @description What an analysis came to. */
+        /** @description The result of an analysis. */
         LiveResult: {
             /**
              * Format: double
@@ -8957,7 +8888,7 @@ export interface components {
             confidence?: number | null;
             /**
              * Format: int64
-             * @description 1 to hold more of it, -1 less, 0 no change.
+             * @description 1 to increase the position, -1 to decrease it, 0 for no change.
              */
             direction: number;
             /** @description `Buy`, `Overweight`, `Hold`, `Underweight` or `Sell`. */
@@ -8977,14 +8908,14 @@ export interface components {
         LogEntry: {
             /** @enum {string} */
             action_kind: "plan_operation" | "task_operation" | "tool_operation" | "context_request" | "system_operation";
-            /** @description Which action it is: `run_simulation`. */
+            /** @description The name of the action, such as `run_simulation`. */
             action_name: string;
             /**
              * Format: date-time
              * @description When it was written.
              */
             created_at: string;
-            /** @description More, for programs. */
+            /** @description Structured details. */
             details?: Record<string, never> | null;
             /**
              * Format: int64
@@ -8993,7 +8924,7 @@ export interface components {
             id: number;
             /** @description The job. */
             job_id: string;
-            /** @description What came of it, or why it failed. */
+            /** @description The result, or why it failed. */
             message?: string | null;
             /**
              * Format: int64
@@ -9010,7 +8941,7 @@ export interface components {
              * @description Its number in the job's log, from 1, without gaps.
              */
             sequence: number;
-            /** @description The conversation that it comes from. */
+            /** @description The conversation that started it. */
             session_id?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed";
@@ -9018,10 +8949,10 @@ export interface components {
             success?: boolean | null;
             /**
              * Format: date-time
-             * @description When it was changed: where its job got a plan later.
+             * @description When it was last changed, as when its job was assigned to a plan.
              */
             updated_at: string;
-            /** @description What was asked for, in the asker's words. */
+            /** @description The request, in the user's words. */
             user_message?: string | null;
         };
         /** @description One value of a macroeconomic series. */
@@ -9033,7 +8964,7 @@ export interface components {
             period: string;
             /**
              * Format: date-time
-             * @description From this instant on it is known.
+             * @description When it became known.
              */
             published_at: string;
             /** @description The series. */
@@ -9045,52 +8976,52 @@ export interface components {
         };
         /** @description A page of macroeconomic values. */
         MacrosResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
             /** @description The values, by series and publication. */
             macros: components["schemas"]["MacroItem"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /** @description A market profile. */
         MarketOption: {
-            /** @description May fractions be traded? */
+            /** @description Are fractional quantities allowed? */
             fractional: boolean;
-            /** @description Quantities are multiples of this; without meaning where fractions are traded. */
+            /** @description Quantities are multiples of this, unless fractions are allowed. */
             lot: components["schemas"]["Number"];
             /** @description The largest leverage. */
             max_leverage: components["schemas"]["Number"];
             /** @description Its name. */
             name: string;
-            /** @description May shares be sold short? */
+            /** @description Is short selling allowed? */
             shorting: boolean;
-            /** @description Is what was bought locked until a later day? */
+            /** @description Are purchases locked until a later day? */
             t_plus_one: boolean;
         };
         /**
-         * @description Which memories are on: `off`, `rounds`, `rounds+open` or `all`. What is off is neither written nor read.
+         * @description The memories that are enabled: `off`, `rounds`, `rounds+open` or `all`. Disabled memories are neither written nor read.
          * @enum {string}
          */
         MemoryBody: "off" | "rounds" | "rounds+open" | "all";
         /**
-         * @description What a person says.
+         * @description A message to the assistant.
          * @example {
          *       "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
          *     }
          */
         MessageBody: {
             /**
-             * @description What the person's page shows, told to the model as data. `confirm` in it lists the ids of
+             * @description What the user's page shows, passed to the model as data. `confirm` in it lists the ids of
              *     `pending` actions that are confirmed.
              */
             context?: Record<string, never> | null;
-            /** @description The words; not blank. */
+            /** @description The text; not blank. */
             message: string;
             /**
              * Format: int64
-             * @description The plan that the conversation is about from now on.
+             * @description The plan that the conversation works on from now on.
              */
             plan_id?: number | null;
             /** @description The conversation; absent: a new one. */
@@ -9098,7 +9029,7 @@ export interface components {
         };
         /** @description One message. */
         MessageResponse: {
-            /** @description The text; empty for a turn of tool calls alone. */
+            /** @description The text; empty for a turn with only tool calls. */
             content: string;
             /**
              * Format: int32
@@ -9111,29 +9042,29 @@ export interface components {
             path: string;
             /** @enum {string} */
             role: "user" | "assistant" | "tool";
-            /** @description Of assistant messages alone; `null` where there is none (yet). */
+            /** @description Only for assistant messages; `null` if there is none (yet). */
             summary?: string | null;
             /** @description Why there is no summary. */
             summary_error?: string | null;
             /**
              * Format: date-time
-             * @description When it was kept.
+             * @description When it was stored.
              */
             timestamp: string;
-            /** @description Of tool messages alone: the arguments that it was called with. */
+            /** @description Only for tool messages: the arguments of the call. */
             tool_input?: unknown;
-            /** @description Of tool messages alone: the tool that answers. */
+            /** @description Only for tool messages: the tool. */
             tool_name?: string | null;
         };
         /** @description A page of a conversation. */
         MessagesResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description What the nodes were told before their conversations; absent on a page reached by a cursor. */
+            /** @description The system prompts of the nodes; absent on later pages. */
             instructions?: components["schemas"]["InstructionsResponse"][] | null;
             /** @description The messages, by number. */
             messages: components["schemas"]["MessageResponse"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
@@ -9142,23 +9073,20 @@ export interface components {
             session_id: number;
             /**
              * Format: int32
-             * @description How many messages there are in all, of the node where one is asked for.
+             * @description The total number of messages, of the requested node if there is one.
              */
             total: number;
         };
-        /**
-         * @description The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
-         *     say.
-         */
+        /** @description Metrics of a period. Returns are fractions: 0.01 is one percent. `null` if undefined. */
         Metrics: {
             /**
              * Format: double
-             * @description `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
+             * @description `(last / initial) ^ (trading_days_per_year / days) - 1`; -1 of an insolvent account.
              */
-            annualised_return?: number | null;
+            annualized_return?: number | null;
             /**
              * Format: double
-             * @description Annualised return over the deepest fall.
+             * @description Annualized return over the maximum drawdown.
              */
             calmar?: number | null;
             /**
@@ -9168,11 +9096,6 @@ export interface components {
             costs: number;
             /** @description Trading days. */
             days: number;
-            /**
-             * Format: int32
-             * @description Trading days a year in the market, by which figures are annualised.
-             */
-            days_a_year: number;
             /**
              * Format: double
              * @description Mean over the days before an insolvency of gross exposure over portfolio value.
@@ -9185,17 +9108,17 @@ export interface components {
             insolvent_on?: string | null;
             /**
              * Format: double
-             * @description The deepest fall from a peak, at or below zero.
+             * @description The largest decline from a peak, at or below zero.
              */
             max_drawdown?: number | null;
             /**
              * Format: double
-             * @description Mean return over its deviation x `sqrt(days_a_year)`; risk-free rate 0.
+             * @description Mean return over its deviation x `sqrt(trading_days_per_year)`; risk-free rate 0.
              */
             sharpe?: number | null;
             /**
              * Format: double
-             * @description Mean return a year over the downside risk; required return 0.
+             * @description Annualized mean return over the downside risk; required return 0.
              */
             sortino?: number | null;
             /**
@@ -9204,13 +9127,18 @@ export interface components {
              */
             total_return?: number | null;
             /**
+             * Format: int32
+             * @description Trading days per year in the market, by which metrics are annualized.
+             */
+            trading_days_per_year: number;
+            /**
              * Format: double
              * @description Value of all fills over the mean portfolio value of the days before an insolvency.
              */
             turnover?: number | null;
             /**
              * Format: double
-             * @description Sample deviation of the daily returns x `sqrt(days_a_year)`.
+             * @description Sample deviation of the daily returns x `sqrt(trading_days_per_year)`.
              */
             volatility?: number | null;
             /**
@@ -9221,14 +9149,14 @@ export interface components {
         };
         /** @description A model. */
         ModelOption: {
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
             /** @description `provider::model`. */
             model: string;
-            /** @description Can it be called: is its key there, where it needs one? */
+            /** @description Can it be called? `false` if it needs a key and has none. */
             usable: boolean;
         };
-        /** @description A session beside another. */
+        /** @description The previous or next session. */
         NeighbourResponse: {
             /**
              * Format: date
@@ -9241,7 +9169,7 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description A news item. Its text is somebody else's. */
+        /** @description A news item. Its text is untrusted. */
         NewsItem: {
             /** @description Its text. */
             body?: string | null;
@@ -9251,7 +9179,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description From this instant on it is known.
+             * @description When it became known.
              */
             published_at: string;
             /** @description Who published it. */
@@ -9263,20 +9191,61 @@ export interface components {
         };
         /** @description A page of news. */
         NewsResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
             /** @description The items, the newest first. */
             news: components["schemas"]["NewsItem"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /** @description An exact decimal, in the fewest digits that say it. */
         Number: number;
-        /** @description Why a position that is open was opened. */
+        /** @description A child in the model's response. */
+        OmittedChild: {
+            /** @description Its name; `null`: it has none, or there is no such child. */
+            name?: string | null;
+            /** @description Its 0-based position in the response's list, or what the response has instead of one. */
+            place: unknown;
+            /**
+             * Format: int64
+             * @description The task that was created from it; `null`: none.
+             */
+            task_id?: number | null;
+        };
+        /** @description Children of one node that were not created, for one reason. */
+        OmittedChildren: {
+            /**
+             * Format: int32
+             * @description The number of results.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description The task they would be children of; `null`: the plan itself.
+             */
+            parent?: number | null;
+            /** @enum {string} */
+            reason: "no_name" | "malformed" | "max_children" | "node_budget" | "failed";
+        };
+        /** @description A dependency between children of one node that was dropped. */
+        OmittedDependency: {
+            /** @description The child that would wait. */
+            from: components["schemas"]["OmittedChild"];
+            /**
+             * Format: int64
+             * @description The node's task; `null`: the plan itself.
+             */
+            parent?: number | null;
+            /** @enum {string} */
+            reason: "cycle" | "not_made" | "unknown";
+            /** @description What it would wait for. */
+            to: components["schemas"]["OmittedChild"];
+        };
+        /** @description The thesis of an open position. */
         OpenPositionResponse: {
-            /** @description Price of the opening fill; this and what follows in the share units after all splits since. */
+            /** @description Price of the opening fill; like the following fields, adjusted for all splits since. */
             entry_price: components["schemas"]["Number"];
             /** @description The job. */
             job_id: string;
@@ -9312,7 +9281,7 @@ export interface components {
             session_id: number;
             /** @description `long` or `short`. */
             side: string;
-            /** @description New shares for an old one since; prices in the thesis are to be divided by it. */
+            /** @description The cumulative split ratio since; divide prices in the thesis by it. */
             split_ratio: components["schemas"]["Number"];
             stop_loss?: components["schemas"]["Number"] | null;
             /** @description The thesis at entry. */
@@ -9323,9 +9292,9 @@ export interface components {
         };
         /** @description A page of open positions' contexts. */
         OpenPositionsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The newest first. */
             open_positions: components["schemas"]["OpenPositionResponse"][];
@@ -9336,11 +9305,11 @@ export interface components {
             agents: components["schemas"]["AgentOption"][];
             /** @description A desk's analysts. */
             analysts: string[];
-            /** @description What every run is compared with. */
+            /** @description The baselines of every run. */
             baselines: string[];
-            /** @description Datasets, without those that others have replaced. */
+            /** @description Datasets, without replaced ones. */
             datasets: components["schemas"]["DatasetOption"][];
-            /** @description What holds where a run does not say. */
+            /** @description Defaults of a run. */
             defaults: components["schemas"]["DefaultsOption"];
             /** @description How agents work: `solo`, `desk`. */
             kinds: string[];
@@ -9348,27 +9317,27 @@ export interface components {
             languages: string[];
             /** @description Market profiles. */
             markets: components["schemas"]["MarketOption"][];
+            /** @description The maximum number of agents of one job. */
+            max_agents: number;
+            /**
+             * Format: int32
+             * @description The maximum number of debate rounds.
+             */
+            max_rounds: number;
             /** @description Settings of the memory. */
             memory: string[];
             /**
-             * @description Models that are known by name: the house's, those of configured agents, those with a known price.
-             *     Any other of a provider can be named too.
+             * @description Known models: house models, models of configured agents, models with a known price.
+             *     Any other model of a provider can be named too.
              */
             models: components["schemas"]["ModelOption"][];
-            /** @description The most agents of one job. */
-            most_agents: number;
-            /**
-             * Format: int32
-             * @description The most rounds of a debate.
-             */
-            most_rounds: number;
             /** @description Providers, `house` excluded. */
             providers: components["schemas"]["ProviderOption"][];
-            /** @description Outside tool servers that a simulation may use. */
+            /** @description External tool servers that a simulation may use. */
             tools: string[];
         };
-        /** @description Where an order was given: in this session or, where it has waited, in an earlier one. */
-        OrderPlaceResponse: {
+        /** @description Where an order was placed: in this session or in an earlier one. */
+        OrderOriginResponse: {
             /**
              * Format: date
              * @description Its trading day.
@@ -9382,16 +9351,16 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description An action that is done only when a person confirms it, by its `id` in `context.confirm` or by a plain yes. */
+        /** @description An action that requires confirmation: by its `id` in `context.confirm`, or by a plain yes. */
         PendingAction: {
-            /** @description Names it. */
+            /** @description Its ID. */
             id: string;
             /** @description Which action it is. */
             name: string;
-            /** @description What the person is asked. */
+            /** @description The question to the user. */
             question: string;
         };
-        /** @description An order that waits for its price at the end of a day. */
+        /** @description An order that is pending at the end of a day. */
         PendingOrderResponse: {
             /** @description `next_open` or `close`; `null` in records of rules version 1. */
             fills_at?: string | null;
@@ -9418,19 +9387,19 @@ export interface components {
          */
         PeriodBody: "quarter" | "half-year";
         /**
-         * @description A plan to be made.
+         * @description A new plan.
          * @example {
          *       "name": "Autumn of 2012",
          *       "goal": "Find out why the cautious desk lost"
          *     }
          */
         PlanBody: {
-            /** @description What it is to reach. */
+            /** @description Its goal. */
             goal?: string;
-            /** @description What it is called; not blank. */
+            /** @description Its name; not blank. */
             name: string;
         };
-        /** @description A job on a plan that was queued. */
+        /** @description A queued job on a plan. */
         PlanJobQueued: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
@@ -9446,7 +9415,7 @@ export interface components {
         PlanJobResponse: {
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was requested.
              */
             created_at: string;
             /** @description The job. */
@@ -9455,7 +9424,7 @@ export interface components {
             job_type: string;
             /**
              * Format: int64
-             * @description How many rows of its action log are kept.
+             * @description The number of stored rows of its action log.
              */
             rows: number;
             /** @enum {string} */
@@ -9463,11 +9432,11 @@ export interface components {
         };
         /** @description A page of a plan's jobs. */
         PlanJobsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The jobs, newest first. */
             jobs: components["schemas"]["PlanJobResponse"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
@@ -9476,15 +9445,15 @@ export interface components {
             plan_id: number;
         };
         /**
-         * @description What of a plan is changed; what is absent stays.
+         * @description Changes to a plan; absent fields stay as they are.
          * @example {
          *       "goal": "Find out what the desk was shown"
          *     }
          */
         PlanPatch: {
-            /** @description What it is to reach. */
+            /** @description Its goal. */
             goal?: string | null;
-            /** @description What it is called; not blank. */
+            /** @description Its name; not blank. */
             name?: string | null;
         };
         /** @description One plan. */
@@ -9494,21 +9463,21 @@ export interface components {
         };
         /** @description A plan. */
         PlanSummary: {
-            /** @description The conversation that it comes from. */
+            /** @description The conversation that started it. */
             chat_session_id?: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             created_at: string;
-            /** @description What it is to reach. */
+            /** @description Its goal. */
             goal: string;
             /**
              * Format: int64
              * @description Its id.
              */
             id: number;
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
@@ -9525,14 +9494,14 @@ export interface components {
         };
         /** @description A page of plans. */
         PlansResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The plans, newest first. */
             plans: components["schemas"]["PlanSummary"][];
         };
-        /** @description Why a day is `unverified`: how the mark came, and the session that it comes from. */
+        /** @description Why a day is `unverified`: the cause, and the session that it originates from. */
         PointInTimeReason: {
             /**
              * Format: date
@@ -9540,7 +9509,7 @@ export interface components {
              */
             date: string;
             /**
-             * @description The job of the session that the mark comes from, however many jobs lie between: one that used the tools
+             * @description The job of the originating session, across any number of jobs: one that used the tools
              *     or was imported.
              */
             job: string;
@@ -9548,11 +9517,11 @@ export interface components {
             kind: "external_tools" | "import" | "memory" | "continuation" | "branch";
             /**
              * Format: int64
-             * @description That session; `null` where it is not in the record any more.
+             * @description That session; `null` if it was deleted.
              */
             session?: number | null;
         };
-        /** @description One action and what it left. */
+        /** @description One action and the account after it. */
         PositionResponse: {
             /**
              * Format: int64
@@ -9578,7 +9547,7 @@ export interface components {
         PositionSnapshotResponse: {
             /** @description The average price at which it was opened. */
             avg_price: components["schemas"]["Number"];
-            /** @description The close, or the last known price where the instrument has no bar. */
+            /** @description The close, or the last known price if the instrument has no bar. */
             close: components["schemas"]["Number"];
             /** @description Its leverage, 1 for none. */
             leverage: components["schemas"]["Number"];
@@ -9592,7 +9561,7 @@ export interface components {
             /** @description `quantity x (close - avg_price)`. */
             unrealised_pnl: components["schemas"]["Number"];
         };
-        /** @description How many model-days are where. */
+        /** @description Model-days by status. */
         Progress: {
             /**
              * Format: int64
@@ -9601,7 +9570,7 @@ export interface components {
             completed: number;
             /**
              * Format: int64
-             * @description Broken off.
+             * @description Failed.
              */
             failed: number;
             /**
@@ -9611,7 +9580,7 @@ export interface components {
             pending: number;
             /**
              * Format: int64
-             * @description Done already by an earlier job.
+             * @description Skipped, because an earlier job ran them.
              */
             skipped: number;
             /**
@@ -9620,20 +9589,20 @@ export interface components {
              */
             total_model_days: number;
         };
-        /** @description How a day's research came about. */
+        /** @description The provenance of a day's research. */
         Provenance: {
             /** @description The six fields of each instrument. */
             by_symbol?: Record<string, never>;
             /**
              * @description `state` is `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`; `reason_codes` says why;
-             *     `sources_missing` names what could not be asked, which degrades nothing.
+             *     `sources_missing` names unavailable sources, which are not degradations.
              */
             data_quality?: Record<string, never> | null;
-            /** @description Nodes that gave nothing, in the order of the graph. */
+            /** @description Failed nodes, in the order of the graph. */
             degradations?: Record<string, never>[];
             /**
              * @description `verified`: the agent saw nothing but the market view, and so did every session whose account or memory
-             *     it goes on from; `unverified`: one of them could see more.
+             *     it continues; `unverified`: one of them could see more.
              */
             point_in_time?: string | null;
             point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
@@ -9647,22 +9616,22 @@ export interface components {
         };
         /** @description A provider. */
         ProviderOption: {
-            /** @description Does the config name it? */
+            /** @description Is it configured? */
             configured: boolean;
-            /** @description Why it cannot be called, as where its key is not there; `null`: it can. */
+            /** @description Why it cannot be called, such as a missing key; `null`: it can. */
             problem?: string | null;
-            /** @description What stands before `::`. */
+            /** @description The part before `::`. */
             provider: string;
         };
-        /** @description A job that was queued. */
+        /** @description A queued job. */
         QueuedResponse: components["schemas"]["Deployment"] & {
-            /** @description By model: the job, and the last day of it, that the model goes on from. */
+            /** @description By model: the job that it continues, and the last day of it. */
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
             };
             /** @description The job. */
             job_id: string;
-            /** @description In a sentence. */
+            /** @description A message for people. */
             message: string;
             /** @description The job that it branched from. */
             parent?: string | null;
@@ -9670,14 +9639,14 @@ export interface components {
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description Trading days x agents, the skipped ones included. */
             total_model_days: number;
-            /** @description What the caller should know. */
+            /** @description Warnings. */
             warnings: string[];
         };
-        /** @description How the research of a range came about. */
+        /** @description The provenance of the research of a range. */
         RangeProvenance: {
-            /** @description Days that were not of full research, the failed ones among them. */
+            /** @description Days without full research, including failed days. */
             degraded_days: string[];
-            /** @description Days whose session broke off. */
+            /** @description Days whose session failed. */
             failed_days: string[];
             /** @description `verified` where all days are. */
             point_in_time?: string | null;
@@ -9685,11 +9654,11 @@ export interface components {
             /** @description The same days, each with its state and first reason. */
             reasons: components["schemas"]["DegradedDayResponse"][];
         };
-        /** @description What was said on one day of a range. */
+        /** @description The reasoning of one day of a range. */
         RangeReasoning: {
-            /** @description What the books say beside it. */
+            /** @description Order counts of the day, from the books. */
             books: components["schemas"]["BooksFacts"];
-            /** @description Every message; absent unless asked for. */
+            /** @description Every message; absent unless requested. */
             conversation?: components["schemas"]["MessageResponse"][] | null;
             /**
              * Format: date
@@ -9704,7 +9673,7 @@ export interface components {
             /** @description Its summary. */
             session_summary?: string | null;
         };
-        /** @description What one model's range came to. */
+        /** @description The result of one model's range. */
         RangeResult: {
             baselines?: components["schemas"]["Baselines"] | null;
             benchmark?: components["schemas"]["BenchmarkResponse"] | null;
@@ -9712,7 +9681,7 @@ export interface components {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
             /**
-             * @description Which of the days other jobs did before: those that this job skipped and, where no job was requested,
+             * @description Days that earlier jobs ran: those that this job skipped and, if no job was requested,
              *     those that it continues. Oldest first.
              */
             done_before: components["schemas"]["DoneBefore"][];
@@ -9723,10 +9692,10 @@ export interface components {
             end_date: string;
             /** @description The portfolio value at the last close. */
             ending_portfolio_value: components["schemas"]["Number"];
-            /** @description Over the days of full research alone. */
+            /** @description Over the days of full research only. */
             full_research: components["schemas"]["FullResearch"];
             insolvent?: components["schemas"]["InsolvencyResponse"] | null;
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description The job whose result it is. */
             job_id: string;
@@ -9734,14 +9703,14 @@ export interface components {
             model: string;
             /** @description Over all days. */
             period_metrics: components["schemas"]["Metrics"];
-            /** @description How the research of the days came about. */
+            /** @description The provenance of the research. */
             provenance: components["schemas"]["RangeProvenance"];
-            /** @description `null`, or an entry a day, as it was asked for. */
+            /** @description `null`, or one entry per day, as requested. */
             reasoning?: components["schemas"]["RangeReasoning"][] | null;
             refilled_at_next_open?: components["schemas"]["RefillResponse"] | null;
             /**
              * Format: int32
-             * @description The version of the rules that the job was recorded under.
+             * @description The rules version of the job.
              */
             rules_version: number;
             /**
@@ -9752,46 +9721,71 @@ export interface components {
             /** @description The portfolio value before the first day. */
             starting_portfolio_value: components["schemas"]["Number"];
         };
-        /** @description The results of a range, an entry a model. */
+        /** @description The results of a range, one entry per model. */
         RangeResults: components["schemas"]["Deployment"] & {
-            /** @description How many. */
+            /** @description The number of results. */
             count: number;
             /**
              * Format: date
-             * @description The last day of any of them.
+             * @description The last day of all entries.
              */
             end_date: string;
             /** @description By model, in byte order. */
             results: components["schemas"]["RangeResult"][];
             /**
              * Format: date
-             * @description The first day of any of them.
+             * @description The first day of all entries.
              */
             start_date: string;
         };
         /** @description A page of sessions. */
         ReasoningResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The sessions, in the order in which they were opened. */
             sessions: components["schemas"]["SessionResponse"][];
         };
-        /** @description An amount of which a log says something else than the books. */
-        RecordedDifference: {
-            /** @description What orders and prices come to. */
-            computed: components["schemas"]["Number"];
-            /** @description What the log says. */
-            recorded: components["schemas"]["Number"];
-            /** @description A symbol, or `cash`. */
-            what: string;
+        /** @description The memory in one prompt. */
+        RecalledBlock: {
+            /** @description The memories in it. */
+            items: components["schemas"]["RecalledItem"][];
+            /** @description The step. */
+            path: string;
+            /** @description The whole block, as it appears in the prompt. */
+            text: string;
         };
-        /** @description An order of a log that the broker refuses. */
-        RecordedRefusal: {
-            /** @description The refusal's code. */
+        /** @description One recalled memory. */
+        RecalledItem: {
+            /** @description The job that it was inherited from; `null`: the session's own. */
+            job_id?: string | null;
+            /**
+             * Format: date-time
+             * @description When it became known.
+             */
+            known_at: string;
+            /** @description The position's, the round's or the trade's id. */
+            memory_id: string;
+            /** @description `open_position_context`, `trader_round` or `trade`. */
+            memory_type: string;
+            /** @description Its text. */
+            text: string;
+        };
+        /** @description An amount that differs between the log and the books. */
+        RecordedDifference: {
+            /** @description The amount computed from orders and prices. */
+            computed: components["schemas"]["Number"];
+            /** @description A symbol, or `cash`. */
+            item: string;
+            /** @description The amount in the log. */
+            recorded: components["schemas"]["Number"];
+        };
+        /** @description An order of a log that the broker rejects. */
+        RecordedRejection: {
+            /** @description The reason code. */
             code: string;
-            /** @description Why, in a sentence. */
+            /** @description The reason, in a sentence. */
             message: string;
             /** @description Shares or units. */
             quantity: components["schemas"]["Number"];
@@ -9800,37 +9794,37 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What came of a recorded day. */
+        /** @description The outcome of an imported day. */
         RecordedResponse: {
-            /** @description How many of them the agent said. */
-            answers: number;
-            /** @description Where the books differ from what the log says that they were after the last order. */
+            /** @description Differences between the books and the log after the last order. */
             differences: components["schemas"]["RecordedDifference"][];
-            /** @description How many messages the log has of it. */
+            /** @description Messages in the log. */
             messages: number;
-            /** @description How many orders. */
+            /** @description Orders in the log. */
             orders: number;
-            /** @description Orders of the log that the broker refuses. */
-            refused: components["schemas"]["RecordedRefusal"][];
+            /** @description Orders of the log that the broker rejects. */
+            rejected: components["schemas"]["RecordedRejection"][];
+            /** @description Messages of the agent. */
+            responses: number;
         };
         /**
          * @description What to embed.
          * @example {}
          */
         ReembedBody: {
-            /** @description Of this job alone. */
+            /** @description Only of this job. */
             job_id?: string | null;
-            /** @description Of this agent alone. */
+            /** @description Only of this agent. */
             model?: string | null;
         };
-        /** @description What was embedded. */
+        /** @description The result of embedding reflections. */
         ReembedResponse: components["schemas"]["Deployment"] & {
-            /** @description How many reflections had no vector of it, and have one now. */
+            /** @description The number of reflections that were embedded. */
             embedded: number;
             /** @description The model. */
             embedding_model: string;
         };
-        /** @description What the same orders come to at the next open. */
+        /** @description The result of the same orders at the next open. */
         RefillResponse: {
             costs?: components["schemas"]["Number"] | null;
             ending_portfolio_value?: components["schemas"]["Number"] | null;
@@ -9842,10 +9836,10 @@ export interface components {
             orders: number;
             /**
              * Format: int64
-             * @description Of the filled, those that were reduced to what cash, holdings or the participation cap cover there.
+             * @description Of the filled orders, those that were reduced to what cash, holdings or the participation cap allow.
              */
             reduced: number;
-            /** @description How many could not be filled there. */
+            /** @description Orders that could not be filled. */
             rejected: number;
             /**
              * Format: double
@@ -9854,12 +9848,12 @@ export interface components {
             total_return?: number | null;
             /** @description Why it could not be computed. */
             unavailable?: string | null;
-            /** @description The orders of the last two, at most 50. */
+            /** @description The orders of the previous two fields, at most 50. */
             unfilled: components["schemas"]["UnfilledOrder"][];
-            /** @description How many have no next bar within the days. */
+            /** @description Orders without a next bar within the days. */
             without_next_bar: number;
         };
-        /** @description What a closed trade, or a part of one, teaches. */
+        /** @description A reflection on a closed trade, or a part of one. */
         ReflectionResponse: {
             /** @description `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`. */
             cause: string;
@@ -9886,13 +9880,13 @@ export interface components {
              * @description Calendar days between.
              */
             holding_days: number;
-            /** @description What became of each claim. */
+            /** @description The outcome of each claim. */
             hypothesis_check: components["schemas"]["ClaimResponse"][];
             /** @description The job. */
             job_id: string;
             /**
              * Format: date-time
-             * @description From when on a simulation may read it.
+             * @description From when a simulation may read it.
              */
             known_at: string;
             /** @description Leverage, 1 for none. */
@@ -9903,18 +9897,18 @@ export interface components {
             model: string;
             /** @description Rules for next time. */
             next_rules: string[];
-            /** @description Why it is not the model's first answer. */
+            /** @description Why it is not the model's first response. */
             note?: string | null;
             /** @description Absolute cost of what was closed. */
             notional: components["schemas"]["Number"];
             /**
              * Format: int32
-             * @description The how-manieth closing of the position.
+             * @description 1-based number of this closing fill of the position.
              */
             part: number;
             /** @description The ledger's result, fees and income included. */
             pnl: components["schemas"]["Number"];
-            /** @description Is nothing of it left? */
+            /** @description Is the position fully closed? */
             position_closed: boolean;
             /** @description The position. */
             position_id: string;
@@ -9944,34 +9938,34 @@ export interface components {
             /** @description `low`, `medium` or `high`. */
             value_assessment: string;
         };
-        /** @description An order that was refused, or expired. */
-        Rejected: {
-            /** @description Why, as a code. */
+        /** @description An order that was rejected or expired. */
+        RejectionResponse: {
+            /** @description The reason code. */
             code?: string | null;
-            /** @description Why, as a sentence. */
+            /** @description The reason, in a sentence. */
             message?: string | null;
-            /** @description The numbers that decided, by name. */
+            /** @description The numbers behind the decision, by name. */
             numbers?: Record<string, never> | null;
-            order?: components["schemas"]["OrderPlaceResponse"] | null;
+            order?: components["schemas"]["OrderOriginResponse"] | null;
             /** @description The order. */
             order_id: string;
-            /** @description Units asked for. */
+            /** @description The requested quantity. */
             quantity: components["schemas"]["Number"];
             /** @description `buy`, `sell`, `short` or `cover`. */
             side: string;
             /** @description `rejected` or `expired`. */
             status: string;
-            /** @description The instrument as it was asked for. */
+            /** @description The requested instrument. */
             symbol: string;
         };
         /**
-         * @description An agent's figures relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` where
-         *     the numbers cannot say.
+         * @description An agent's metrics relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` if
+         *     undefined.
          */
         RelativeMetrics: {
             /**
              * Format: double
-             * @description `(1 + mean(r - beta b)) ^ days_a_year - 1`; risk-free rate 0.
+             * @description `(1 + mean(r - beta b)) ^ trading_days_per_year - 1`; risk-free rate 0.
              */
             alpha?: number | null;
             /**
@@ -9991,7 +9985,7 @@ export interface components {
             correlation?: number | null;
             /**
              * Format: double
-             * @description The same of the days on which it fell.
+             * @description The same on the days on which it fell.
              */
             down_capture?: number | null;
             /**
@@ -10001,24 +9995,24 @@ export interface components {
             excess_return?: number | null;
             /**
              * Format: double
-             * @description `mean(r - b)` over its sample deviation, x `sqrt(days_a_year)`.
+             * @description `mean(r - b)` over its sample deviation, x `sqrt(trading_days_per_year)`.
              */
             information_ratio?: number | null;
             /**
              * Format: double
-             * @description Sample deviation of `r - b`, x `sqrt(days_a_year)`.
+             * @description Sample deviation of `r - b`, x `sqrt(trading_days_per_year)`.
              */
             tracking_error?: number | null;
             /**
              * Format: double
-             * @description Annualized return over the benchmark's, of the days on which the benchmark rose.
+             * @description Annualized return over the benchmark's, on the days on which the benchmark rose.
              */
             up_capture?: number | null;
         };
-        /** @description What trading came to. */
+        /** @description Results. */
         ResultsResponse: components["schemas"]["DayResults"] | components["schemas"]["RangeResults"];
         /**
-         * @description What to change before the job goes on. May be left out.
+         * @description Changes before the job resumes. Optional.
          * @example {
          *       "budget": {
          *         "job": {
@@ -10032,14 +10026,14 @@ export interface components {
         };
         /** @description A round that a trader remembers. */
         RoundResponse: {
-            /** @description What was decided of each instrument. */
+            /** @description The decision on each instrument. */
             assets: components["schemas"]["AssetResponse"][];
             /**
              * Format: date-time
              * @description When it was written.
              */
             created_at: string;
-            /** @description Did the trader's answer fall back, or break off? */
+            /** @description Was the trader's response a fallback, or truncated? */
             degraded: boolean;
             /** @description Did it open a position? */
             is_open_entry: boolean;
@@ -10054,7 +10048,7 @@ export interface components {
             memory_type: string;
             /** @description The agent. */
             model: string;
-            /** @description Why it is not the model's first answer. */
+            /** @description Why it is not the model's first response. */
             note?: string | null;
             /**
              * Format: int64
@@ -10066,7 +10060,7 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-            /** @description What was concluded, and the key prices and positions. */
+            /** @description The conclusion, with key prices and positions. */
             situation: string;
             /** @description `model`, `repaired` or `template`. */
             source: string;
@@ -10075,18 +10069,18 @@ export interface components {
         };
         /** @description A page of rounds. */
         RoundsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The newest first. */
             rounds: components["schemas"]["RoundResponse"][];
         };
-        /** @description How a model is to draw its words; absent: as the provider does. */
+        /** @description Sampling parameters; absent: the provider's defaults. */
         SamplingBody: {
             /**
              * Format: int32
-             * @description The most output tokens of one answer.
+             * @description The maximum number of output tokens of one response.
              */
             max_tokens?: number | null;
             /** @description `minimal`, `low`, `medium` or `high`, where the model reasons. */
@@ -10096,7 +10090,7 @@ export interface components {
              * @description The provider's sampling seed.
              */
             seed?: number | null;
-            /** @description Texts at which the answer stops. */
+            /** @description Stop sequences. */
             stop?: string[] | null;
             /**
              * Format: double
@@ -10110,147 +10104,17 @@ export interface components {
             top_p?: number | null;
         };
         /**
-         * @description What a caller may do.
+         * @description The scope of a token.
          * @enum {string}
          */
         Scope: "read" | "operate";
-        /** @description The head of one session. */
-        SessionHeadResponse: components["schemas"]["Deployment"] & {
-            /** @description `solo` or `desk`; `null` until it is closed. */
-            agent_kind?: string | null;
-            /** @description What the books say of the day, beside the summary. */
-            books: components["schemas"]["BooksFacts"];
-            /**
-             * Format: date-time
-             * @description When it was closed.
-             */
-            completed_at?: string | null;
-            conventions?: components["schemas"]["ConventionsResponse"] | null;
-            /**
-             * Format: date
-             * @description The trading day.
-             */
-            date: string;
-            /** @description Of a desk: what was decided about each instrument, by instrument. */
-            decisions: components["schemas"]["DecisionResponse"][];
-            /** @description Why it failed. */
-            error?: string | null;
-            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
-            /** @description `false`: a rule-based house model, no language model. */
-            is_llm?: boolean | null;
-            /** @description Its job. */
-            job_id: string;
-            /** @description The agent. */
-            model: string;
-            next?: components["schemas"]["NeighbourResponse"] | null;
-            portfolio_value?: components["schemas"]["Number"] | null;
-            previous?: components["schemas"]["NeighbourResponse"] | null;
-            profit?: components["schemas"]["Number"] | null;
-            /** @description How the research came about. */
-            provenance: components["schemas"]["Provenance"];
-            quality?: components["schemas"]["DayQualityResponse"] | null;
-            /** @description Orders that were refused or expired. */
-            rejections: number;
-            return_pct?: components["schemas"]["Number"] | null;
-            /**
-             * Format: int64
-             * @description The session.
-             */
-            session_id: number;
-            /** @description What the day came to, in a sentence or two. */
-            session_summary?: string | null;
-            /**
-             * Format: date-time
-             * @description When it was opened.
-             */
-            started_at: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "failed" | "skipped";
-            /** @description Fills. */
-            trades: number;
-            /** @description What it has used, summaries left out. */
-            usage: components["schemas"]["UsageSummary"];
-        };
-        /** @description What a session's trader was given of its memory. */
-        SessionMemoryResponse: components["schemas"]["Deployment"] & {
-            /** @description By the step that gave it, in the order of the steps; a solo agent has one at most. */
-            given: components["schemas"]["GivenResponse"][];
-            /**
-             * Format: int64
-             * @description The session.
-             */
-            session_id: number;
-        };
-        /** @description One agent's trading day. */
-        SessionResponse: {
-            /** @description What the books say of the day, beside the summary. */
-            books: components["schemas"]["BooksFacts"];
-            /**
-             * Format: date-time
-             * @description When it was closed.
-             */
-            completed_at?: string | null;
-            /** @description What was said; absent unless asked for. */
-            conversation?: components["schemas"]["MessageResponse"][] | null;
-            /**
-             * Format: date
-             * @description The trading day.
-             */
-            date: string;
-            /** @description Why it failed. */
-            error?: string | null;
-            /** @description What its nodes were told before their conversations; with `conversation` alone. */
-            instructions?: components["schemas"]["InstructionsResponse"][] | null;
-            /** @description `false`: a rule-based house model, no language model. */
-            is_llm?: boolean | null;
-            /** @description Its job. */
-            job_id: string;
-            /** @description The agent. */
-            model: string;
-            /** @description Its actions, in order. */
-            positions: components["schemas"]["PositionResponse"][];
-            quality?: components["schemas"]["DayQualityResponse"] | null;
-            /**
-             * Format: int64
-             * @description Its id.
-             */
-            session_id: number;
-            /** @description What the day came to, by the same model. */
-            session_summary?: string | null;
-            /**
-             * Format: date-time
-             * @description When it was opened.
-             */
-            started_at: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "failed" | "skipped";
-            /** @description Why there is no summary. */
-            summary_error?: string | null;
-            /**
-             * Format: int32
-             * @description How many messages it has; `null` until it is closed.
-             */
-            total_messages?: number | null;
-        };
-        /** @description A split, a dividend or a delisting. */
-        ShareEvent: {
-            amount?: components["schemas"]["Number"] | null;
-            /**
-             * Format: date
-             * @description The first trading day at whose open it has happened; from that open on it is known.
-             */
-            date: string;
-            /** @description `split`, `dividend` or `delisting`. */
-            kind: string;
-            ratio?: components["schemas"]["Number"] | null;
-        };
         /**
-         * @description What was shown.
+         * @description The kind of item.
          * @enum {string}
          */
-        ShownKind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
-        /** @description One time that it was shown. */
-        ShownReadResponse: {
+        SeenByKind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
+        /** @description One read of the item. */
+        SeenByRead: {
             /**
              * Format: date
              * @description Day of the earliest row that was read.
@@ -10268,7 +10132,7 @@ export interface components {
             last_date?: string | null;
             /**
              * Format: int32
-             * @description The message in which it was told: a tool's answer, or a prompt. `null` where none is known.
+             * @description The message that contains it: a tool response or a prompt. `null` if unknown.
              */
             message_index?: number | null;
             /** @description Its node with the round. */
@@ -10282,24 +10146,24 @@ export interface components {
             rows?: number | null;
             /** @description The series that was read; `null` for a memory. */
             series?: string | null;
-            /** @description The tool that read; `null` where it stood in a prompt. */
+            /** @description The tool that read it; `null` if it was part of a prompt. */
             tool?: string | null;
         };
-        /** @description A page of sessions that were shown something. */
-        ShownResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+        /** @description A page of sessions that read an item. */
+        SeenByResponse: components["schemas"]["Deployment"] & {
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash; `null` for a memory. */
             dataset?: string | null;
             /** @description What it is. */
-            kind: components["schemas"]["ShownKind"];
-            /** @description Where the next page begins; `null` at the end. */
+            kind: components["schemas"]["SeenByKind"];
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The sessions, those that were opened last first. */
-            sessions: components["schemas"]["ShownSessionResponse"][];
+            sessions: components["schemas"]["SeenBySession"][];
         };
-        /** @description A session that was shown it. */
-        ShownSessionResponse: {
+        /** @description A session that read the item. */
+        SeenBySession: {
             /**
              * Format: date
              * @description Its trading day.
@@ -10307,19 +10171,19 @@ export interface components {
             date: string;
             /**
              * Format: date-time
-             * @description The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
+             * @description The decision instant of the session: the open of its day. `null` if the dataset is not available.
              */
             instant?: string | null;
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description Its job. */
             job_id: string;
             /** @description Its agent. */
             model: string;
-            /** @description How often it was shown. */
+            /** @description The number of reads. */
             read_count: number;
-            /** @description Where it was shown: the first twenty times. */
-            reads: components["schemas"]["ShownReadResponse"][];
+            /** @description The first twenty reads. */
+            reads: components["schemas"]["SeenByRead"][];
             /**
              * Format: int64
              * @description The session.
@@ -10328,14 +10192,144 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
-        /** @description What a job simulates. */
+        /** @description The head of one session. */
+        SessionHeadResponse: components["schemas"]["Deployment"] & {
+            /** @description `solo` or `desk`; `null` until it is closed. */
+            agent_kind?: string | null;
+            /** @description Order counts of the day, from the books. */
+            books: components["schemas"]["BooksFacts"];
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            completed_at?: string | null;
+            conventions?: components["schemas"]["ConventionsResponse"] | null;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description Of a desk: its decisions, by instrument. */
+            decisions: components["schemas"]["DecisionResponse"][];
+            /** @description Why it failed. */
+            error?: string | null;
+            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
+            /** @description `false`: a rule-based house model, not a language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description The agent. */
+            model: string;
+            next?: components["schemas"]["NeighbourResponse"] | null;
+            portfolio_value?: components["schemas"]["Number"] | null;
+            previous?: components["schemas"]["NeighbourResponse"] | null;
+            profit?: components["schemas"]["Number"] | null;
+            /** @description The provenance of the research. */
+            provenance: components["schemas"]["Provenance"];
+            quality?: components["schemas"]["DayQualityResponse"] | null;
+            /** @description Orders that were rejected or expired. */
+            rejections: number;
+            return_pct?: components["schemas"]["Number"] | null;
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+            /** @description The summary of the day. */
+            session_summary?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            started_at: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+            /** @description Fills. */
+            trades: number;
+            /** @description Its usage, without summaries. */
+            usage: components["schemas"]["UsageSummary"];
+        };
+        /** @description The memory that a session's trader recalled. */
+        SessionMemoryResponse: components["schemas"]["Deployment"] & {
+            /** @description By step, in order; a solo agent has one at most. */
+            recalled: components["schemas"]["RecalledBlock"][];
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+        };
+        /** @description One agent's trading day. */
+        SessionResponse: {
+            /** @description Order counts of the day, from the books. */
+            books: components["schemas"]["BooksFacts"];
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            completed_at?: string | null;
+            /** @description The transcript; absent unless requested. */
+            conversation?: components["schemas"]["MessageResponse"][] | null;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description The system prompts of its nodes; only with `conversation`. */
+            instructions?: components["schemas"]["InstructionsResponse"][] | null;
+            /** @description `false`: a rule-based house model, not a language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description The agent. */
+            model: string;
+            /** @description Its actions, in order. */
+            positions: components["schemas"]["PositionResponse"][];
+            quality?: components["schemas"]["DayQualityResponse"] | null;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            session_id: number;
+            /** @description The summary of the day, by the same model. */
+            session_summary?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            started_at: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+            /** @description Why there is no summary. */
+            summary_error?: string | null;
+            /**
+             * Format: int32
+             * @description The number of messages; `null` until it is closed.
+             */
+            total_messages?: number | null;
+        };
+        /** @description A split, a dividend or a delisting. */
+        ShareEvent: {
+            amount?: components["schemas"]["Number"] | null;
+            /**
+             * Format: date
+             * @description The ex-date: it is known from the open of this trading day.
+             */
+            date: string;
+            /** @description `split`, `dividend` or `delisting`. */
+            kind: string;
+            ratio?: components["schemas"]["Number"] | null;
+        };
+        /** @description The configuration of a simulation. */
         SimulationSummary: {
-            /** @description Who trades. */
+            /** @description The agents. */
             agents: components["schemas"]["AgentSummary"][];
             /** @description The symbol or index that results are compared with; `null`: none. */
             benchmark?: string | null;
             branch?: components["schemas"]["BranchPoint"] | null;
-            /** @description By model: the job that it goes on from. */
+            /** @description By model: the job that it continues. */
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
             };
@@ -10349,7 +10343,7 @@ export interface components {
              */
             end_date: string;
             imported?: components["schemas"]["ImportedFrom"] | null;
-            /** @description What each agent starts with. */
+            /** @description The initial cash of each agent. */
             initial_cash: components["schemas"]["Number"];
             /** @description The market profile's name. */
             market: string;
@@ -10359,7 +10353,7 @@ export interface components {
             memory_from?: string | null;
             /**
              * Format: int32
-             * @description How many of its last rounds a trader reads.
+             * @description The number of recent rounds that a trader reads.
              */
             read_window: number;
             /**
@@ -10379,16 +10373,16 @@ export interface components {
             start_date: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded; of a job with a universe, all that ever were its members. */
+            /** @description The tradable symbols; of a job with a universe, all that were ever its members. */
             symbols: string[];
             /** @description The index whose members of each day may be traded on it; absent: all of `symbols`. */
             universe?: string | null;
         };
-        /** @description From ratings to orders: shares of equity. */
+        /** @description Position sizing, in shares of equity. */
         SizingBody: {
             /**
              * Format: double
-             * @description The share that opening orders leave in cash; absent: 0.02.
+             * @description The share of equity that opening orders leave in cash; absent: 0.02.
              */
             cash_reserve?: number | null;
             /**
@@ -10398,14 +10392,14 @@ export interface components {
             gross_cap?: number | null;
             /**
              * Format: double
-             * @description The least value of an order; absent: 0.001.
-             */
-            least_order?: number | null;
-            /**
-             * Format: double
-             * @description The largest leverage that a proposal may ask for; absent: 1.
+             * @description The maximum leverage of a proposal; absent: 1.
              */
             max_leverage?: number | null;
+            /**
+             * Format: double
+             * @description The minimum value of an order, as a share of equity; absent: 0.001.
+             */
+            min_order?: number | null;
             /** @description May a Sell open a short position, where the market allows it? Absent: no. */
             shorting?: boolean | null;
             /**
@@ -10431,9 +10425,9 @@ export interface components {
             /** @description At the previous session's close; the initial cash for the first. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description How far a job is. */
+        /** @description The status of a job. */
         StatusResponse: components["schemas"]["Deployment"] & {
-            /** @description Has somebody asked for it to be cancelled? */
+            /** @description Was its cancellation requested? */
             cancel_requested: boolean;
             /**
              * Format: date-time
@@ -10442,14 +10436,14 @@ export interface components {
             completed_at?: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was requested.
              */
             created_at: string;
             /** @description Its trading days, oldest first. */
             date_range: string[];
-            /** @description Its model-days, by date and model: all, or those that were asked for. */
+            /** @description Its model-days, by date and model: all, or those that were requested. */
             details: components["schemas"]["DayDetail"][];
-            /** @description Why it stopped before its end. */
+            /** @description Why it stopped early. */
             error?: string | null;
             /** @description The job. */
             job_id: string;
@@ -10459,11 +10453,11 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
-            /** @description How many of its model-days are degraded or failed, and the first of them. */
+            /** @description The number of degraded and failed model-days, and the first of them. */
             quality: components["schemas"]["JobQuality"];
             /**
              * Format: int32
-             * @description The version of the rules that it runs and is verified by.
+             * @description The rules version that it runs under.
              */
             rules_version: number;
             /**
@@ -10473,20 +10467,20 @@ export interface components {
             started_at?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-            /** @description By model: the job that replaced its days. Other agents are as they were. */
+            /** @description By model: the job that superseded its days. */
             superseded: {
                 [key: string]: string;
             };
-            /** @description The job that replaced the last of its agents; `null` while the days of one of them still count. */
+            /** @description The job that superseded its last agent; `null` while any of its days still count. */
             superseded_by?: string | null;
             /**
              * Format: double
-             * @description Between the two, pauses included.
+             * @description The time between the two, pauses included.
              */
             total_duration_seconds?: number | null;
-            /** @description What it has used, summaries included. */
+            /** @description Its usage, summaries included. */
             usage: components["schemas"]["UsageSummary"];
-            /** @description What the one who started it should know. */
+            /** @description Warnings. */
             warnings: string[];
         };
         /** @description One effect of a session on the outside. */
@@ -10499,9 +10493,9 @@ export interface components {
             /** @description `external`, `local`, `order` or `guard`. */
             class: string;
             cost_usd?: components["schemas"]["Number"] | null;
-            /** @description Is it of the summaries' own tape? */
+            /** @description Is it a step of a summary? */
             detached: boolean;
-            /** @description Hash of what was asked, in the form that is compared on a re-run. */
+            /** @description Hash of the request, in the form that a re-run compares. */
             digest: string;
             /**
              * Format: date-time
@@ -10510,19 +10504,19 @@ export interface components {
             ended_at?: string | null;
             /**
              * Format: int64
-             * @description Attempts whose usage is not known; tokens and cost hold an estimate of it.
+             * @description Attempts with unknown usage; tokens and cost include an estimate.
              */
             estimated_calls: number;
             /** @description Its link's hash. */
             hash?: string | null;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens: number;
             /**
              * Format: int32
-             * @description How many of these a crash or a stop has cut off.
+             * @description Attempts that were interrupted by a crash or a stop.
              */
             interrupted: number;
             /** @description `model`, `tool`, `order`, …. */
@@ -10533,23 +10527,23 @@ export interface components {
             outcome_ref?: string | null;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
-            /** @description Where it stands: `[symbol/]node#round/kind#n`. */
+            /** @description Its path: `[symbol/]node#round/kind#n`. */
             path: string;
-            /** @description Hash of the document that says what was asked. */
+            /** @description Hash of the request document. */
             request_ref?: string | null;
             /** @description `job/session/path` that it was copied from. */
             reused_from?: string | null;
             /**
              * Format: int64
-             * @description Which link of the session's chain it is; `null` while it is open.
+             * @description Its position in the session's hash chain; `null` while it is open.
              */
             seq?: number | null;
             /**
              * Format: date-time
-             * @description When it was begun.
+             * @description When it started.
              */
             started_at: string;
             /** @description `intent`, `done` or `abandoned`. */
@@ -10557,26 +10551,26 @@ export interface components {
         };
         /** @description A page of steps. */
         StepsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
              * @description The session.
              */
             session_id: number;
-            /** @description Its steps in the order in which they were begun, those of summaries among them. */
+            /** @description Its steps in the order in which they started, including those of summaries. */
             steps: components["schemas"]["StepResponse"][];
         };
-        /** @description What an event of a job's stream says. */
+        /** @description An event of a job stream. */
         StreamData: {
             /**
              * Format: int64
-             * @description The event's number; send it as `after`, or as `Last-Event-ID`, to go on behind it.
+             * @description The number of the event; send it as `after`, or as `Last-Event-ID`, to continue after it.
              */
             cursor: number;
-            /** @description What happened, by reference to the rows of the record; `null` in a `snapshot`. */
+            /** @description What happened, as references to rows of the database; `null` in a `snapshot`. */
             event?: unknown;
             /** @description The job, as it was when the event was read from the record. */
             job: components["schemas"]["StreamedJob"];
@@ -10584,7 +10578,7 @@ export interface components {
         };
         /** @description A job in its stream. */
         StreamedJob: {
-            /** @description Why it stopped before its end. */
+            /** @description Why it stopped early. */
             error?: string | null;
             /** @description The job. */
             job_id: string;
@@ -10594,32 +10588,32 @@ export interface components {
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
         /**
-         * @description How analyses are to read.
+         * @description The style of analyses.
          * @enum {string}
          */
         StyleBody: "standard" | "compact" | "detailed";
-        /** @description An action in its last state. */
+        /** @description An action in its latest state. */
         SummaryItem: {
             /**
-             * @description For people.
+             * @description Text for people.
              * @example plan_operation/create_plan → 成功
              */
             display: string;
             /** @enum {string} */
             kind: "plan_operation" | "task_operation" | "tool_operation" | "context_request" | "system_operation";
-            /** @description What came of it, or why it failed. */
+            /** @description The result, or why it failed. */
             message?: string | null;
-            /** @description Which it is. */
+            /** @description Its name. */
             name: string;
-            /** @description The how-manieth action of the job it is, from 1. */
+            /** @description 1-based position among the actions of the job. */
             order: number;
-            /** @description What it has made or started, or was about. */
+            /** @description The jobs and plans that it created, started or refers to. */
             refs: components["schemas"]["ActionRefResponse"][];
             /** @description Did it succeed? `null`: it has not ended. */
             success?: boolean | null;
         };
         /**
-         * @description A task to be made.
+         * @description A new task.
          * @example {
          *       "name": "Run the cautious desk",
          *       "instruction": "IBM and AAPL, autumn of 2012"
@@ -10628,23 +10622,23 @@ export interface components {
         TaskBody: {
             /** @description Tasks of the plan that must be done before it. */
             dependencies?: number[];
-            /** @description What is to be done. */
+            /** @description The instruction. */
             instruction?: string;
-            /** @description What it is called; not blank. */
+            /** @description Its name; not blank. */
             name: string;
             /**
              * Format: int64
-             * @description The task that it is a part of; absent or `null`: it stands at the top.
+             * @description The parent task; absent or `null`: a top-level task.
              */
             parent_id?: number | null;
             /**
              * Format: int64
-             * @description Its place among its siblings, from 0; absent, or beyond the end: last.
+             * @description Its position among its siblings, from 0; absent, or beyond the end: last.
              */
             position?: number | null;
         };
         /**
-         * @description What of a task is changed; what is absent stays.
+         * @description Changes to a task; absent fields stay as they are.
          * @example {
          *       "parent_id": null,
          *       "position": 0
@@ -10653,18 +10647,18 @@ export interface components {
         TaskPatch: {
             /** @description Tasks of the plan that must be done before it, in place of those it has. */
             dependencies?: number[] | null;
-            /** @description What is to be done. */
+            /** @description The instruction. */
             instruction?: string | null;
-            /** @description What it is called; not blank. */
+            /** @description Its name; not blank. */
             name?: string | null;
             /**
              * Format: int64
-             * @description Moves it, with all that is below it, under this task; `null`: to the top.
+             * @description Moves it, with its subtasks, under this task; `null`: to the top level.
              */
             parent_id?: number | null;
             /**
              * Format: int64
-             * @description Moves it to this place among its siblings, from 0.
+             * @description Moves it to this position among its siblings, from 0.
              */
             position?: number | null;
             /** @enum {string} */
@@ -10679,34 +10673,34 @@ export interface components {
         TaskSummary: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             created_at: string;
             /** @description Tasks that must be done before it, by id. */
             dependencies: number[];
             /**
              * Format: int32
-             * @description How deep it stands; 0 at the top.
+             * @description Its depth; 0 at the top.
              */
             depth: number;
-            /** @description What came of it. */
+            /** @description Its result. */
             execution_result?: Record<string, never> | null;
             /**
              * Format: int64
              * @description Its id.
              */
             id: number;
-            /** @description What is to be done. */
+            /** @description The instruction. */
             instruction: string;
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int64
-             * @description The task that it is a part of; `null`: it stands at the top.
+             * @description The parent task; `null`: a top-level task.
              */
             parent_id?: number | null;
             /**
-             * @description The ids from the top down to itself.
+             * @description The IDs from the top-level task to this one.
              * @example /3/17
              */
             path: string;
@@ -10717,7 +10711,7 @@ export interface components {
             plan_id: number;
             /**
              * Format: int32
-             * @description Its place among its siblings, from 0.
+             * @description Its position among its siblings, from 0.
              */
             position: number;
             /** @enum {string} */
@@ -10754,15 +10748,15 @@ export interface components {
             /** @description The fee. */
             fee: components["schemas"]["Number"];
             /**
-             * @description What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
-             *     rules do not add up to it: of imported trades, and where a lost margin limits the fee.
+             * @description The components of the fee, in the order of the market's fees. Empty if there is no fee, or if the market's
+             *     rules do not add up to it: for imported trades, and where a lost margin limits the fee.
              */
             fee_parts: components["schemas"]["FeePartResponse"][];
             leverage?: components["schemas"]["Number"] | null;
-            order?: components["schemas"]["OrderPlaceResponse"] | null;
+            order?: components["schemas"]["OrderOriginResponse"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting. */
             order_id?: string | null;
-            /** @description The step that booked it; `null` where the record has none, as of what was imported. */
+            /** @description The step that booked it; `null` for imported trades. */
             path?: string | null;
             /** @description Portfolio value after it, at the prices known then. */
             portfolio_value: components["schemas"]["Number"];
@@ -10770,8 +10764,8 @@ export interface components {
             price: components["schemas"]["Number"];
             /** @description Units, above zero. */
             quantity: components["schemas"]["Number"];
-            realised_pnl?: components["schemas"]["Number"] | null;
-            /** @description What the slippage cost; it is in the price already. */
+            realized_pnl?: components["schemas"]["Number"] | null;
+            /** @description The cost of slippage; already included in the price. */
             slippage: components["schemas"]["Number"];
             stop?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
@@ -10780,26 +10774,26 @@ export interface components {
         };
         /** @description A page of reflections. */
         TradesResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description The sentence model that was asked. */
+            /** @description The embedding model that was used. */
             embedding_model?: string | null;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
-             * @description How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
+             * @description How `query` was searched: `keyword`, `semantic` or
              *     `keyword+semantic`.
              */
             search: string;
-            /** @description Why it was not searched by meaning, where it was to be. */
+            /** @description Why the semantic search was not possible. */
             search_note?: string | null;
-            /** @description The newest exit first; of a search by meaning, the best first. */
+            /** @description The newest exit first; for a semantic search, the best match first. */
             trades: components["schemas"]["ReflectionResponse"][];
-            /** @description How many reflections could be found by words alone, for they have no vector of that model. */
+            /** @description The number of reflections without an embedding of that model: only keywords find them. */
             without_vector?: number | null;
         };
         /**
-         * @description What to simulate. Everything but `end_date` has a default in the server's config.
+         * @description A simulation. Everything except `end_date` has a default in the server's configuration.
          * @example {
          *       "start_date": "2012-10-01",
          *       "end_date": "2012-10-05",
@@ -10815,7 +10809,7 @@ export interface components {
          *     }
          */
         TriggerBody: {
-            /** @description Agents, given whole. */
+            /** @description Agents, with their full definition. */
             agents?: components["schemas"]["AgentBody"][] | null;
             /**
              * @description The symbol or index of the dataset that results are compared with; the config's by default, else none. It
@@ -10833,24 +10827,21 @@ export interface components {
             end_date: string;
             /**
              * Format: double
-             * @description What each agent starts with.
+             * @description The initial cash of each agent.
              */
             initial_cash?: number | null;
             /** @description The market profile's name; the dataset's own by default, else the config's. */
             market?: string | null;
-            /** @description Not supported yet: anything but `null` is refused. */
+            /** @description Not supported yet: anything except `null` is rejected. */
             masking?: Record<string, never> | null;
             memory?: components["schemas"]["MemoryBody"] | null;
-            /**
-             * @description The job whose memory, as far as it was known before the start, the agents of the same names begin
-             *     with.
-             */
+            /** @description The job whose memory, as known before the start, the agents of the same names inherit. */
             memory_from?: string | null;
             /** @description Names of configured agents, or models as solo agents: `provider::model`. */
             models?: string[] | null;
             /**
              * Format: int32
-             * @description How many of its last rounds a trader reads.
+             * @description The number of recent rounds that a trader reads.
              */
             read_window?: number | null;
             /**
@@ -10858,13 +10849,10 @@ export interface components {
              * @description The same for the session after a losing close.
              */
             read_window_after_loss?: number | null;
-            /**
-             * @description Run again what has been done, and replace the days of these agents in the jobs that did it. Nothing is
-             *     deleted.
-             */
+            /** @description Run days again that earlier jobs ran, and supersede them. Nothing is deleted. */
             replace_existing?: boolean | null;
             /**
-             * @description Of the days that are done, run again those from the first degraded one on: later days follow from it.
+             * @description Run completed days again from the first degraded one on, since later days depend on it.
              *     Failed days run again in any case. Not together with `replace_existing`.
              */
             rerun_degraded?: boolean | null;
@@ -10875,12 +10863,12 @@ export interface components {
             seed?: number | null;
             /**
              * Format: date
-             * @description First day; absent or `null`: each agent goes on where its newest completed job ended.
+             * @description First day; absent or `null`: each agent continues after its newest completed job.
              */
             start_date?: string | null;
             /** @description Write summaries? */
             summaries?: boolean | null;
-            /** @description What may be traded. */
+            /** @description The tradable symbols. */
             symbols?: string[] | null;
             /**
              * @description An index of the dataset, such as `SP500`: on each day its members of that day may be traded. Not together with
@@ -10888,23 +10876,23 @@ export interface components {
              */
             universe?: string | null;
         };
-        /** @description A message that was taken, with the place of its answer. */
+        /** @description A message that was accepted, with the message that will hold the reply. */
         TurnResponse: components["schemas"]["Deployment"] & {
             /**
              * @description The message that will be filled when the job has run: `metadata.type` is `job_log`, `metadata.job_id`
              *     the job to follow.
              */
             assistant: components["schemas"]["ChatMessageResponse"];
-            /** @description The job that answers. */
+            /** @description The job that writes the reply. */
             job_id: string;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
-            /** @description What was said. */
+            /** @description The user's message. */
             user: components["schemas"]["ChatMessageResponse"];
         };
         /** @description An order that does not fill at the next open. */
         UnfilledOrder: {
-            /** @description Why: a code of a rejection, or `no_next_bar`. */
+            /** @description Why: a reject code, or `no_next_bar`. */
             code: string;
             /**
              * Format: date
@@ -10930,29 +10918,29 @@ export interface components {
             /** @description How many symbols ever were members. */
             symbols: number;
         };
-        /** @description Tokens and USD. */
+        /** @description Usage. */
         UsageSummary: {
             /**
              * Format: int64
-             * @description Of these, read from a provider's cache.
+             * @description Of these, tokens from a provider's cache.
              */
             cached_tokens: number;
-            /** @description `known`, or `unknown` where the price of any call is. */
+            /** @description `known`, or `unknown` if the price of any call is unknown. */
             cost: string;
             cost_usd?: components["schemas"]["Number"] | null;
             /**
              * Format: int64
-             * @description Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
+             * @description Calls without usable usage from the provider; the other numbers include an estimate.
              */
             estimated_calls: number;
             /**
              * Format: int64
-             * @description Tokens read, cached ones included.
+             * @description Input tokens, cached ones included.
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
             /** @description US dollars of the calls whose price is known. */
@@ -10968,7 +10956,7 @@ export interface components {
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description Targets as shares of the cap of one symbol. A Hold has none: it changes nothing. */
+        /** @description Targets as shares of the cap of one symbol. A Hold has no target: it changes nothing. */
         WeightsBody: {
             /**
              * Format: double

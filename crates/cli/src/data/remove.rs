@@ -24,7 +24,7 @@ pub(super) async fn remove(common: &Common, config: Config, catalogue: &Catalogu
     let there_is_a_record =
         config.database_url.is_some() || database_file(&config.data_dir, config.mode).is_file();
     if there_is_a_record && !has_another_name {
-        let app = record_access::to_read(config).await?;
+        let app = record_access::to_read(common, config).await?;
         if let Some(job) = user(&app, entry.hash).await? {
             bail!(
                 "job {job} uses {} ({}): without it the job cannot be shown or replayed",

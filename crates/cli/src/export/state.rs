@@ -38,7 +38,7 @@ pub(crate) struct StateArgs {
 
 /// Writes them.
 pub(super) async fn export(common: &Common, config: Config, args: StateArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = job_named(&app, &args.job).await?;
     let agent = the_agent(&app, &job, args.model).await?;
     let filter = ResultFilter { from: None, to: None, agent: Some(agent), job: Some(job) };

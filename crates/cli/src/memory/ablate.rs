@@ -37,7 +37,7 @@ struct AblationRow {
 pub(super) async fn ablate(common: &Common, config: Config, args: RunArgs) -> Outcome {
     let request = args.request(&config)?;
     let mut rows = Vec::new();
-    let RecordAccess::Local(app) = record_access::to_write(config).await? else {
+    let RecordAccess::Local(app) = record_access::to_write(common, config).await? else {
         return Err(super::super::failure::usage(
             "a server has the record: stop it, or give another --data-dir, for an ablation runs its jobs here",
         ));

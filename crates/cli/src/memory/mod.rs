@@ -161,7 +161,7 @@ pub(super) async fn memory(common: &Common, config: Config, args: MemoryArgs) ->
 }
 
 async fn rounds(common: &Common, config: Config, whose: Whose) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let answer = view::memory_rounds(&app, whose.query(&app).await?).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -179,7 +179,7 @@ async fn rounds(common: &Common, config: Config, whose: Whose) -> Outcome {
 }
 
 async fn open(common: &Common, config: Config, whose: Whose) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let answer = view::memory_open(&app, whose.query(&app).await?).await.map_err(of_view)?;
     if common.json {
         json(&answer)?;
@@ -205,7 +205,7 @@ async fn trades(
     which: TradesArgs,
     (query, search): (Option<String>, Option<SearchBy>),
 ) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let asked = TradesQuery {
         of: which.whose.query(&app).await?,
         query,
@@ -272,7 +272,7 @@ fn print_trade(trade: &ReflectionResponse) -> Result<()> {
 
 async fn compact(common: &Common, config: Config, args: CompactArgs) -> Outcome {
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
-    match record_access::open_existing(config).await? {
+    match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => {
             let answer = view::memory_compact(&app, query, args.period).await.map_err(of_view)?;
             if common.json { json(&answer)? } else { print_archives(&answer)? }
@@ -311,7 +311,7 @@ fn install(common: &Common, config: &Config, args: &InstallArgs) -> Outcome {
 
 async fn reembed(common: &Common, config: Config, args: ReembedArgs) -> Outcome {
     let query = MemoryQuery { model: args.agent, job_id: args.job, ..MemoryQuery::default() };
-    let answer: ReembedResponse = match record_access::open_existing(config).await? {
+    let answer: ReembedResponse = match record_access::open_existing(common, config).await? {
         RecordAccess::Local(app) => view::memory_reembed(&app, query).await.map_err(of_view)?,
         RecordAccess::Remote(server) => {
             let body = ReembedBody { model: query.model, job_id: query.job_id };

@@ -67,7 +67,7 @@ pub(super) struct ChainArgs {
 /// Runs one ticker-day and writes its trace. Exit code 1: the run broke off; 3: somebody stopped it. The
 /// trace is written all the same.
 pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> Outcome {
-    let app = match record_access::to_write(config).await? {
+    let app = match record_access::to_write(common, config).await? {
         RecordAccess::Local(app) => app,
         RecordAccess::Remote(server) => {
             return Err(anyhow::anyhow!(

@@ -27,7 +27,7 @@ pub(super) struct ExportArgs {
 
 /// Writes them.
 pub(super) async fn export(common: &Common, config: Config, args: ExportArgs) -> Outcome {
-    let app = record_access::to_read(config).await?;
+    let app = record_access::to_read(common, config).await?;
     let job = job_named(&app, &args.job).await?;
     let dump = Dump::new(args.dump_dir)?;
     let mut files = Vec::new();

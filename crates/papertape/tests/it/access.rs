@@ -135,7 +135,7 @@ async fn a_token_is_needed_for_everything() {
             let answer = desk.ask(Method::GET, path, headers).await;
             assert_eq!(answer.status(), 401, "{path} {headers:?}");
             assert!(answer.headers()["www-authenticate"].to_str().expect("text").starts_with("Bearer"));
-            assert_eq!(error_of(answer).await, "unauthorised");
+            assert_eq!(error_of(answer).await, "unauthorized");
         }
         let answer = desk.ask(Method::POST, "/simulate/x/cancel", headers).await;
         assert_eq!(answer.status(), 401, "{headers:?}");
@@ -362,7 +362,7 @@ async fn slow_clients_are_cut_off() {
     assert_eq!(rest(slow_head).await, "");
     assert_eq!(rest(idle).await, "");
     let answer = rest(slow_body).await;
-    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_too_slow"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_timeout"), "{answer}");
     server.stop().await;
 }
 
