@@ -3,8 +3,9 @@
 use super::responses::ReadErrors;
 use axum::Json;
 use axum::extract::State;
+use papertape_protocol::doctor::DoctorResponse;
 use papertape_service::app::App;
-use papertape_service::view::{self, DoctorResponse};
+use papertape_service::doctor::report;
 
 /// Check the installation
 ///
@@ -17,5 +18,5 @@ use papertape_service::view::{self, DoctorResponse};
     responses((status = 200, body = DoctorResponse, description = "The results of the checks"), ReadErrors)
 )]
 pub(super) async fn doctor(State(app): State<App>) -> Json<DoctorResponse> {
-    Json(view::doctor(&app).await)
+    Json(report(&app).await)
 }

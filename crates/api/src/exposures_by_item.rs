@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use papertape_core::time::{Date, Timestamp};
 use papertape_service::app::App;
-use papertape_service::view::{self, ShownKind, ShownQuery, ShownResponse};
+use papertape_service::view::{self, SeenByKind, SeenByQuery, SeenByResponse};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -20,7 +20,7 @@ pub(super) struct Params {
     /// `dataset`, `symbol`, `metric` and `period`; `macro` `dataset`, `series` and `period`; a memory
     /// (`trader_round`, `open_position_context`, `trade`) `memory_id`, `job_id` and `model`.
     #[param(inline)]
-    kind: ShownKind,
+    kind: SeenByKind,
     /// The dataset's name or hash prefix.
     dataset: Option<String>,
     /// The instrument.
@@ -68,16 +68,16 @@ pub(super) struct Params {
     path = "/exposures",
     tag = "record",
     params(Params),
-    responses((status = 200, body = ShownResponse, description = "A page of sessions"), ReadErrors)
+    responses((status = 200, body = SeenByResponse, description = "A page of sessions; it may be empty"), ReadErrors)
 )]
 pub(super) async fn exposures_by_item(
     State(app): State<App>,
     Query(params): Query<Params>,
-) -> Result<Json<ShownResponse>, ApiError> {
+) -> Result<Json<SeenByResponse>, ApiError> {
     let instant = |text: String| {
         text.parse::<Timestamp>().map_err(|error| ApiError::Invalid(format!("published_at: {error}")))
     };
-    let query = ShownQuery {
+    let query = SeenByQuery {
         kind: params.kind,
         dataset: params.dataset,
         symbol: params.symbol,
@@ -94,5 +94,5 @@ pub(super) async fn exposures_by_item(
         limit: params.limit,
         cursor: params.cursor,
     };
-    Ok(Json(view::shown(&app, &query).await?))
+    Ok(Json(view::seen_by(&app, &query).await?))
 }

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use papertape_core::record::JobHead;
 use papertape_service::app::App;
-use papertape_service::view::{HeadResponse, head_answer};
+use papertape_service::view::{HeadResponse, head_response};
 use papertape_store::StoreError;
 
 /// Get the current head of a job's hash chains
@@ -49,7 +49,7 @@ fn respond(
     found: Result<Option<JobHead>, StoreError>,
 ) -> Result<Json<HeadResponse>, ApiError> {
     match found {
-        Ok(Some(head)) => Ok(Json(head_answer(app, &head))),
+        Ok(Some(head)) => Ok(Json(head_response(app, &head))),
         Ok(None) => Err(ApiError::NotFound(format!("there is no job {job}"))),
         // The chains are broken, which is a valid result.
         Err(StoreError::Inconsistent(why)) => Err(ApiError::Conflict(why)),

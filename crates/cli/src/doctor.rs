@@ -33,7 +33,7 @@ pub(super) async fn doctor(common: &Common, config: Config) -> Outcome {
                 CheckState::Note => "· note",
                 CheckState::Broken => "✗ failed",
             };
-            checks.add_row([state, &finding.what, &finding.text]);
+            checks.add_row([state, &finding.check, &finding.text]);
         }
         say(text_of(&checks))?;
         if !samples.is_empty() {

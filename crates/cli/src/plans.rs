@@ -15,7 +15,7 @@ use papertape_core::ports::Plans as _;
 use papertape_redact::Sanitized;
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::view::{self, JobResult, LeftOutChild, LeftOutDependency, TaskSummary, ViewError};
+use papertape_service::view::{self, JobResult, OmittedChild, OmittedDependency, TaskSummary, ViewError};
 use serde::Deserialize as _;
 use serde_json::json;
 use std::process::ExitCode;
@@ -120,7 +120,7 @@ async fn show(common: &Common, config: Config, plan: i64) -> Outcome {
         let text = result.as_ref().map(|result| format!(": {}", result_line(result))).unwrap_or_default();
         say(format_args!("job     {} {}, {}{text}", job.job_id, job.job_type, job.status))?;
         if let Some(JobResult::Decomposition(result)) = &result {
-            for dropped in &result.left_out.dependencies {
+            for dropped in &result.omitted.dependencies {
                 say(dropped_line(dropped))?;
             }
         }
@@ -137,13 +137,13 @@ fn result_line(result: &JobResult) -> String {
             let stats = result.stats;
             let mut text = format!(
                 "stopped ({}), {} task(s) created from {} node(s)",
-                result.stopped_reason, stats.nodes_created, stats.nodes_asked
+                result.stopped_reason, stats.nodes_created, stats.nodes_processed
             );
-            if stats.children_left_out > 0 {
-                text.push_str(&format!(", {} dropped", stats.children_left_out));
+            if stats.children_omitted > 0 {
+                text.push_str(&format!(", {} dropped", stats.children_omitted));
             }
             let reasons =
-                LeftOut::deserialize(to_value(&result.left_out)).map(|left_out| left_out.words(Language::En));
+                LeftOut::deserialize(to_value(&result.omitted)).map(|omitted| omitted.words(Language::En));
             if let Some(reasons) = reasons.ok().filter(|reasons| !reasons.is_empty()) {
                 text.push_str(&format!(" ({reasons})"));
             }
@@ -155,7 +155,7 @@ fn result_line(result: &JobResult) -> String {
         JobResult::Execution(result) => {
             let tasks: Vec<String> =
                 result.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
-            let blocked = match result.held_back.len() {
+            let blocked = match result.blocked.len() {
                 0 => String::new(),
                 count => format!(", {count} blocked from spending"),
             };
@@ -165,8 +165,8 @@ fn result_line(result: &JobResult) -> String {
 }
 
 /// A dependency that a decomposition dropped, in a line.
-fn dropped_line(dropped: &LeftOutDependency) -> String {
-    let child = |child: &LeftOutChild| match (&child.name, child.task_id) {
+fn dropped_line(dropped: &OmittedDependency) -> String {
+    let child = |child: &OmittedChild| match (&child.name, child.task_id) {
         (Some(name), Some(task)) => format!("task {task} `{name}`"),
         (Some(name), None) => format!("`{name}`"),
         (None, _) => format!("child {}", child.place),

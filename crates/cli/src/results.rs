@@ -130,7 +130,7 @@ fn print_day(result: &DayResult) -> Result<()> {
             trade.quantity.to_string(),
             money(trade.price),
             money(trade.fee),
-            two_decimals(trade.realised_pnl),
+            two_decimals(trade.realized_pnl),
             money(trade.cash_after),
         ]);
     }

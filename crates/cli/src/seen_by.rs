@@ -7,7 +7,7 @@ use super::{Common, Outcome, record_access};
 use clap::{Args, Subcommand, ValueEnum};
 use papertape_core::time::{Date, Timestamp, parse_date};
 use papertape_service::config::Config;
-use papertape_service::view::{self, ShownKind, ShownQuery, ShownReadResponse, ShownSessionResponse};
+use papertape_service::view::{self, SeenByKind, SeenByQuery, SeenByRead, SeenBySession};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -140,7 +140,7 @@ pub(super) async fn seen_by(common: &Common, config: Config, args: SeenByArgs) -
     if let Some(job) = &query.job_id {
         query.job_id = Some(find_job(&app, job).await?.to_string());
     }
-    let response = view::shown(&app, &query).await.map_err(of_view)?;
+    let response = view::seen_by(&app, &query).await.map_err(of_view)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -160,9 +160,9 @@ pub(super) async fn seen_by(common: &Common, config: Config, args: SeenByArgs) -
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(session: &ShownSessionResponse) -> [String; 7] {
+fn row(session: &SeenBySession) -> [String; 7] {
     let first = session.reads.first();
-    let step = |read: &ShownReadResponse| match &read.tool {
+    let step = |read: &SeenByRead| match &read.tool {
         Some(tool) => format!("{} ({tool})", read.path),
         None => read.path.clone(),
     };
@@ -177,8 +177,8 @@ fn row(session: &ShownSessionResponse) -> [String; 7] {
     ]
 }
 
-fn query(item: Item, default_dataset: &str) -> ShownQuery {
-    let empty = |kind| ShownQuery {
+fn query(item: Item, default_dataset: &str) -> SeenByQuery {
+    let empty = |kind| SeenByQuery {
         kind,
         dataset: None,
         symbol: None,
@@ -195,7 +195,7 @@ fn query(item: Item, default_dataset: &str) -> ShownQuery {
         limit: None,
         cursor: None,
     };
-    let filtered = |kind, filter: FilterArgs| ShownQuery {
+    let filtered = |kind, filter: FilterArgs| SeenByQuery {
         dataset: Some(filter.dataset.unwrap_or_else(|| default_dataset.to_owned())),
         job_id: filter.job,
         model: filter.agent,
@@ -203,32 +203,32 @@ fn query(item: Item, default_dataset: &str) -> ShownQuery {
     };
     match item {
         Item::Bar(BarArgs { symbol, from, to, filter }) => {
-            ShownQuery { symbol: Some(symbol), from: Some(from), to, ..filtered(ShownKind::Bar, filter) }
+            SeenByQuery { symbol: Some(symbol), from: Some(from), to, ..filtered(SeenByKind::Bar, filter) }
         }
         Item::News(NewsArgs { id, filter }) => {
-            ShownQuery { news_id: Some(id), ..filtered(ShownKind::News, filter) }
+            SeenByQuery { news_id: Some(id), ..filtered(SeenByKind::News, filter) }
         }
-        Item::Fundamental(FundamentalArgs { symbol, metric, period, published_at, filter }) => ShownQuery {
+        Item::Fundamental(FundamentalArgs { symbol, metric, period, published_at, filter }) => SeenByQuery {
             symbol: Some(symbol),
             metric: Some(metric),
             period: Some(period),
             published_at,
-            ..filtered(ShownKind::Fundamental, filter)
+            ..filtered(SeenByKind::Fundamental, filter)
         },
-        Item::Macro(MacroArgs { series, period, published_at, filter }) => ShownQuery {
+        Item::Macro(MacroArgs { series, period, published_at, filter }) => SeenByQuery {
             series: Some(series),
             period: Some(period),
             published_at,
-            ..filtered(ShownKind::Macro, filter)
+            ..filtered(SeenByKind::Macro, filter)
         },
-        Item::Memory(MemoryArgs { kind, id, job, agent }) => ShownQuery {
+        Item::Memory(MemoryArgs { kind, id, job, agent }) => SeenByQuery {
             memory_id: Some(id),
             job_id: Some(job),
             model: Some(agent),
             ..empty(match kind {
-                MemoryKind::Round => ShownKind::TraderRound,
-                MemoryKind::OpenPosition => ShownKind::OpenPositionContext,
-                MemoryKind::Trade => ShownKind::Trade,
+                MemoryKind::Round => SeenByKind::TraderRound,
+                MemoryKind::OpenPosition => SeenByKind::OpenPositionContext,
+                MemoryKind::Trade => SeenByKind::Trade,
             })
         },
     }

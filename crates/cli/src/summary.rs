@@ -200,7 +200,7 @@ fn cells(agent: &AgentSummary) -> [String; COLUMNS.len()] {
         result.model.clone(),
         model_name(result, agent.model.as_deref()),
         percent(metrics.total_return),
-        percent(metrics.annualised_return),
+        percent(metrics.annualized_return),
         two_decimals(metrics.sharpe),
         percent(metrics.max_drawdown),
         percent(ahead),

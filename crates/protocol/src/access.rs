@@ -3,20 +3,20 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a caller may do.
+/// The scope of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Read everything, change nothing.
     Read,
-    /// Read everything, and start, stop and change what can be.
+    /// Read everything, start and stop jobs, and make changes.
     Operate,
 }
 
-/// The caller.
+/// The caller and its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AccessResponse {
-    /// Whether tokens are configured. If not, anyone who can reach the server has full access.
+    /// Are tokens configured? If not, anyone who can reach the server has full access.
     pub required: bool,
     /// The name of the caller's token; `null` where none is needed.
     pub name: Option<String>,

@@ -18,23 +18,23 @@ pub struct LogEntry {
     pub plan_id: Option<i64>,
     /// The job.
     pub job_id: String,
-    /// The conversation that it comes from.
+    /// The conversation that started it.
     pub session_id: Option<String>,
-    /// What was asked for, in the asker's words.
+    /// The request, in the user's words.
     pub user_message: Option<String>,
-    /// What the action is about.
+    /// The kind of the action.
     #[schema(schema_with = crate::vocabulary::action_kind)]
     pub action_kind: ActionKind,
-    /// Which action it is: `run_simulation`.
+    /// The name of the action, such as `run_simulation`.
     pub action_name: String,
-    /// How far it is.
+    /// Its status.
     #[schema(schema_with = crate::vocabulary::action_status)]
     pub status: ActionStatus,
     /// Did it succeed? `null` until it has ended.
     pub success: Option<bool>,
-    /// What came of it, or why it failed.
+    /// The result, or why it failed.
     pub message: Option<String>,
-    /// More, for programs.
+    /// Structured details.
     #[schema(value_type = Option<Object>)]
     pub details: Option<Value>,
     /// Its number in the job's log, from 1, without gaps.
@@ -43,32 +43,32 @@ pub struct LogEntry {
     pub redactions: u32,
     /// When it was written.
     pub created_at: Timestamp,
-    /// When it was changed: where its job got a plan later.
+    /// When it was last changed, as when its job was assigned to a plan.
     pub updated_at: Timestamp,
 }
 
-/// An action in its last state.
+/// An action in its latest state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SummaryItem {
-    /// The how-manieth action of the job it is, from 1.
+    /// 1-based position among the actions of the job.
     pub order: usize,
-    /// What it is about.
+    /// Its kind.
     #[schema(schema_with = crate::vocabulary::action_kind)]
     pub kind: ActionKind,
-    /// Which it is.
+    /// Its name.
     pub name: String,
-    /// For people.
+    /// Text for people.
     #[schema(example = "plan_operation/create_plan → 成功")]
     pub display: String,
     /// Did it succeed? `null`: it has not ended.
     pub success: Option<bool>,
-    /// What came of it, or why it failed.
+    /// The result, or why it failed.
     pub message: Option<String>,
-    /// What it has made or started, or was about.
+    /// The jobs and plans that it created, started or refers to.
     pub refs: Vec<ActionRefResponse>,
 }
 
-/// Something that an action has made or started, or was about.
+/// A job or a plan that an action created, started or refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActionRefResponse {
     /// `job` or `plan`.
@@ -88,13 +88,13 @@ pub struct ActionsResponse {
     pub job_id: String,
     /// The rows, oldest first.
     pub logs: Vec<LogEntry>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Send it as `cursor` for newer rows, those that are still to be written included.
+    /// Send it as `cursor` for newer rows, including those that are not yet written.
     pub next_cursor: String,
-    /// Send it as `before` for older rows; `null`: there are none.
+    /// Send it as `before` for older rows; `null` if there are none.
     pub before: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -109,9 +109,9 @@ pub struct PlanJobResponse {
     /// Its status.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// How many rows of its action log are kept.
+    /// The number of stored rows of its action log.
     pub rows: i64,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
 }
 
@@ -122,11 +122,11 @@ pub struct PlanJobsResponse {
     pub plan_id: i64,
     /// The jobs, newest first.
     pub jobs: Vec<PlanJobResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

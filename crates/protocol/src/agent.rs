@@ -22,11 +22,11 @@ pub enum KindBody {
     Desk,
 }
 
-/// One trader.
+/// One agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentBody {
-    /// The name, unique in the job; `model` in responses.
+    /// Its name, unique in the job: `model` in responses.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
     /// The kind of agent.
@@ -34,7 +34,7 @@ pub struct AgentBody {
     pub kind: KindBody,
     /// The model, `provider::model`.
     pub model: String,
-    /// The sampling parameters.
+    /// Sampling parameters of the model.
     #[schema(value_type = Option<SamplingBody>)]
     pub sampling: Option<JsonObject<SamplingBody>>,
     /// The prompts' language.
@@ -44,10 +44,10 @@ pub struct AgentBody {
     pub instructions: Option<String>,
     /// The configured tool servers that it may use.
     pub tools: Option<Vec<String>>,
-    /// The agent's limits.
+    /// Its limits.
     #[schema(value_type = Option<LimitsBody>)]
     pub limits: Option<JsonObject<LimitsBody>>,
-    /// The desk's settings; only for the kind `desk`.
+    /// Settings of a desk; only for the kind `desk`.
     #[schema(value_type = Option<DeskBody>)]
     pub desk: Option<JsonObject<DeskBody>>,
 }
@@ -71,7 +71,7 @@ pub struct SamplingBody {
     pub temperature: Option<f64>,
     /// 0 to 1.
     pub top_p: Option<f64>,
-    /// Max output tokens per response.
+    /// The maximum number of output tokens of one response.
     pub max_tokens: Option<u32>,
     /// The provider's sampling seed.
     #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
@@ -86,16 +86,16 @@ pub struct SamplingBody {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsBody {
-    /// Max model calls of one day's conversation; for a desk, of each analyst's.
+    /// The maximum number of model calls of one day's conversation; of a desk, of each analyst's.
     #[schema(minimum = 1)]
     pub max_steps: Option<u32>,
-    /// Max attempts per call.
+    /// The maximum number of attempts per call.
     pub max_attempts: Option<u32>,
     /// The timeout of one attempt, in seconds.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(minimum = 1, maximum = 604_800)]
     pub call_timeout_secs: Option<u64>,
-    /// The timeout of a day's conversation, in seconds.
+    /// Wall-clock limit of a day's conversation, in seconds.
     #[serde(default, deserialize_with = "whole::<_, WEEK_SECS>")]
     #[schema(maximum = 604_800)]
     pub session_timeout_secs: Option<u64>,

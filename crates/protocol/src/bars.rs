@@ -15,29 +15,29 @@ pub struct BarsResponse {
     pub dataset: String,
     /// The instrument.
     pub symbol: String,
-    /// How long a bar lasts within the day; `null`: the day.
+    /// The interval of intraday bars; `null`: daily bars.
     pub interval: Option<String>,
     /// The bars, oldest first.
     pub bars: Vec<BarResponse>,
-    /// Splits and dividends on the days of this page, oldest first: those that the bars' days could know.
+    /// Splits and dividends on the days of this page, oldest first: those known on these days.
     pub actions: Vec<ShareEvent>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null`: this is the last.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A bar, as it was traded: in no one's share units but its day's.
+/// A bar, in the share units of its own day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BarResponse {
     /// Its trading day.
     pub date: Date,
-    /// When it opens, of a bar within the day.
+    /// When an intraday bar opens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opens_at: Option<Timestamp>,
     /// The first price.
     pub open: Number,
-    /// The highest price; this and what follows is `null` where the open alone is known.
+    /// The highest price; `null`, like the following fields, if only the open is known.
     pub high: Option<Number>,
     /// The lowest price.
     pub low: Option<Number>,
@@ -50,14 +50,14 @@ pub struct BarResponse {
 /// A split, a dividend or a delisting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ShareEvent {
-    /// The first trading day at whose open it has happened; from that open on it is known.
+    /// The ex-date: it is known from the open of this trading day.
     pub date: Date,
     /// `split`, `dividend` or `delisting`.
     pub kind: String,
-    /// Of a split: new shares for one old share.
+    /// Of a split: new shares per old share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Number>,
-    /// Of a dividend or a delisting: cash for one share, in the share units of that day; absent of a delisting at the
+    /// Of a dividend or a delisting: cash per share, in the share units of that day; absent for a delisting at the
     /// last price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Number>,

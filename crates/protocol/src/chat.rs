@@ -16,16 +16,16 @@ use utoipa::ToSchema;
 pub struct ChatSessionSummary {
     /// Its id.
     pub id: String,
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
     /// The language of its summaries: `zh` or `en`.
     #[schema(value_type = String, example = "zh")]
     pub language: Language,
     /// The plan that it works on.
     pub plan_id: Option<i64>,
-    /// When it began.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When something was last said in it.
+    /// When the last message was written.
     pub updated_at: Timestamp,
 }
 
@@ -34,11 +34,11 @@ pub struct ChatSessionSummary {
 pub struct ChatSessionsResponse {
     /// The conversations, the newest first.
     pub sessions: Vec<ChatSessionSummary>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -55,44 +55,43 @@ pub struct ChatMessageResponse {
     /// `user` or `assistant`.
     #[schema(value_type = String, example = "assistant")]
     pub role: ChatRole,
-    /// What is said; empty until the assistant has answered.
+    /// The text; empty until the assistant has replied.
     pub content: String,
-    /// More, for programs.
+    /// Structured details.
     #[schema(value_type = ChatMetadata)]
     pub metadata: Value,
-    /// The job that answers.
+    /// The job that writes the reply.
     pub job_id: Option<String>,
     /// When it was written.
     pub created_at: Timestamp,
 }
 
-/// What a message carries for programs, for the OpenAPI document; there may be more. Of a person's message
-/// nothing of it.
+/// Metadata of a message from the assistant; there may be more fields. Messages from people have none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChatMetadata {
-    /// `job_log`: a job answers, and its log can be followed.
+    /// `job_log`: a job writes the reply, and its log can be followed.
     #[schema(example = "job_log")]
     pub r#type: Option<String>,
-    /// The job that answers.
+    /// The job that writes the reply.
     pub job_id: Option<String>,
     /// The reply without the paragraph on its actions.
     pub reply: Option<String>,
     /// What the turn did.
     pub actions_summary: Option<Vec<SummaryItem>>,
-    /// Actions that wait for a person's word.
+    /// Actions awaiting confirmation.
     pub pending: Option<Vec<PendingAction>>,
-    /// Why the turn broke off.
+    /// Why the turn failed.
     pub error: Option<String>,
 }
 
-/// An action that is done only when a person confirms it, by its `id` in `context.confirm` or by a plain yes.
+/// An action that requires confirmation: by its `id` in `context.confirm`, or by a plain yes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PendingAction {
-    /// Names it.
+    /// Its ID.
     pub id: String,
     /// Which action it is.
     pub name: String,
-    /// What the person is asked.
+    /// The question to the user.
     pub question: String,
 }
 
@@ -103,13 +102,13 @@ pub struct ChatSessionResponse {
     pub session: ChatSessionSummary,
     /// Its messages, newest first.
     pub messages: Vec<ChatMessageResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the page with older messages begins; `null` at the end.
+    /// Cursor of the page with older messages; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Are actions to be shown under a reply?
+    /// Are actions shown below a reply?
     pub show_action_summary: bool,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -142,7 +141,7 @@ impl From<ChatMessage> for ChatMessageResponse {
     }
 }
 
-/// A user's message.
+/// A message to the assistant.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -154,15 +153,15 @@ pub struct MessageBody {
     pub message: String,
     /// The conversation; absent: start a new one.
     pub session_id: Option<String>,
-    /// What the user's page displays, passed to the model as data. `confirm` in it lists the IDs of the `pending`
-    /// actions that the user confirms.
+    /// What the user's page shows, passed to the model as data. `confirm` in it lists the ids of
+    /// `pending` actions that are confirmed.
     #[schema(value_type = Option<Object>)]
     pub context: Option<Map<String, Value>>,
-    /// The plan that the conversation is about from now on.
+    /// The plan that the conversation works on from now on.
     pub plan_id: Option<i64>,
 }
 
-/// A stored message and the placeholder for its answer.
+/// A message that was accepted, with the message that will hold the reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnResponse {
     /// The conversation.
@@ -172,9 +171,9 @@ pub struct TurnResponse {
     /// The placeholder that is filled once the job has run: `metadata.type` is `job_log`, and `metadata.job_id` is
     /// the job to follow.
     pub assistant: ChatMessageResponse,
-    /// The job that writes the answer.
+    /// The job that writes the reply.
     pub job_id: String,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

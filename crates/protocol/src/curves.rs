@@ -13,13 +13,13 @@ use utoipa::ToSchema;
 pub struct CurvesResponse {
     /// The job.
     pub job_id: String,
-    /// Has somebody asked for it to be cancelled?
+    /// Was its cancellation requested?
     pub cancel_requested: bool,
-    /// Its trading days, oldest first: all lists of an agent are along them.
+    /// Its trading days, oldest first: the lists of each agent have one entry per day.
     pub dates: Vec<Date>,
-    /// Its agents, as the job names them.
+    /// Its agents, in the order of the job.
     pub agents: Vec<AgentCurve>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -29,15 +29,15 @@ pub struct CurvesResponse {
 pub struct AgentCurve {
     /// The agent.
     pub model: String,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
     /// The portfolio value before the first day that is closed; `null` while none is.
     pub starting_portfolio_value: Option<Number>,
-    /// Which of the days other jobs did before, oldest first.
+    /// Days that earlier jobs ran, oldest first.
     pub done_before: Vec<DoneBefore>,
     /// Cash and holdings at each close; `null` where the day is not closed.
     pub portfolio_values: Vec<Option<Number>>,
-    /// How each day stands; `null` where the day is none of the agent's.
+    /// The status of each day; `null` where the agent has no such day.
     #[schema(value_type = Vec<Option<String>>)]
     pub statuses: Vec<Option<DayStatus>>,
     /// Was it a day of full research? `null` where the day is not closed.

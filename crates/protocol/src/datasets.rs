@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 pub struct DatasetsResponse {
     /// The datasets, by name.
     pub datasets: Vec<DatasetResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null`: this is the last.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct DatasetResponse {
     /// The market profile of runs that name none.
     #[schema(example = "us_equity")]
     pub market: Option<String>,
-    /// Its symbols that can be traded, in byte order.
+    /// Its tradable symbols, in byte order.
     pub symbols: Vec<String>,
     /// The symbols of its indexes, in byte order: a run can name one as its benchmark.
     pub indexes: Vec<String>,
@@ -41,23 +41,23 @@ pub struct DatasetResponse {
     pub days: usize,
     /// How many daily bars it has.
     pub bars: usize,
-    /// The lengths of its bars within the day, shortest first.
+    /// The intervals of its intraday bars, shortest first.
     pub intervals: Vec<String>,
-    /// How many bars within the day it has.
-    pub bars_within_days: usize,
+    /// The number of intraday bars.
+    pub intraday_bars: usize,
     /// How many splits and dividends it has.
     pub actions: usize,
     /// How many news items it has.
     pub news: usize,
-    /// How many figures of companies' reports it has.
+    /// The number of reported fundamentals.
     pub fundamentals: usize,
     /// How many values of macroeconomic series it has.
     pub macros: usize,
     /// The indexes of which it has members over time; a run can have one as its universe.
     pub universes: Vec<UniverseResponse>,
-    /// How many bytes it takes on the disk; 0: it is part of the program.
+    /// Its size on disk; 0 for the bundled dataset.
     pub bytes: u64,
-    /// Is it older content whose name stands for another now? It is found by its hash.
+    /// Was it replaced by newer content of the same name? It can still be found by its hash.
     pub replaced: bool,
 }
 

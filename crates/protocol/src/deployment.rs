@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Whose data it is; part of every answer.
+/// The mode that the server runs in; part of most responses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Deployment {
     /// `prod` or `dev`.
@@ -11,6 +11,6 @@ pub struct Deployment {
     pub deployment_mode: String,
     /// Is it `dev`?
     pub is_dev_mode: bool,
-    /// In `dev`: is the data kept at start? `null` in `prod`, where it always is.
+    /// In `dev`: is the data preserved at startup? `null` in `prod`, where it always is.
     pub preserve_dev_data: Option<bool>,
 }

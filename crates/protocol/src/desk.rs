@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// The longest deadline of a node.
 const DAY_SECS: u64 = 86_400;
 
-/// A desk: its analysts, debate rounds, deadlines and position sizing. Absent fields take the default.
+/// A desk: its analysts, rounds and timeouts. Absent fields have their defaults.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeskBody {
@@ -19,10 +19,10 @@ pub struct DeskBody {
     /// The analysts; absent: all.
     #[schema(min_items = 1)]
     pub selected_analysts: Option<Vec<AnalystBody>>,
-    /// The number of turns of Bull and Bear each; absent: 1.
+    /// Debate rounds of Bull and Bear; absent: 1.
     #[schema(minimum = 1, maximum = 10)]
     pub max_debate_rounds: Option<u32>,
-    /// The number of turns of each risk analyst; absent: 1.
+    /// Rounds of the risk debate; absent: 1.
     #[schema(minimum = 1, maximum = 10)]
     pub max_risk_discuss_rounds: Option<u32>,
     /// The style of analyses; absent: `standard`.
@@ -47,10 +47,10 @@ pub struct DeskBody {
     #[serde(default, deserialize_with = "whole::<_, DAY_SECS>")]
     #[schema(minimum = 1, maximum = 86_400)]
     pub portfolio_node_timeout_secs: Option<u64>,
-    /// The number of a day's symbols that run in parallel; absent: 4.
+    /// The number of symbols of a day that run concurrently; absent: 4.
     #[schema(minimum = 1)]
     pub symbols_at_once: Option<u32>,
-    /// How ratings become orders.
+    /// Position sizing.
     #[schema(value_type = Option<SizingBody>)]
     pub sizing: Option<JsonObject<SizingBody>>,
 }
@@ -65,7 +65,7 @@ pub enum AnalystBody {
     Social,
     /// News.
     News,
-    /// Company reports.
+    /// Fundamentals.
     Fundamentals,
 }
 
@@ -75,13 +75,13 @@ pub enum AnalystBody {
 pub enum StyleBody {
     /// A one-page report.
     Standard,
-    /// Only what the decision needs.
+    /// Only what the decision depends on.
     Compact,
     /// Everything relevant.
     Detailed,
 }
 
-/// How ratings become orders. Amounts are fractions of equity.
+/// Position sizing, in shares of equity.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizingBody {
@@ -96,23 +96,23 @@ pub struct SizingBody {
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, exclusive_minimum = 0, maximum = 10)]
     pub gross_cap: Option<Decimal>,
-    /// The cash that opening orders leave; absent: 0.02.
+    /// The share of equity that opening orders leave in cash; absent: 0.02.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 0, exclusive_maximum = 1)]
     pub cash_reserve: Option<Decimal>,
-    /// The least value of an order; absent: 0.001.
+    /// The minimum value of an order, as a share of equity; absent: 0.001.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 0, exclusive_maximum = 1)]
     pub min_order: Option<Decimal>,
     /// Whether a Sell may open a short position, if the market allows it; absent: no.
     pub shorting: Option<bool>,
-    /// The max leverage of a proposal; absent: 1.
+    /// The maximum leverage of a proposal; absent: 1.
     #[serde(default, with = "share")]
     #[schema(value_type = Option<f64>, minimum = 1)]
     pub max_leverage: Option<Decimal>,
 }
 
-/// Targets as fractions of `symbol_cap`. A Hold has none, because it changes nothing.
+/// Targets as shares of the cap of one symbol. A Hold has no target: it changes nothing.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightsBody {

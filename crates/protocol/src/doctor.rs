@@ -5,60 +5,60 @@ use papertape_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What the doctor has found.
+/// The result of the installation check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DoctorResponse {
-    /// Is nothing broken?
+    /// Did all checks pass?
     pub ok: bool,
-    /// Every look.
+    /// Every check.
     pub findings: Vec<Finding>,
-    /// When it was looked.
-    pub looked_at: Timestamp,
-    /// Whose data it is.
+    /// When it was checked.
+    pub checked_at: Timestamp,
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What one look came to.
+/// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// As it should be.
+    /// The check passed.
     Ok,
-    /// Nothing is broken, but somebody may want to know.
+    /// The check passed, with something to know.
     Note,
-    /// It does not work.
+    /// The check failed.
     Broken,
 }
 
-/// One look.
+/// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Finding {
-    /// What it came to.
+    /// Its result.
     pub state: CheckState,
-    /// What was looked at: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
+    /// What was checked: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
     /// `agent`, `provider`, `prompts` or `tools`.
-    pub what: String,
-    /// What was found, in a sentence.
+    pub check: String,
+    /// The finding, in a sentence.
     pub text: String,
 }
 
 impl Finding {
     /// A check that passed.
     #[must_use]
-    pub fn ok(what: &str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Ok, what: what.to_owned(), text: text.into() }
+    pub fn ok(check: &str, text: impl Into<String>) -> Self {
+        Self { state: CheckState::Ok, check: check.to_owned(), text: text.into() }
     }
 
     /// A check that passed, with something to know.
     #[must_use]
-    pub fn note(what: &str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Note, what: what.to_owned(), text: text.into() }
+    pub fn note(check: &str, text: impl Into<String>) -> Self {
+        Self { state: CheckState::Note, check: check.to_owned(), text: text.into() }
     }
 
     /// A check that failed.
     #[must_use]
-    pub fn broken(what: &str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Broken, what: what.to_owned(), text: text.into() }
+    pub fn broken(check: &str, text: impl Into<String>) -> Self {
+        Self { state: CheckState::Broken, check: check.to_owned(), text: text.into() }
     }
 }

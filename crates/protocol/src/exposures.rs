@@ -6,11 +6,11 @@ use papertape_core::time::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What was shown.
+/// The kind of item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ShownKind {
-    /// Bars of an instrument on some days; a day's open is a part of its bar.
+pub enum SeenByKind {
+    /// Bars of an instrument on some days; the open of a day is a part of its bar.
     Bar,
     /// A news item.
     News,
@@ -26,27 +26,27 @@ pub enum ShownKind {
     Trade,
 }
 
-/// A page of sessions that were shown something.
+/// A page of sessions that read an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ShownResponse {
+pub struct SeenByResponse {
     /// What it is.
-    pub kind: ShownKind,
+    pub kind: SeenByKind,
     /// The dataset's content hash; `null` for a memory.
     pub dataset: Option<String>,
     /// The sessions, those that were opened last first.
-    pub sessions: Vec<ShownSessionResponse>,
-    /// How many there are on this page.
+    pub sessions: Vec<SeenBySession>,
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// A session that was shown it.
+/// A session that read the item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ShownSessionResponse {
+pub struct SeenBySession {
     /// The session.
     pub session_id: i64,
     /// Its job.
@@ -55,29 +55,29 @@ pub struct ShownSessionResponse {
     pub date: Date,
     /// Its agent.
     pub model: String,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
     /// `running`, `completed` or `failed`.
     #[schema(schema_with = crate::vocabulary::day_status)]
     pub status: DayStatus,
-    /// The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
+    /// The decision instant of the session: the open of its day. `null` if the dataset is not available.
     pub instant: Option<Timestamp>,
-    /// Where it was shown: the first twenty times.
-    pub reads: Vec<ShownReadResponse>,
-    /// How often it was shown.
+    /// The first twenty reads.
+    pub reads: Vec<SeenByRead>,
+    /// The number of reads.
     pub read_count: usize,
 }
 
-/// One time that it was shown.
+/// One read of the item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ShownReadResponse {
+pub struct SeenByRead {
     /// The step that read.
     pub path: String,
     /// Its node with the round.
     pub node: String,
-    /// The message in which it was told: a tool's answer, or a prompt. `null` where none is known.
+    /// The message that contains it: a tool response or a prompt. `null` if unknown.
     pub message_index: Option<u32>,
-    /// The tool that read; `null` where it stood in a prompt.
+    /// The tool that read it; `null` if it was part of a prompt.
     pub tool: Option<String>,
     /// The series that was read; `null` for a memory.
     pub series: Option<String>,

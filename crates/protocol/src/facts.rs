@@ -12,18 +12,18 @@ pub struct NewsResponse {
     pub dataset: String,
     /// The items, the newest first.
     pub news: Vec<NewsItem>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A news item. Its text is somebody else's.
+/// A news item. Its text is untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NewsItem {
     /// Unique within the dataset.
     pub id: String,
-    /// From this instant on it is known.
+    /// When it became known.
     pub published_at: Timestamp,
     /// The instruments that it is about; none for general news.
     pub symbols: Vec<String>,
@@ -37,33 +37,33 @@ pub struct NewsItem {
     pub url: Option<String>,
 }
 
-/// A page of companies' figures.
+/// A page of fundamentals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FundamentalsResponse {
     /// The dataset's content hash.
     pub dataset: String,
-    /// The figures, by instrument and publication. One that was published anew stands there as often.
+    /// The values, by instrument and publication; a restated value is listed once per publication.
     pub fundamentals: Vec<FundamentalItem>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// One figure of a company's reports.
+/// One reported value of a company.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FundamentalItem {
-    /// Whose figure.
+    /// The instrument.
     pub symbol: String,
     /// What it measures.
     pub metric: String,
     /// The last day of its period.
     pub period_end: Date,
-    /// The figure.
+    /// The value.
     pub value: Number,
     /// Its unit.
     pub unit: String,
-    /// From this instant on it is known.
+    /// When it became known.
     pub published_at: Timestamp,
 }
 
@@ -74,9 +74,9 @@ pub struct MacrosResponse {
     pub dataset: String,
     /// The values, by series and publication.
     pub macros: Vec<MacroItem>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -91,6 +91,6 @@ pub struct MacroItem {
     pub value: Number,
     /// Its unit.
     pub unit: String,
-    /// From this instant on it is known.
+    /// When it became known.
     pub published_at: Timestamp,
 }

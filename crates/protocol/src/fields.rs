@@ -1,4 +1,4 @@
-//! How fields of requests are read: what serde alone would take too loosely, or write in another form.
+//! How fields of requests are read, where serde's defaults are too lenient, and written.
 
 use crate::number::number;
 use papertape_core::time::{Date, parse_date};
@@ -14,7 +14,7 @@ pub const MAX_INT64: u64 = i64::MAX as u64;
 /// The maximum number of rounds that a trader reads.
 pub const MAX_READ_WINDOW: u32 = 10;
 
-/// A JSON object. For a struct, serde alone would also accept a list of the fields' values.
+/// A JSON object. Where it expects a struct, serde would also accept a list of its fields' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonObject<T>(pub T);
 

@@ -16,9 +16,9 @@ pub struct HeadResponse {
     /// `days`, `head` and the session that is `open`.
     #[schema(value_type = Object)]
     pub document: Value,
-    /// The command that holds a record against it.
+    /// The command that verifies a record against it.
     pub verify: String,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

@@ -4,33 +4,33 @@ use crate::deployment::Deployment;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Well or not.
+/// Whether the server works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthState {
-    /// It does all that it is there for.
+    /// The server works.
     Ok,
-    /// It does not: see `problems`.
+    /// The server does not work: see `problems`.
     Failing,
 }
 
-/// How the product is.
+/// Health of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HealthResponse {
-    /// Well or not.
+    /// Whether the server works.
     pub status: HealthState,
     /// The program's version.
     pub version: String,
-    /// What is wrong, and keeps it from working.
+    /// What keeps it from working.
     pub problems: Vec<String>,
-    /// What somebody should look at, and does not.
+    /// What needs attention but does not keep it from working.
     pub warnings: Vec<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// The server's health. Callers with access also get the reasons.
+/// The response to a probe. Callers with read access also get the reasons.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum HealthBody {

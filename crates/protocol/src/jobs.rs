@@ -26,17 +26,17 @@ pub struct DayDetail {
     pub status: DayStatus,
     /// Why it failed or was skipped.
     pub error: Option<String>,
-    /// How it came about where it is degraded or failed; `null` of all others.
+    /// Why it is degraded or failed; `null` otherwise.
     pub quality: Option<DayQualityResponse>,
     /// When its session was opened.
     pub started_at: Option<Timestamp>,
     /// When its session was closed.
     pub completed_at: Option<Timestamp>,
-    /// Between the two.
+    /// The time between the two.
     pub duration_seconds: Option<f64>,
 }
 
-/// How far a job is.
+/// The status of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StatusResponse {
     /// The job.
@@ -50,35 +50,35 @@ pub struct StatusResponse {
     pub date_range: Vec<Date>,
     /// Its agents.
     pub models: Vec<String>,
-    /// Its model-days, by date and model: all, or those that were asked for.
+    /// Its model-days, by date and model: all, or those that were requested.
     pub details: Vec<DayDetail>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// When a worker first took it.
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
-    /// Between the two, pauses included.
+    /// The time between the two, pauses included.
     pub total_duration_seconds: Option<f64>,
-    /// How many of its model-days are degraded or failed, and the first of them.
+    /// The number of degraded and failed model-days, and the first of them.
     pub quality: JobQuality,
-    /// What it has used, summaries included.
+    /// Its usage, summaries included.
     pub usage: UsageSummary,
-    /// What the one who started it should know.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// Why it stopped before its end.
+    /// Why it stopped early.
     pub error: Option<String>,
-    /// Has somebody asked for it to be cancelled?
+    /// Was its cancellation requested?
     pub cancel_requested: bool,
     /// The job that it branched from.
     pub parent: Option<String>,
-    /// The job that replaced the last of its agents; `null` while the days of one of them still count.
+    /// The job that superseded its last agent; `null` while any of its days still count.
     pub superseded_by: Option<String>,
-    /// By model: the job that replaced its days. Other agents are as they were.
+    /// By model: the job that superseded its days.
     pub superseded: BTreeMap<String, String>,
-    /// The version of the rules that it runs and is verified by.
+    /// The rules version that it runs under.
     pub rules_version: u32,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -93,33 +93,33 @@ pub struct JobSummary {
     /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// Why it stopped before its end.
+    /// Why it stopped early.
     pub error: Option<String>,
     /// Model-days by status.
     pub progress: Progress,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// When a worker first took it.
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
-    /// Between the two, pauses included.
+    /// The time between the two, pauses included.
     pub total_duration_seconds: Option<f64>,
-    /// How many of its model-days are degraded or failed, and the first of them.
+    /// The number of degraded and failed model-days, and the first of them.
     pub quality: JobQuality,
-    /// What it has used, summaries included.
+    /// Its usage, summaries included.
     pub usage: UsageSummary,
-    /// What the one who started it should know.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// The job that it branched from.
     pub parent: Option<String>,
-    /// The job that replaced the last of its agents; `null` while the days of one of them still count.
+    /// The job that superseded its last agent; `null` while any of its days still count.
     pub superseded_by: Option<String>,
-    /// By model: the job that replaced its days. Other agents are as they were.
+    /// By model: the job that superseded its days.
     pub superseded: BTreeMap<String, String>,
-    /// The version of the rules that it runs and is verified by.
+    /// The rules version that it runs under.
     pub rules_version: u32,
-    /// What it simulates; `null` for another kind of job.
+    /// Its configuration; `null` for other kinds of jobs.
     pub simulation: Option<SimulationSummary>,
 }
 
@@ -128,37 +128,37 @@ pub struct JobSummary {
 pub struct JobsResponse {
     /// The jobs, newest first.
     pub jobs: Vec<JobSummary>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// One job, with the newest of its action log.
+/// One job, with the newest rows of its action log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobResponse {
     /// The job.
     pub job: JobSummary,
-    /// Rows of its action log, oldest first: the newest ones, or those behind `cursor`.
+    /// Rows of its action log, oldest first: the newest ones, or those after `cursor`.
     pub logs: Vec<LogEntry>,
-    /// Send it as `cursor` for newer rows, those that are still to be written included.
+    /// Send it as `cursor` for newer rows, including those that are not yet written.
     pub next_cursor: String,
-    /// Send it as `before` for older rows; `null`: there are none.
+    /// Send it as `before` for older rows; `null` if there are none.
     pub before: Option<String>,
-    /// Each of its actions once, in its last state.
+    /// Each of its actions once, in its latest state.
     pub actions_summary: Vec<SummaryItem>,
-    /// What a decomposition or an execution of a plan came to; `null` until it has ended, and for every other
-    /// kind of job.
+    /// The result of a decomposition or an execution of a plan; `null` until it ends, and for other kinds of
+    /// jobs.
     pub result: Option<JobResult>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What a job simulates.
+/// The configuration of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SimulationSummary {
     /// The data.
@@ -167,7 +167,7 @@ pub struct SimulationSummary {
     pub start_date: Date,
     /// Last day, included.
     pub end_date: Date,
-    /// What may be traded; of a job with a universe, all that ever were its members.
+    /// The tradable symbols; of a job with a universe, all that were ever its members.
     pub symbols: Vec<String>,
     /// The index whose members of each day may be traded on it; absent: all of `symbols`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub struct SimulationSummary {
     pub market: String,
     /// What trading costs: `market`, as the profile says, or `frictionless`, nothing.
     pub costs: String,
-    /// What each agent starts with.
+    /// The initial cash of each agent.
     pub initial_cash: Number,
     /// The symbol or index that results are compared with; `null`: none.
     pub benchmark: Option<String>,
@@ -186,28 +186,28 @@ pub struct SimulationSummary {
     pub summaries: bool,
     /// Which of the traders' memories are on: `off`, `rounds`, `rounds+open` or `all`.
     pub memory: String,
-    /// How many of its last rounds a trader reads.
+    /// The number of recent rounds that a trader reads.
     pub read_window: u32,
     /// The same for the session after a losing close.
     pub read_window_after_loss: u32,
     /// The job whose memory the agents began with.
     pub memory_from: Option<String>,
-    /// Who trades.
+    /// The agents.
     pub agents: Vec<AgentSummary>,
-    /// By model: the job that it goes on from.
+    /// By model: the job that it continues.
     pub continues: BTreeMap<String, ContinuesFrom>,
     /// Where it branched off.
     pub branch: Option<BranchPoint>,
-    /// Where its days were traded, of a job that is imported; `null` for one that ran here.
+    /// The origin of an imported job; `null` otherwise.
     pub imported: Option<ImportedFrom>,
 }
 
-/// Where the days of an imported job were traded.
+/// The origin of an imported job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportedFrom {
     /// What wrote its logs: `ai-trader`.
     pub format: String,
-    /// Where they were read from, as it was written then.
+    /// Where they were read from.
     pub source: String,
     /// `provider::model`: who wrote memories and summaries of these days.
     pub writer: String,
@@ -232,16 +232,16 @@ pub struct AgentSummary {
     pub kind: KindBody,
     /// `provider::model`; from a branch's cut on, the branch's.
     pub model: String,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: bool,
 }
 
-/// The day of an earlier job after which an agent goes on.
+/// The day of an earlier job after which an agent continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContinuesFrom {
     /// The job.
     pub job: String,
-    /// The last day that counts of it.
+    /// The last day of it that counts.
     pub date: Date,
 }
 
@@ -261,11 +261,11 @@ pub struct BranchPoint {
 pub struct DeletedResponse {
     /// The job.
     pub job_id: String,
-    /// The deleted jobs: this one, then its dependents.
+    /// The deleted jobs: this one, then those that depend on it.
     pub jobs: Vec<String>,
-    /// The number of deleted texts that nothing else used.
+    /// The number of texts that nothing else used, deleted too.
     pub texts: u64,
-    /// Whose data it was.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// What a desk has come to about one instrument.
+/// A desk's analysis of one instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LiveResponse {
-    /// The version of this form.
+    /// The version of this contract.
     #[schema(example = "papertape.live.v1")]
     pub contract_version: String,
     /// The instrument.
     pub ticker: String,
     /// The trading day.
     pub date: Date,
-    /// `completed`, `degraded_success` (a result, but some node gave nothing) or `failed` (no result).
+    /// `completed`, `degraded_success` (a result, but a node failed) or `failed` (no result).
     pub status: LiveStatus,
-    /// What it came to; `null` where it failed. A fallback is no result.
+    /// The result; `null` if it failed. A fallback is not a result.
     pub result: Option<LiveResult>,
     /// Why there is no result.
     pub error: Option<LiveError>,
     /// What was degraded.
     pub degradation: LiveDegradation,
-    /// What the result rests on.
+    /// The quality of the data behind the result.
     #[schema(value_type = Object)]
     pub data_quality: DataQuality,
-    /// The six fields of the research debate; also where there is no result.
+    /// The six fields of the research debate; also present without a result.
     #[schema(value_type = Option<Object>)]
     pub research: Option<Research>,
     /// The job.
@@ -37,7 +37,7 @@ pub struct LiveResponse {
     pub session_id: i64,
     /// The agent.
     pub model: String,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -46,18 +46,18 @@ pub struct LiveResponse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LiveStatus {
-    /// With a result, and every node gave what it was asked for.
+    /// With a result, and every node completed.
     Completed,
-    /// With a result, although a node gave nothing.
+    /// With a result, although a node failed.
     DegradedSuccess,
     /// Without a result.
     Failed,
 }
 
-/// What an analysis came to.
+/// The result of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LiveResult {
-    /// 1 to hold more of it, -1 less, 0 no change.
+    /// 1 to increase the position, -1 to decrease it, 0 for no change.
     pub direction: i64,
     /// The Research Manager's: 1.0 after a whole debate, 0.5 after a degraded one, 0.0 without a
     /// judgement.
@@ -71,22 +71,22 @@ pub struct LiveResult {
 /// Why an analysis has no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LiveError {
-    /// For programs: `portfolio_manager_timeout`, `job_cancelled`, …
+    /// The error code, such as `portfolio_manager_timeout`, `job_cancelled`, …
     pub code: String,
-    /// For people.
+    /// Text for people.
     pub message: String,
-    /// May another try help?
+    /// Can it be retried?
     pub retryable: bool,
 }
 
-/// What was degraded of an analysis.
+/// The degradations of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LiveDegradation {
-    /// Is anything?
+    /// Is anything degraded?
     pub degraded: bool,
     /// Why, in the order of the graph, each reason once.
     pub reason_codes: Vec<String>,
-    /// By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
+    /// By node that failed: `{kind, reason, elapsed_ms}`; by missing source, under
     /// `sources_missing`: the reason.
     #[schema(value_type = Object)]
     pub source_diagnostics: Map<String, Value>,

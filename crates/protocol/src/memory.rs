@@ -13,11 +13,11 @@ use utoipa::ToSchema;
 pub struct RoundsResponse {
     /// The newest first.
     pub rounds: Vec<RoundResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -35,19 +35,19 @@ pub struct RoundResponse {
     pub session_id: i64,
     /// Counts up by one per agent and job.
     pub round_id: u64,
-    /// What was concluded, and the key prices and positions.
+    /// The conclusion, with key prices and positions.
     pub situation: String,
     /// The four parts.
     pub summary: String,
     /// `model`, `repaired` or `template`.
     pub source: String,
-    /// Why it is not the model's first answer.
+    /// Why it is not the model's first response.
     pub note: Option<String>,
-    /// What was decided of each instrument.
+    /// The decision on each instrument.
     pub assets: Vec<AssetResponse>,
     /// Did it open a position?
     pub is_open_entry: bool,
-    /// Did the trader's answer fall back, or break off?
+    /// Was the trader's response a fallback, or truncated?
     pub degraded: bool,
     /// When it became known.
     pub known_at: Timestamp,
@@ -55,7 +55,7 @@ pub struct RoundResponse {
     pub created_at: Timestamp,
 }
 
-/// What a round decided of one instrument.
+/// The decision of a round on one instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AssetResponse {
     /// The instrument.
@@ -79,16 +79,16 @@ pub struct AssetResponse {
 pub struct OpenPositionsResponse {
     /// The newest first.
     pub open_positions: Vec<OpenPositionResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// Why a position that is open was opened.
+/// The thesis of an open position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OpenPositionResponse {
     /// `open_position_context`.
@@ -111,7 +111,7 @@ pub struct OpenPositionResponse {
     pub summary: String,
     /// When the position was opened.
     pub opened_at: Timestamp,
-    /// Price of the opening fill; this and what follows in the share units after all splits since.
+    /// Price of the opening fill; like the following fields, adjusted for all splits since.
     pub entry_price: Number,
     /// Units of the opening fill.
     pub quantity: Number,
@@ -121,7 +121,7 @@ pub struct OpenPositionResponse {
     pub take_profit: Option<Number>,
     /// Leverage, 1 for none.
     pub leverage: Number,
-    /// New shares for an old one since; prices in the thesis are to be divided by it.
+    /// The cumulative split ratio since; divide prices in the thesis by it.
     pub split_ratio: Number,
     /// When it became known.
     pub known_at: Timestamp,
@@ -130,43 +130,43 @@ pub struct OpenPositionResponse {
 /// A page of reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TradesResponse {
-    /// The newest exit first; of a search by meaning, the best first.
+    /// The newest exit first; for a semantic search, the best match first.
     pub trades: Vec<ReflectionResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
+    /// How `query` was searched: `keyword`, `semantic` or
     /// `keyword+semantic`.
     #[schema(value_type = String)]
     pub search: SearchBy,
-    /// Why it was not searched by meaning, where it was to be.
+    /// Why the semantic search was not possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search_note: Option<String>,
-    /// The sentence model that was asked.
+    /// The embedding model that was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedding_model: Option<String>,
-    /// How many reflections could be found by words alone, for they have no vector of that model.
+    /// The number of reflections without an embedding of that model: only keywords find them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_vector: Option<usize>,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What was embedded.
+/// The result of embedding reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReembedResponse {
     /// The model.
     pub embedding_model: String,
-    /// How many reflections had no vector of it, and have one now.
+    /// The number of reflections that were embedded.
     pub embedded: usize,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What a closed trade, or a part of one, teaches.
+/// A reflection on a closed trade, or a part of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReflectionResponse {
     /// `trade`.
@@ -181,9 +181,9 @@ pub struct ReflectionResponse {
     pub trade_id: u64,
     /// The position.
     pub position_id: String,
-    /// The how-manieth closing of the position.
+    /// 1-based number of this closing fill of the position.
     pub part: u32,
-    /// Is nothing of it left?
+    /// Is the position fully closed?
     pub position_closed: bool,
     /// `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: String,
@@ -215,7 +215,7 @@ pub struct ReflectionResponse {
     pub summary: String,
     /// Planned against actual.
     pub execution_deviation: DeviationResponse,
-    /// What became of each claim.
+    /// The outcome of each claim.
     pub hypothesis_check: Vec<ClaimResponse>,
     /// What went wrong.
     pub error_tags: Vec<String>,
@@ -227,9 +227,9 @@ pub struct ReflectionResponse {
     pub thesis: Option<String>,
     /// `model`, `repaired` or `template`.
     pub source: String,
-    /// Why it is not the model's first answer.
+    /// Why it is not the model's first response.
     pub note: Option<String>,
-    /// From when on a simulation may read it.
+    /// From when a simulation may read it.
     pub known_at: Timestamp,
 }
 
@@ -242,7 +242,7 @@ pub struct DeviationResponse {
     pub actual_entry: Option<Number>,
     /// Units of the opening order.
     pub planned_size: Option<Number>,
-    /// The most units that were held.
+    /// The largest position held.
     pub actual_size: Option<Number>,
     /// The stop at entry.
     pub planned_stop: Option<Number>,
@@ -252,11 +252,11 @@ pub struct DeviationResponse {
     pub planned_exit: Option<Number>,
     /// The price of the exit.
     pub actual_exit: Option<Number>,
-    /// What the trader says of it.
+    /// The trader's comment.
     pub comment: String,
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClaimResponse {
     /// The claim.
@@ -265,37 +265,37 @@ pub struct ClaimResponse {
     pub result: String,
 }
 
-/// What a session's trader was given of its memory.
+/// The memory that a session's trader recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SessionMemoryResponse {
     /// The session.
     pub session_id: i64,
-    /// By the step that gave it, in the order of the steps; a solo agent has one at most.
-    pub given: Vec<GivenResponse>,
-    /// Whose data it is.
+    /// By step, in order; a solo agent has one at most.
+    pub recalled: Vec<RecalledBlock>,
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What one prompt held.
+/// The memory in one prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct GivenResponse {
+pub struct RecalledBlock {
     /// The step.
     pub path: String,
-    /// The whole block, as it stands in the prompt.
+    /// The whole block, as it appears in the prompt.
     pub text: String,
-    /// What stands in it.
-    pub items: Vec<GivenItem>,
+    /// The memories in it.
+    pub items: Vec<RecalledItem>,
 }
 
-/// One memory that was given.
+/// One recalled memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct GivenItem {
+pub struct RecalledItem {
     /// `open_position_context`, `trader_round` or `trade`.
     pub memory_type: String,
     /// The position's, the round's or the trade's id.
     pub memory_id: String,
-    /// The job that it was taken over from; `null`: the session's own.
+    /// The job that it was inherited from; `null`: the session's own.
     pub job_id: Option<String>,
     /// When it became known.
     pub known_at: Timestamp,
@@ -303,21 +303,21 @@ pub struct GivenItem {
     pub text: String,
 }
 
-/// What was folded.
+/// Compacted reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ArchivesResponse {
     /// One for each agent, job, period and instrument.
     pub archives: Vec<ArchiveResponse>,
-    /// How many.
+    /// The number of results.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// The reflections on one instrument in one period, folded.
+/// The reflections on one instrument in one period, compacted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ArchiveResponse {
     /// The job.
@@ -339,19 +339,19 @@ pub struct ArchiveResponse {
 /// How reflections are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SearchBy {
-    /// By words alone: those that have all of them.
+    /// By keyword: reflections that contain all words.
     #[serde(rename = "keyword")]
     Keyword,
-    /// By meaning alone: those whose vectors are nearest.
+    /// By meaning: reflections with the nearest embeddings.
     #[serde(rename = "semantic")]
     Semantic,
-    /// By both, fused.
+    /// Both, with fused ranks.
     #[serde(rename = "keyword+semantic")]
     Both,
 }
 
 impl SearchBy {
-    /// As answers spell it.
+    /// As responses spell it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -385,7 +385,7 @@ pub enum SideParam {
     Short,
 }
 
-/// The reflections to compact.
+/// What to compact.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "period": "quarter" }))]

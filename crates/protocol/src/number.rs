@@ -10,7 +10,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// An exact decimal, written as the shortest JSON number that says it: `100000`, not `100000.0`. For answers alone,
+/// An exact decimal, serialized as the shortest JSON number of its value: `100000`, not `100000.0`. Only for responses,
 /// never for the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub struct Number(Decimal);
@@ -19,7 +19,7 @@ impl Number {
     /// The nearest `f64`, never a negative zero: for what is drawn or rounded.
     #[must_use]
     pub fn to_f64(self) -> f64 {
-        // Through the text, since it is rounded once.
+        // Through the text, so that it is rounded only once.
         self.0.to_string().parse::<f64>().unwrap_or(f64::NAN) + 0.0
     }
 
@@ -49,8 +49,8 @@ impl fmt::Display for Number {
 }
 
 impl Serialize for Number {
-    /// A whole number as such; any other as the nearest `f64` where that has the decimal's digits, and as the
-    /// decimal's text where it does not.
+    /// Whole numbers as integers; others as the nearest `f64` if it has the same digits, else as the
+    /// decimal's text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Some(whole) = self.0.to_i64().filter(|_| self.0.is_integer()) {
             return serializer.serialize_i64(whole);
@@ -84,16 +84,16 @@ impl PartialSchema for Number {
 
 impl ToSchema for Number {}
 
-/// A decimal for an answer.
+/// A decimal for a response.
 #[must_use]
 pub fn number(value: Decimal) -> Number {
-    // A negative zero is zero, and zeros at the end say nothing.
+    // A negative zero becomes zero, and trailing zeros are dropped.
     let value = value.normalize();
     Number(if value.is_zero() { Decimal::ZERO } else { value })
 }
 
-/// A figure that was computed in floats, rounded to the 12 significant digits that it is good for: what follows differs
-/// between machines and compilers, and is noise.
+/// A value that was computed in floats, rounded to 12 significant digits: the rest differs between machines and
+/// compilers.
 #[must_use]
 pub fn figure(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.11e}").parse().unwrap_or(value) } else { value }

@@ -13,14 +13,14 @@ pub struct OptionsResponse {
     pub kinds: Vec<String>,
     /// Agents of the server's config, by name.
     pub agents: Vec<AgentOption>,
-    /// Models that are known by name: the house's, those of configured agents, those with a known price.
-    /// Any other of a provider can be named too.
+    /// Known models: house models, models of configured agents, models with a known price.
+    /// Any other model of a provider can be named too.
     pub models: Vec<ModelOption>,
     /// Providers, `house` excluded.
     pub providers: Vec<ProviderOption>,
-    /// Datasets, without those that others have replaced.
+    /// Datasets, without replaced ones.
     pub datasets: Vec<DatasetOption>,
-    /// What every run is compared with.
+    /// The baselines of every run.
     pub baselines: Vec<String>,
     /// Market profiles.
     pub markets: Vec<MarketOption>,
@@ -30,15 +30,15 @@ pub struct OptionsResponse {
     pub memory: Vec<String>,
     /// Languages of prompts.
     pub languages: Vec<String>,
-    /// Outside tool servers that a simulation may use.
+    /// External tool servers that a simulation may use.
     pub tools: Vec<String>,
-    /// The most agents of one job.
-    pub most_agents: usize,
-    /// The most rounds of a debate.
-    pub most_rounds: u32,
-    /// What holds where a run does not say.
+    /// The maximum number of agents of one job.
+    pub max_agents: usize,
+    /// The maximum number of debate rounds.
+    pub max_rounds: u32,
+    /// Defaults of a run.
     pub defaults: DefaultsOption,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -52,7 +52,7 @@ pub struct AgentOption {
     pub kind: String,
     /// `provider::model`.
     pub model: String,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: bool,
     /// Why it cannot be run now; `null`: it can.
     pub problem: Option<String>,
@@ -63,20 +63,20 @@ pub struct AgentOption {
 pub struct ModelOption {
     /// `provider::model`.
     pub model: String,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: bool,
-    /// Can it be called: is its key there, where it needs one?
+    /// Can it be called? `false` if it needs a key and has none.
     pub usable: bool,
 }
 
 /// A provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProviderOption {
-    /// What stands before `::`.
+    /// The part before `::`.
     pub provider: String,
-    /// Does the config name it?
+    /// Is it configured?
     pub configured: bool,
-    /// Why it cannot be called, as where its key is not there; `null`: it can.
+    /// Why it cannot be called, such as a missing key; `null`: it can.
     pub problem: Option<String>,
 }
 
@@ -87,7 +87,7 @@ pub struct DatasetOption {
     pub name: String,
     /// Its content hash.
     pub hash: String,
-    /// Its symbols that can be traded.
+    /// Its tradable symbols.
     pub symbols: Vec<String>,
     /// The symbols of its indexes: a run can name one as its benchmark.
     pub indexes: Vec<String>,
@@ -108,19 +108,19 @@ pub struct DatasetOption {
 pub struct MarketOption {
     /// Its name.
     pub name: String,
-    /// Quantities are multiples of this; without meaning where fractions are traded.
+    /// Quantities are multiples of this, unless fractions are allowed.
     pub lot: Number,
-    /// May fractions be traded?
+    /// Are fractional quantities allowed?
     pub fractional: bool,
-    /// Is what was bought locked until a later day?
+    /// Are purchases locked until a later day?
     pub t_plus_one: bool,
-    /// May shares be sold short?
+    /// Is short selling allowed?
     pub shorting: bool,
     /// The largest leverage.
     pub max_leverage: Number,
 }
 
-/// What holds where a run does not say.
+/// Defaults of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DefaultsOption {
     /// The dataset's name, or the first digits of its hash.
@@ -129,20 +129,20 @@ pub struct DefaultsOption {
     pub market: String,
     /// What trading costs: `market` or `frictionless`.
     pub costs: String,
-    /// What may be traded; empty: all.
+    /// The tradable symbols; empty: all.
     pub symbols: Vec<String>,
     /// The index whose members of each day may be traded, in place of `symbols`.
     pub universe: Option<String>,
-    /// What each agent starts with.
+    /// The initial cash of each agent.
     pub initial_cash: Number,
     /// The symbol or index that results are compared with; `null`: none.
     pub benchmark: Option<String>,
     /// Are summaries written?
     pub summaries: bool,
-    /// Which memories are on.
+    /// The memories that are enabled.
     pub memory: String,
-    /// How often Bull and Bear speak each.
+    /// Debate rounds of Bull and Bear.
     pub max_debate_rounds: u32,
-    /// How often each risk analyst speaks.
+    /// Rounds of the risk debate.
     pub max_risk_discuss_rounds: u32,
 }

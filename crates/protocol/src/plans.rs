@@ -15,18 +15,18 @@ use utoipa::ToSchema;
 pub struct PlanSummary {
     /// Its id.
     pub id: i64,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is to reach.
+    /// Its goal.
     pub goal: String,
-    /// How far it is; `partial`: some of its tasks failed.
+    /// Its status; `partial`: some of its tasks failed.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// The conversation that it comes from.
+    /// The conversation that started it.
     pub chat_session_id: Option<String>,
     /// How many tasks it has.
     pub tasks: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it or one of its tasks was last changed.
     pub updated_at: Timestamp,
@@ -39,28 +39,28 @@ pub struct TaskSummary {
     pub id: i64,
     /// The plan.
     pub plan_id: i64,
-    /// The task that it is a part of; `null`: it stands at the top.
+    /// The parent task; `null`: a top-level task.
     pub parent_id: Option<i64>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How far it is.
+    /// Its status.
     #[schema(schema_with = crate::vocabulary::task_status)]
     pub status: TaskStatus,
-    /// What is to be done.
+    /// The instruction.
     pub instruction: String,
-    /// Its place among its siblings, from 0.
+    /// Its position among its siblings, from 0.
     pub position: u32,
-    /// How deep it stands; 0 at the top.
+    /// Its depth; 0 at the top.
     pub depth: u32,
-    /// The ids from the top down to itself.
+    /// The IDs from the top-level task to this one.
     #[schema(example = "/3/17")]
     pub path: String,
     /// Tasks that must be done before it, by id.
     pub dependencies: Vec<i64>,
-    /// What came of it.
+    /// Its result.
     #[schema(value_type = Option<Object>)]
     pub execution_result: Option<Value>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -71,7 +71,7 @@ pub struct TaskSummary {
 pub struct PlanResponse {
     /// The plan.
     pub plan: PlanSummary,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -81,11 +81,11 @@ pub struct PlanResponse {
 pub struct PlansResponse {
     /// The plans, newest first.
     pub plans: Vec<PlanSummary>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -95,7 +95,7 @@ pub struct PlansResponse {
 pub struct TaskResponse {
     /// The task.
     pub task: TaskSummary,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -109,7 +109,7 @@ pub struct TasksResponse {
     pub tasks: Vec<TaskSummary>,
     /// How many there are.
     pub count: usize,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -154,24 +154,24 @@ impl From<Task> for TaskSummary {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Autumn of 2012", "goal": "Find out why the cautious desk lost" }))]
 pub struct PlanBody {
-    /// The name; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: String,
-    /// The goal.
+    /// Its goal.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     pub goal: String,
 }
 
-/// Changes of a plan. Absent fields stay unchanged.
+/// Changes to a plan; absent fields stay as they are.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "goal": "Find out what data the desk saw" }))]
 pub struct PlanPatch {
-    /// The name; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: Option<String>,
-    /// The goal.
+    /// Its goal.
     #[schema(max_length = 20_000)]
     pub goal: Option<String>,
 }
@@ -181,16 +181,16 @@ pub struct PlanPatch {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Run the cautious desk", "instruction": "IBM and AAPL, autumn of 2012" }))]
 pub struct TaskBody {
-    /// The name; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: String,
     /// The instruction.
     #[serde(default)]
     #[schema(max_length = 20_000)]
     pub instruction: String,
-    /// The parent task; absent or `null`: top level.
+    /// The parent task; absent or `null`: a top-level task.
     pub parent_id: Option<i64>,
-    /// The position among its siblings, from 0; absent or beyond the end: last.
+    /// Its position among its siblings, from 0; absent, or beyond the end: last.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub position: Option<u32>,
     /// Tasks of the plan that must be completed before it.
@@ -199,26 +199,26 @@ pub struct TaskBody {
     pub dependencies: Vec<i64>,
 }
 
-/// Changes of a task. Absent fields stay unchanged.
+/// Changes to a task; absent fields stay as they are.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "parent_id": null, "position": 0 }))]
 pub struct TaskPatch {
-    /// The name; not blank.
+    /// Its name; not blank.
     #[schema(min_length = 1, max_length = 200, pattern = r"\S")]
     pub name: Option<String>,
     /// The instruction.
     #[schema(max_length = 20_000)]
     pub instruction: Option<String>,
-    /// The new status. Its execution result is cleared.
+    /// Its status, set by hand; clears its result.
     #[serde(default, deserialize_with = "given")]
     #[schema(schema_with = crate::vocabulary::task_status_by_hand)]
     pub status: Option<TaskStatus>,
-    /// The new parent; its subtasks move with it. `null`: top level.
+    /// Moves it, with its subtasks, under this task; `null`: to the top level.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<i64>)]
     pub parent_id: Option<Option<i64>>,
-    /// The new position among its siblings, from 0.
+    /// Moves it to this position among its siblings, from 0.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub position: Option<u32>,
     /// Tasks of the plan that must be completed before it; they replace the current dependencies.
@@ -232,25 +232,24 @@ pub struct TaskPatch {
 pub struct DecomposeBody {
     /// The task to decompose; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// Max levels below it; absent: 2.
+    /// Levels below it; 2 by default.
     #[schema(minimum = 1, maximum = 4)]
     pub max_depth: Option<u32>,
-    /// Max children per task; absent: 5.
+    /// Children per task; 5 by default.
     #[schema(minimum = 1, maximum = 10)]
     pub max_children: Option<u32>,
-    /// Max new tasks in total; absent: 50.
+    /// New tasks in total; 50 by default.
     #[schema(minimum = 1, maximum = 200)]
     pub total_node_budget: Option<u32>,
 }
 
-/// What to execute.
+/// How to execute a plan.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecuteBody {
-    /// The task to run again, together with its unfinished dependencies; absent: the whole plan.
+    /// Run this task again, with its uncompleted dependencies; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// Whether a task may start work that costs money after it has read text from others, such as web pages;
-    /// absent: no.
+    /// May a task start paid work after it read untrusted text, such as web pages? Default: no.
     pub trusted: Option<bool>,
 }
 
@@ -264,7 +263,7 @@ pub struct PlanJobQueued {
     /// `queued`.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

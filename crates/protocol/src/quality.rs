@@ -5,13 +5,13 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How a model-day came about, in a few words.
+/// The quality of a model-day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DayQualityResponse {
     /// `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`.
     #[schema(schema_with = crate::vocabulary::quality_state)]
     pub state: String,
-    /// The first reason, or why the day failed; `null` of a day that is `ok`.
+    /// The first reason, or why the day failed; `null` for a day that is `ok`.
     pub reason: Option<String>,
 }
 
@@ -29,27 +29,27 @@ pub struct DegradedDayResponse {
     pub reason: Option<String>,
 }
 
-/// How many model-days of a job are less than they were to be.
+/// Degraded and failed model-days of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobQuality {
-    /// Model-days that ended and are degraded: some node gave nothing, or nothing was decided.
+    /// Completed model-days that are degraded: a node failed, or there was no decision.
     pub degraded_days: u64,
-    /// Model-days that failed, those included on which an agent stopped until something is fixed.
+    /// Failed model-days, including those on which an agent stopped until something is fixed.
     pub failed_days: u64,
-    /// The first of both, by day and agent; `null` where there is none.
+    /// The first of both, by day and agent; `null` if there is none.
     pub first: Option<DegradedDayResponse>,
 }
 
-/// What the books say of a session, beside what a summary says.
+/// Order counts of a session, from the books.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BooksFacts {
-    /// Orders that were given, or ended, in the session.
+    /// Orders that were placed or closed in the session.
     pub orders: u64,
     /// Fills, those of stops, targets, liquidations and delistings included.
     pub fills: u64,
     /// Orders that were rejected.
     pub rejections: u64,
-    /// The same in words; `no orders` where there were none.
+    /// The same as text; `no orders` if there were none.
     pub text: String,
 }
 
@@ -97,7 +97,7 @@ impl BooksFacts {
 }
 
 impl JobQuality {
-    /// `3 of 65 model-days degraded, 1 failed; the first: …`; `None` where all are as they were to be.
+    /// A sentence with both counts and the first day; `None` if there is neither.
     #[must_use]
     pub fn warning(&self, total: u64) -> Option<String> {
         let first = self.first.as_ref()?.line();

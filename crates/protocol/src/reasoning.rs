@@ -15,11 +15,11 @@ use utoipa::ToSchema;
 pub struct ReasoningResponse {
     /// The sessions, in the order in which they were opened.
     pub sessions: Vec<SessionResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -35,18 +35,18 @@ pub struct SessionResponse {
     pub date: Date,
     /// The agent.
     pub model: String,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
     /// `running`, `completed` or `failed`.
     #[schema(schema_with = crate::vocabulary::day_status)]
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// How the day came about, in a few words; `null` while it is not over.
+    /// The quality of the day; `null` until it ends.
     pub quality: Option<DayQualityResponse>,
-    /// What the books say of the day, beside the summary.
+    /// Order counts of the day, from the books.
     pub books: BooksFacts,
-    /// What the day came to, by the same model.
+    /// The summary of the day, by the same model.
     pub session_summary: Option<String>,
     /// Why there is no summary.
     pub summary_error: Option<String>,
@@ -54,19 +54,19 @@ pub struct SessionResponse {
     pub started_at: Timestamp,
     /// When it was closed.
     pub completed_at: Option<Timestamp>,
-    /// How many messages it has; `null` until it is closed.
+    /// The number of messages; `null` until it is closed.
     pub total_messages: Option<u32>,
     /// Its actions, in order.
     pub positions: Vec<PositionResponse>,
-    /// What its nodes were told before their conversations; with `conversation` alone.
+    /// The system prompts of its nodes; only with `conversation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Vec<InstructionsResponse>>,
-    /// What was said; absent unless asked for.
+    /// The transcript; absent unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Vec<MessageResponse>>,
 }
 
-/// One action and what it left.
+/// One action and the account after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PositionResponse {
     /// From 1 in a session.
@@ -86,7 +86,7 @@ pub struct PositionResponse {
     pub portfolio_value: Number,
 }
 
-/// What a node was told before its conversation.
+/// The system prompt of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InstructionsResponse {
     /// The node with its round.
@@ -103,22 +103,22 @@ pub struct MessageResponse {
     /// `user`, `assistant` or `tool`.
     #[schema(schema_with = crate::vocabulary::role)]
     pub role: Role,
-    /// The text; empty for a turn of tool calls alone.
+    /// The text; empty for a turn with only tool calls.
     pub content: String,
-    /// Of assistant messages alone; `null` where there is none (yet).
+    /// Only for assistant messages; `null` if there is none (yet).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, required = false)]
     pub summary: Option<Option<String>>,
     /// Why there is no summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_error: Option<String>,
-    /// Of tool messages alone: the tool that answers.
+    /// Only for tool messages: the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Of tool messages alone: the arguments that it was called with.
+    /// Only for tool messages: the arguments of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<Value>,
-    /// When it was kept.
+    /// When it was stored.
     pub timestamp: Timestamp,
     /// Its step.
     pub path: String,

@@ -12,18 +12,18 @@ use utoipa::ToSchema;
 pub struct MessagesResponse {
     /// The session.
     pub session_id: i64,
-    /// How many messages there are in all, of the node where one is asked for.
+    /// The total number of messages, of the requested node if there is one.
     pub total: u32,
-    /// What the nodes were told before their conversations; absent on a page reached by a cursor.
+    /// The system prompts of the nodes; absent on later pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Vec<InstructionsResponse>>,
     /// The messages, by number.
     pub messages: Vec<MessageResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -33,13 +33,13 @@ pub struct MessagesResponse {
 pub struct StepsResponse {
     /// The session.
     pub session_id: i64,
-    /// Its steps in the order in which they were begun, those of summaries among them.
+    /// Its steps in the order in which they started, including those of summaries.
     pub steps: Vec<StepResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
@@ -47,7 +47,7 @@ pub struct StepsResponse {
 /// One effect of a session on the outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StepResponse {
-    /// Where it stands: `[symbol/]node#round/kind#n`.
+    /// Its path: `[symbol/]node#round/kind#n`.
     pub path: String,
     /// `model`, `tool`, `order`, ….
     pub kind: String,
@@ -57,13 +57,13 @@ pub struct StepResponse {
     pub state: String,
     /// Of `done`: `ok`, `failed`, `timed_out`, `refused` or `unknown`.
     pub outcome: Option<String>,
-    /// Is it of the summaries' own tape?
+    /// Is it a step of a summary?
     pub detached: bool,
-    /// Which link of the session's chain it is; `null` while it is open.
+    /// Its position in the session's hash chain; `null` while it is open.
     pub seq: Option<i64>,
-    /// Hash of what was asked, in the form that is compared on a re-run.
+    /// Hash of the request, in the form that a re-run compares.
     pub digest: String,
-    /// Hash of the document that says what was asked.
+    /// Hash of the request document.
     pub request_ref: Option<String>,
     /// Hash of the outcome's document.
     pub outcome_ref: Option<String>,
@@ -71,17 +71,17 @@ pub struct StepResponse {
     pub reused_from: Option<String>,
     /// How many attempts were sent.
     pub attempts: u32,
-    /// How many of these a crash or a stop has cut off.
+    /// Attempts that were interrupted by a crash or a stop.
     pub interrupted: u32,
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; `null` where no price is known.
+    /// US dollars; `null` if the price is unknown.
     pub cost_usd: Option<Number>,
-    /// Attempts whose usage is not known; tokens and cost hold an estimate of it.
+    /// Attempts with unknown usage; tokens and cost include an estimate.
     pub estimated_calls: u64,
-    /// When it was begun.
+    /// When it started.
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
@@ -89,23 +89,23 @@ pub struct StepResponse {
     pub hash: Option<String>,
 }
 
-/// A page of the exposure record.
+/// A page of data reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExposuresResponse {
     /// The session.
     pub session_id: i64,
-    /// What it was shown, in the order of commits.
+    /// Data reads, in the order of commits.
     pub exposures: Vec<ExposureResponse>,
-    /// How many there are on this page.
+    /// The number of rows on this page.
     pub count: usize,
-    /// Where the next page begins; `null` at the end.
+    /// Cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What one read of the market showed.
+/// One read of market data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExposureResponse {
     /// The step that read.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What to simulate. All fields but `end_date` have a default in the server's config.
+/// A simulation. Everything except `end_date` has a default in the server's configuration.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -24,7 +24,7 @@ use utoipa::ToSchema;
     "initial_cash": 10000
 }))]
 pub struct TriggerBody {
-    /// The first day; absent or `null`: each agent continues after the end of its newest completed job.
+    /// First day; absent or `null`: each agent continues after its newest completed job.
     #[serde(default, deserialize_with = "maybe_day")]
     pub start_date: Option<Date>,
     /// The last day, included.
@@ -33,13 +33,12 @@ pub struct TriggerBody {
     /// Names of configured agents, or models as solo agents: `provider::model`.
     #[schema(min_items = 1, max_items = 64)]
     pub models: Option<Vec<String>>,
-    /// Run completed days again, and replace the days of these agents in the jobs that ran them. Nothing is
-    /// deleted.
+    /// Run days again that earlier jobs ran, and supersede them. Nothing is deleted.
     pub replace_existing: Option<bool>,
-    /// Run completed days again from the first degraded day on, because later days follow from it. Failed days always
-    /// run again. Not together with `replace_existing`.
+    /// Run completed days again from the first degraded one on, since later days depend on it.
+    /// Failed days run again in any case. Not together with `replace_existing`.
     pub rerun_degraded: Option<bool>,
-    /// Inline agents.
+    /// Agents, with their full definition.
     #[schema(min_items = 1, max_items = 64, value_type = Option<Vec<AgentBody>>)]
     pub agents: Option<Vec<JsonObject<AgentBody>>>,
     /// The tradable symbols.
@@ -52,7 +51,7 @@ pub struct TriggerBody {
     pub dataset: Option<String>,
     /// The market profile's name; absent: the dataset's own, else the config's.
     pub market: Option<String>,
-    /// Trading costs: `market` for those of the market profile, `frictionless` for none. Absent: the config's.
+    /// Trading costs: `market`, as in the market profile, or `frictionless`, none. Default: the configuration's.
     pub costs: Option<CostsBody>,
     /// The initial cash of each agent.
     #[serde(default, with = "maybe_amount")]
@@ -64,14 +63,14 @@ pub struct TriggerBody {
     /// The seed of the job's randomness.
     #[serde(default, deserialize_with = "whole::<_, MAX_INT64>")]
     pub seed: Option<u64>,
-    /// The job's budget.
+    /// The budget of the job.
     #[schema(value_type = Option<BudgetBody>)]
     pub budget: Option<JsonObject<BudgetBody>>,
     /// Whether to write summaries.
     pub summaries: Option<bool>,
-    /// The memories that are on; absent: the config's, else all.
+    /// The memories that are enabled; absent: the configuration's, else all.
     pub memory: Option<MemoryBody>,
-    /// The number of previous rounds that a trader reads.
+    /// The number of recent rounds that a trader reads.
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     pub read_window: Option<u32>,
@@ -79,14 +78,14 @@ pub struct TriggerBody {
     #[serde(default, deserialize_with = "window")]
     #[schema(minimum = 0, maximum = 10)]
     pub read_window_after_loss: Option<u32>,
-    /// The job whose memory the agents of the same names start with, as known before the first day.
+    /// The job whose memory, as known before the start, the agents of the same names inherit.
     pub memory_from: Option<String>,
-    /// Not supported: anything but `null` is rejected.
+    /// Not supported yet: anything except `null` is rejected.
     #[schema(value_type = Option<Object>)]
     pub masking: Option<Value>,
 }
 
-/// The memories that are on. Memories that are off are neither written nor read.
+/// The memories that are enabled: `off`, `rounds`, `rounds+open` or `all`. Disabled memories are neither written nor read.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryBody {
@@ -105,13 +104,13 @@ pub enum MemoryBody {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostsBody {
-    /// Those of the market profile.
+    /// As in the market profile.
     Market,
     /// None: no fees, duties, slippage, borrow fee or financing, and no participation cap.
     Frictionless,
 }
 
-/// A job's budget. An absent line sets no limit.
+/// The budget of a job. Absent lines do not limit.
 #[derive(Default, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetBody {
@@ -142,7 +141,7 @@ pub struct LimitBody {
     pub usd: Option<Decimal>,
 }
 
-/// The cut, and what changes from there on.
+/// Where to branch, and what to change.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "date": "2012-10-17", "agent": "house::momentum", "node": "solo#1", "model": "house::contrarian" }))]
@@ -152,8 +151,8 @@ pub struct BranchBody {
     pub date: Date,
     /// The agent; required if the job has several.
     pub agent: Option<String>,
-    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`). Steps at the cut
-    /// and after it run again. Absent: before the agent's first node.
+    /// A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
+    /// or after it is reused. Absent: the whole day.
     pub node: Option<String>,
     /// The model from the cut on, `provider::model`.
     pub model: Option<String>,
@@ -169,7 +168,7 @@ pub struct BranchBody {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "budget": { "job": { "tokens": 500_000 } } }))]
 pub struct ResumeBody {
-    /// Budget lines that replace the job's own; the others stay.
+    /// Lines of the budget that replace the job's own; the others stay.
     #[schema(value_type = Option<BudgetBody>)]
     pub budget: Option<JsonObject<BudgetBody>>,
 }
@@ -184,20 +183,20 @@ pub struct QueuedResponse {
     pub status: JobStatus,
     /// Trading days x agents, the skipped ones included.
     pub total_model_days: usize,
-    /// A summary for people.
+    /// A message for people.
     pub message: String,
-    /// Warnings for the caller.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// By model: the job that it continues, and the last day of that job that counts.
+    /// By model: the job that it continues, and the last day of it.
     pub continues: BTreeMap<String, ContinuesFrom>,
     /// The job that it is a branch of.
     pub parent: Option<String>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// A job with its new status.
+/// The new status of a job.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChangedResponse {
     /// The job.
@@ -205,9 +204,9 @@ pub struct ChangedResponse {
     /// Its status now.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// A summary for people.
+    /// A message for people.
     pub message: String,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

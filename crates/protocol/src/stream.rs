@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What an event of a job's stream says.
+/// An event of a job stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StreamData {
     /// The job, as it was when the event was read from the record.
     pub job: StreamedJob,
-    /// The row of the action log, in a `log_entry`; `null` there where retention has removed it.
+    /// The row of the action log, in a `log_entry`; `null` if retention has removed it.
     pub log_entry: Option<LogEntry>,
-    /// The event's number; send it as `after`, or as `Last-Event-ID`, to go on behind it.
+    /// The number of the event; send it as `after`, or as `Last-Event-ID`, to continue after it.
     pub cursor: i64,
-    /// What happened, by reference to the rows of the record; `null` in a `snapshot`.
+    /// What happened, as references to rows of the database; `null` in a `snapshot`.
     pub event: Option<Value>,
 }
 
@@ -29,6 +29,6 @@ pub struct StreamedJob {
     /// `queued`, `running`, `completed`, `partial`, `failed` or `cancelled`.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// Why it stopped before its end.
+    /// Why it stopped early.
     pub error: Option<String>,
 }

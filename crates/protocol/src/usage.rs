@@ -4,23 +4,23 @@ use crate::number::Number;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Tokens and USD.
+/// Usage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UsageSummary {
-    /// Tokens read, cached ones included.
+    /// Input tokens, cached ones included.
     pub input_tokens: u64,
-    /// Of these, read from a provider's cache.
+    /// Of these, tokens from a provider's cache.
     pub cached_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; `null` where the price of any call is unknown.
+    /// US dollars; `null` if the price of any call is unknown.
     pub cost_usd: Option<Number>,
-    /// `known`, or `unknown` where the price of any call is.
+    /// `known`, or `unknown` if the price of any call is unknown.
     #[schema(value_type = String)]
     pub cost: CostState,
     /// US dollars of the calls whose price is known.
     pub priced_cost_usd: Number,
-    /// Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
+    /// Calls without usable usage from the provider; the other numbers include an estimate.
     pub estimated_calls: u64,
 }
 

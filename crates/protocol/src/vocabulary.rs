@@ -1,4 +1,4 @@
-//! The words of statuses and roles, for the OpenAPI document.
+//! The values of statuses, roles and codes, for the OpenAPI document.
 
 use papertape_core::action::{ActionKind, ActionStatus};
 use papertape_core::broker::RejectCode;
@@ -30,7 +30,7 @@ pub fn day_status() -> Object {
     words(&[Queued, Running, Completed, Failed, Skipped].map(DayStatus::as_str))
 }
 
-/// How a session came to be unverified.
+/// Why a session is unverified.
 #[must_use]
 pub fn unverified_kind() -> Object {
     use UnverifiedKind::{Branch, Continuation, ExternalTools, Import, Memory};
@@ -43,14 +43,14 @@ pub fn agent_kind() -> Object {
     words(&["solo", "desk"])
 }
 
-/// How far an action is.
+/// The status of an action.
 #[must_use]
 pub fn action_status() -> Object {
     use ActionStatus::{Completed, Failed, Queued, Running};
     words(&[Queued, Running, Completed, Failed].map(ActionStatus::as_str))
 }
 
-/// What an action is about.
+/// The kind of an action.
 #[must_use]
 pub fn action_kind() -> Object {
     use ActionKind::{ContextRequest, PlanOperation, SystemOperation, TaskOperation, ToolOperation};
@@ -58,27 +58,27 @@ pub fn action_kind() -> Object {
     words(&kinds.map(ActionKind::as_str))
 }
 
-/// How far a task is.
+/// The status of a task.
 #[must_use]
 pub fn task_status() -> Object {
     use TaskStatus::{Completed, Failed, Queued, Running, Skipped};
     words(&[Queued, Running, Completed, Failed, Skipped].map(TaskStatus::as_str))
 }
 
-/// How far a person can say that a task is.
+/// A task status that can be set by hand.
 #[must_use]
 pub fn task_status_by_hand() -> Object {
     use TaskStatus::{Completed, Failed, Queued, Skipped};
     words(&[Queued, Completed, Failed, Skipped].map(TaskStatus::as_str))
 }
 
-/// Why a decomposition went no further.
+/// Why a decomposition stopped.
 #[must_use]
 pub fn stopped_reason() -> Object {
     words(&["completed", "max_depth", "node_budget", "failed"])
 }
 
-/// Why a decomposition did not make a child.
+/// Why a decomposition omitted a child.
 #[must_use]
 pub fn child_reason() -> Object {
     words(&["no_name", "malformed", "max_children", "node_budget", "failed"])
@@ -90,39 +90,39 @@ pub fn dependency_reason() -> Object {
     words(&["cycle", "not_made", "unknown"])
 }
 
-/// Who speaks.
+/// The role of a message.
 #[must_use]
 pub fn role() -> Object {
     words(&[Role::User, Role::Assistant, Role::Tool].map(Role::as_str))
 }
 
-/// Why an order was refused, or expired.
+/// Why an order was rejected, or expired.
 #[must_use]
 pub fn reject_code() -> Object {
     words(&RejectCode::ALL.map(RejectCode::as_str))
 }
 
-/// How a model-day came about, in a word.
+/// The quality state of a model-day.
 #[must_use]
 pub fn quality_state() -> Object {
     use QualityState::{Failed, NoDecision, NodeDegraded, Ok, ResearchDegraded};
     words(&[Ok, ResearchDegraded, NodeDegraded, NoDecision, Failed].map(QualityState::as_str))
 }
 
-/// Reasons of degradation that are no node's.
+/// Reasons of degradation that do not belong to a node.
 #[must_use]
 pub fn other_reason() -> Object {
     words(&[UNREADABLE])
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[must_use]
 pub fn outcome() -> Object {
     use OutcomeKind::{Failed, Ok, Refused, TimedOut, Unknown};
     words(&[Ok, Failed, TimedOut, Refused, Unknown].map(OutcomeKind::as_str))
 }
 
-/// How far a step is.
+/// The state of a step.
 #[must_use]
 pub fn step_state() -> Object {
     words(&["intent", "done", "abandoned"])

@@ -53,7 +53,7 @@ export interface Status extends Deployment {
 export interface Metrics {
   days: number;
   total_return: number | null;
-  annualised_return: number | null;
+  annualized_return: number | null;
   volatility: number | null;
   sharpe: number | null;
   sortino: number | null;

@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Task } from './actions'
 import { address, ApiError, read, send, sendOr } from './client'
-import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, Health, RangeResults, Session, ShareEvent, ShownResponse, Step } from './types'
+import type { Bar, Dataset, DayResults, Exposure, Instructions, Message, Health, RangeResults, Session, ShareEvent, SeenByResponse, Step } from './types'
 import { hasStopped } from './types'
 
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -225,7 +225,7 @@ export const sessionMemory = (jobId: string, id: number | undefined) =>
     queryKey: ['job', jobId, 'memory', id],
     enabled: id !== undefined,
     queryFn: async ({ signal }) =>
-      (await orNull(read('/sessions/{session_id}/memory', { session_id: id as number }, undefined, signal)))?.given ?? [],
+      (await orNull(read('/sessions/{session_id}/memory', { session_id: id as number }, undefined, signal)))?.recalled ?? [],
   })
 
 export const sessionLive = (jobId: string, id: number | undefined, ticker: string) =>
@@ -251,7 +251,7 @@ export const sessionHead = (id: number) =>
   })
 
 /** The item whose readers are requested. */
-export type ExposureFilter = { kind: ShownResponse['kind'] } & Partial<Record<'dataset' | 'symbol' | 'from' | 'to' | 'news_id' | 'metric' | 'series' | 'period' | 'published_at' | 'memory_id' | 'job_id' | 'model', string>>
+export type ExposureFilter = { kind: SeenByResponse['kind'] } & Partial<Record<'dataset' | 'symbol' | 'from' | 'to' | 'news_id' | 'metric' | 'series' | 'period' | 'published_at' | 'memory_id' | 'job_id' | 'model', string>>
 
 /** The sessions that saw it, newest first. */
 export const seenBy = (filter: ExposureFilter) =>

@@ -51,7 +51,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -159,7 +159,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -204,7 +204,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -333,7 +333,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -437,7 +437,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -538,7 +538,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -640,7 +640,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -756,7 +756,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -862,7 +862,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -968,7 +968,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1074,7 +1074,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1174,7 +1174,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1282,7 +1282,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ShownResponse"];
+                        "application/json": components["schemas"]["SeenByResponse"];
                     };
                 };
                 /** @description invalid input */
@@ -1309,7 +1309,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1466,7 +1466,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1577,7 +1577,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1674,7 +1674,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1836,7 +1836,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1935,7 +1935,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2053,7 +2053,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2198,7 +2198,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2316,7 +2316,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2430,7 +2430,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2535,7 +2535,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2580,7 +2580,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2713,7 +2713,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2815,7 +2815,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2860,7 +2860,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2993,7 +2993,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3135,7 +3135,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3231,7 +3231,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3332,7 +3332,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3418,7 +3418,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3463,7 +3463,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3590,7 +3590,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3677,7 +3677,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3797,7 +3797,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3842,7 +3842,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3971,7 +3971,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4016,7 +4016,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4152,7 +4152,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4197,7 +4197,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4332,7 +4332,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4442,7 +4442,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4554,7 +4554,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4653,7 +4653,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4742,7 +4742,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4787,7 +4787,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4916,7 +4916,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5005,7 +5005,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5130,7 +5130,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5175,7 +5175,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5312,7 +5312,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5469,7 +5469,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5590,7 +5590,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5689,7 +5689,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5793,7 +5793,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5895,7 +5895,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6003,7 +6003,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6114,7 +6114,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6216,7 +6216,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6320,7 +6320,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6419,7 +6419,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6526,7 +6526,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6642,7 +6642,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6687,7 +6687,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6823,7 +6823,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6868,7 +6868,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7000,7 +7000,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7136,7 +7136,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7181,7 +7181,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "request body timed out after 30 s"
+                         *       "message": "the body has not come within 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7317,7 +7317,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7367,16 +7367,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The caller. */
+        /** @description The caller and its scope. */
         AccessResponse: {
             /** @description The name of the caller's token; `null` where none is needed. */
             name?: string | null;
-            /** @description Whether tokens are configured. If not, anyone who can reach the server has full access. */
+            /** @description Are tokens configured? If not, anyone who can reach the server has full access. */
             required: boolean;
             /** @description What the caller may do. */
             scope: components["schemas"]["Scope"];
         };
-        /** @description Something that an action has made or started, or was about. */
+        /** @description A job or a plan that an action created, started or refers to. */
         ActionRefResponse: {
             /** @description Its id. */
             id: string;
@@ -7388,15 +7388,15 @@ export interface components {
         };
         /** @description A part of a job's log. */
         ActionsResponse: components["schemas"]["Deployment"] & {
-            /** @description Send it as `before` for older rows; `null`: there are none. */
+            /** @description Send it as `before` for older rows; `null` if there are none. */
             before?: string | null;
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The job. */
             job_id: string;
             /** @description The rows, oldest first. */
             logs: components["schemas"]["LogEntry"][];
-            /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
+            /** @description Send it as `cursor` for newer rows, including those that are not yet written. */
             next_cursor: string;
             /**
              * Format: int64
@@ -7404,7 +7404,7 @@ export interface components {
              */
             plan_id?: number | null;
         };
-        /** @description One trader. */
+        /** @description One agent. */
         AgentBody: {
             desk?: components["schemas"]["DeskBody"] | null;
             /** @description A strategy or other instructions, added to the system prompt. */
@@ -7416,7 +7416,7 @@ export interface components {
             limits?: components["schemas"]["LimitsBody"] | null;
             /** @description The model, `provider::model`. */
             model: string;
-            /** @description The name, unique in the job; `model` in responses. */
+            /** @description Its name, unique in the job: `model` in responses. */
             name: string;
             sampling?: components["schemas"]["SamplingBody"] | null;
             /** @description The configured tool servers that it may use. */
@@ -7424,23 +7424,23 @@ export interface components {
         };
         /** @description One agent, day by day. */
         AgentCurve: {
-            /** @description Which of the days other jobs did before, oldest first. */
+            /** @description Days that earlier jobs ran, oldest first. */
             done_before: components["schemas"]["DoneBefore"][];
             /** @description Was it a day of full research? `null` where the day is not closed. */
             full_research: (boolean | null)[];
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description The agent. */
             model: string;
             /** @description Cash and holdings at each close; `null` where the day is not closed. */
             portfolio_values: (components["schemas"]["Number"] | null)[];
             starting_portfolio_value?: components["schemas"]["Number"] | null;
-            /** @description How each day stands; `null` where the day is none of the agent's. */
+            /** @description The status of each day; `null` where the agent has no such day. */
             statuses: (string | null)[];
         };
         /** @description An agent of the config. */
         AgentOption: {
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
             /** @description `solo` or `desk`. */
             kind: string;
@@ -7453,7 +7453,7 @@ export interface components {
         };
         /** @description An agent. */
         AgentSummary: {
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
             /** @enum {string} */
             kind: "solo" | "desk";
@@ -7467,7 +7467,7 @@ export interface components {
          * @enum {string}
          */
         AnalystBody: "market" | "social" | "news" | "fundamentals";
-        /** @description The reflections on one instrument in one period, folded. */
+        /** @description The reflections on one instrument in one period, compacted. */
         ArchiveResponse: {
             /**
              * @description `trades`, `wins`, `pnl`, `mean_return_pct`, `error_tags` with their counts, `next_rules`, `summary`
@@ -7485,16 +7485,16 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What was folded. */
+        /** @description Compacted reflections. */
         ArchivesResponse: components["schemas"]["Deployment"] & {
             /** @description One for each agent, job, period and instrument. */
             archives: components["schemas"]["ArchiveResponse"][];
-            /** @description How many. */
+            /** @description The number of results. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
-        /** @description What a round decided of one instrument. */
+        /** @description The decision of a round on one instrument. */
         AssetResponse: {
             /** @description `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`. */
             decision: string;
@@ -7507,7 +7507,7 @@ export interface components {
             symbol: string;
             take_profit?: components["schemas"]["Number"] | null;
         };
-        /** @description A bar, as it was traded: in no one's share units but its day's. */
+        /** @description A bar, in the share units of its own day. */
         BarResponse: {
             close?: components["schemas"]["Number"] | null;
             /**
@@ -7521,75 +7521,75 @@ export interface components {
             open: components["schemas"]["Number"];
             /**
              * Format: date-time
-             * @description When it opens, of a bar within the day.
+             * @description When an intraday bar opens.
              */
             opens_at?: string | null;
             volume?: components["schemas"]["Number"] | null;
         };
         /** @description A page of bars. */
         BarsResponse: {
-            /** @description Splits and dividends on the days of this page, oldest first: those that the bars' days could know. */
+            /** @description Splits and dividends on the days of this page, oldest first: those known on these days. */
             actions: components["schemas"]["ShareEvent"][];
             /** @description The bars, oldest first. */
             bars: components["schemas"]["BarResponse"][];
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
-            /** @description How long a bar lasts within the day; `null`: the day. */
+            /** @description The interval of intraday bars; `null`: daily bars. */
             interval?: string | null;
-            /** @description Where the next page begins; `null`: this is the last. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What a baseline came to. */
+        /** @description The result of a baseline. */
         BaselineResult: {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["ValueAtClose"][];
-            /** @description Is that more than 5 %? Then the baseline is not what its name says. */
+            /** @description Is that more than 5 %? Then the baseline is not fully invested. */
             is_underinvested: boolean;
             /** @description Over all days. */
             period_metrics: components["schemas"]["Metrics"];
             /**
              * Format: double
              * @description The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
-             *     exposure`. `null` where the numbers cannot say.
+             *     exposure`. `null` if undefined.
              */
             uninvested?: number | null;
         };
-        /** @description Two ways of doing next to nothing. */
+        /** @description Baselines. */
         Baselines: {
-            /** @description Equal money at the first open, and held. */
+            /** @description Equal amounts bought at the first open, and held. */
             buy_and_hold: components["schemas"]["BaselineResult"];
             /** @description Equal weights, restored at the first open of every month. */
             equal_weight: components["schemas"]["BaselineResult"];
         };
-        /** @description What an agent's range is compared with, and the figures of that. */
+        /** @description The benchmark of a range, with its metrics. */
         BenchmarkResponse: {
             /**
-             * @description What its returns are: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
+             * @description The basis of its returns: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
              *     from level to level, a price or a total return index as it was imported.
              */
             basis?: string | null;
-            /** @description What the agent's starting value comes to at each close, without costs, oldest first. */
+            /** @description The agent's starting value invested in it, at each close, without costs, oldest first. */
             daily_portfolio_values: components["schemas"]["ValueAtClose"][];
-            /** @description Days without a complete bar of it: the value before them stands for theirs. */
+            /** @description Days without a complete bar of it: they repeat the previous value. */
             missing_days: string[];
             /** @description Its name. */
             name?: string | null;
             period_metrics?: components["schemas"]["Metrics"] | null;
-            /** @description The agent's figures relative to it, over all days. */
+            /** @description The agent's metrics relative to it, over all days. */
             relative_metrics: components["schemas"]["RelativeMetrics"];
             start?: components["schemas"]["BenchmarkStartResponse"] | null;
             /** @description The symbol or index. */
             symbol: string;
-            /** @description `stock` or `index`; `null` where the dataset does not have it. */
+            /** @description `stock` or `index`; `null` if the dataset does not have it. */
             type?: string | null;
-            /** @description Why it is not available; `null` where it is. */
+            /** @description Why it is not available; `null` if it is. */
             unavailable?: string | null;
         };
-        /** @description The price at which a benchmark begins. */
+        /** @description The starting price of a benchmark. */
         BenchmarkStartResponse: {
             /**
              * @description `first_open`: the first day's open, as the account opens then; `previous_close`: the last close before the first day,
@@ -7604,7 +7604,7 @@ export interface components {
             /** @description The price, in the share units of that day. */
             price: components["schemas"]["Number"];
         };
-        /** @description What the books say of a session, beside what a summary says. */
+        /** @description Order counts of a session, from the books. */
         BooksFacts: {
             /**
              * Format: int64
@@ -7613,7 +7613,7 @@ export interface components {
             fills: number;
             /**
              * Format: int64
-             * @description Orders that were given, or ended, in the session.
+             * @description Orders that were placed or closed in the session.
              */
             orders: number;
             /**
@@ -7621,11 +7621,11 @@ export interface components {
              * @description Orders that were rejected.
              */
             rejections: number;
-            /** @description The same in words; `no orders` where there were none. */
+            /** @description The same as text; `no orders` if there were none. */
             text: string;
         };
         /**
-         * @description The cut, and what changes from there on.
+         * @description Where to branch, and what to change.
          * @example {
          *       "date": "2012-10-17",
          *       "agent": "house::momentum",
@@ -7646,8 +7646,8 @@ export interface components {
             /** @description The model from the cut on, `provider::model`. */
             model?: string | null;
             /**
-             * @description A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`). Steps at the cut
-             *     and after it run again. Absent: before the agent's first node.
+             * @description A node (`solo#1`, `AAPL/Trader#1`), a desk's symbol (`AAPL`) or a step (`solo#1/model#3`): nothing at
+             *     or after it is reused. Absent: the whole day.
              */
             node?: string | null;
             sampling?: components["schemas"]["SamplingBody"] | null;
@@ -7664,25 +7664,25 @@ export interface components {
             /** @description The parent. */
             job_id: string;
         };
-        /** @description A job's budget. An absent line sets no limit. */
+        /** @description The budget of a job. Absent lines do not limit. */
         BudgetBody: {
             agent?: components["schemas"]["LimitBody"] | null;
             day?: components["schemas"]["LimitBody"] | null;
             job?: components["schemas"]["LimitBody"] | null;
             summaries?: components["schemas"]["LimitBody"] | null;
         };
-        /** @description A job with its new status. */
+        /** @description The new status of a job. */
         ChangedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description A summary for people. */
+            /** @description A message for people. */
             message: string;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
         };
         /** @description A message of a conversation. */
         ChatMessageResponse: {
-            /** @description What is said; empty until the assistant has answered. */
+            /** @description The text; empty until the assistant has replied. */
             content: string;
             /**
              * Format: date-time
@@ -7694,9 +7694,9 @@ export interface components {
              * @description Its id.
              */
             id: number;
-            /** @description The job that answers. */
+            /** @description The job that writes the reply. */
             job_id?: string | null;
-            /** @description More, for programs. */
+            /** @description Structured details. */
             metadata: components["schemas"]["ChatMetadata"];
             /**
              * Format: int64
@@ -7711,45 +7711,42 @@ export interface components {
             /** @description The conversation. */
             session_id: string;
         };
-        /**
-         * @description What a message carries for programs, for the OpenAPI document; there may be more. Of a person's message
-         *     nothing of it.
-         */
+        /** @description Metadata of a message from the assistant; there may be more fields. Messages from people have none. */
         ChatMetadata: {
             /** @description What the turn did. */
             actions_summary?: components["schemas"]["SummaryItem"][] | null;
-            /** @description Why the turn broke off. */
+            /** @description Why the turn failed. */
             error?: string | null;
-            /** @description The job that answers. */
+            /** @description The job that writes the reply. */
             job_id?: string | null;
-            /** @description Actions that wait for a person's word. */
+            /** @description Actions awaiting confirmation. */
             pending?: components["schemas"]["PendingAction"][] | null;
             /** @description The reply without the paragraph on its actions. */
             reply?: string | null;
             /**
-             * @description `job_log`: a job answers, and its log can be followed.
+             * @description `job_log`: a job writes the reply, and its log can be followed.
              * @example job_log
              */
             type?: string | null;
         };
         /** @description A conversation with its newest messages. */
         ChatSessionResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description Its messages, newest first. */
             messages: components["schemas"]["ChatMessageResponse"][];
-            /** @description Where the page with older messages begins; `null` at the end. */
+            /** @description Cursor of the page with older messages; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
-            /** @description Are actions to be shown under a reply? */
+            /** @description Are actions shown below a reply? */
             show_action_summary: boolean;
         };
         /** @description A conversation. */
         ChatSessionSummary: {
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When it was created.
              */
             created_at: string;
             /** @description Its id. */
@@ -7764,29 +7761,29 @@ export interface components {
              * @description The plan that it works on.
              */
             plan_id?: number | null;
-            /** @description What it is about, in a few words. */
+            /** @description A short title. */
             title: string;
             /**
              * Format: date-time
-             * @description When something was last said in it.
+             * @description When the last message was written.
              */
             updated_at: string;
         };
         /** @description A page of conversations. */
         ChatSessionsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The conversations, the newest first. */
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
         /**
-         * @description The outcome of a check.
+         * @description The result of one check.
          * @enum {string}
          */
         CheckState: "ok" | "note" | "broken";
-        /** @description What became of a claim. */
+        /** @description The outcome of a claim. */
         ClaimResponse: {
             /** @description The claim. */
             claim: string;
@@ -7798,7 +7795,7 @@ export interface components {
             /** @enum {string} */
             cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "participation" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
-            error: "invalid_input" | "host_not_allowed" | "origin_not_allowed" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
+            error: "invalid_input" | "host_not_allowed" | "cross_origin" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
@@ -7811,7 +7808,7 @@ export interface components {
             step_state: "intent" | "done" | "abandoned";
         };
         /**
-         * @description The reflections to compact.
+         * @description What to compact.
          * @example {
          *       "period": "quarter"
          *     }
@@ -7824,17 +7821,17 @@ export interface components {
             /** @description The length of a period. */
             period: components["schemas"]["PeriodBody"];
         };
-        /** @description The day of an earlier job after which an agent goes on. */
+        /** @description The day of an earlier job after which an agent continues. */
         ContinuesFrom: {
             /**
              * Format: date
-             * @description The last day that counts of it.
+             * @description The last day of it that counts.
              */
             date: string;
             /** @description The job. */
             job: string;
         };
-        /** @description What a run was traded by, from the market profile that its job stores. */
+        /** @description The market conventions of a run, from the market profile that its job stores. */
         ConventionsResponse: {
             /** @description The annualized cost of borrowed shares, in basis points of a short position's value. */
             annual_borrow_bps: components["schemas"]["Number"];
@@ -7842,36 +7839,36 @@ export interface components {
             annual_financing_bps: components["schemas"]["Number"];
             /** @description `market`: as below; `frictionless`: trading cost nothing. */
             costs: string;
-            /** @description What is withheld of dividends on long positions, in percent. */
+            /** @description Tax withheld from dividends on long positions, in percent. */
             dividend_withholding_pct: components["schemas"]["Number"];
-            /** @description Fees that were in force on any of the days. */
+            /** @description Fees in force on any of the days. */
             fees: components["schemas"]["FeeResponse"][];
             /** @description Which price an order takes: `open`, `next_open` or `close`. */
             fill: string;
-            /** @description The same in words: `shown open`, `next open` or `close`. */
+            /** @description The same as text: `shown open`, `next open` or `close`. */
             fill_label: string;
-            /** @description Are price limits judged? */
+            /** @description Are price limits checked? */
             has_price_limits: boolean;
-            /** @description What wrote the logs, of days that were traded elsewhere and imported: their convention holds. */
+            /** @description The format of the imported logs; their conventions apply. */
             imported_from?: string | null;
             /** @description The market profile. */
             market: string;
-            /** @description What could not be judged, and other things to know. */
+            /** @description What could not be checked, and other notes. */
             notes: string[];
             /**
              * Format: int32
-             * @description Of how many bars before the day that mean is.
+             * @description The number of previous bars in that mean.
              */
             participation_bars?: number | null;
             participation_pct?: components["schemas"]["Number"] | null;
-            /** @description How far fills of orders are worse than their reference price. */
+            /** @description Slippage of fills against their reference price. */
             slippage: components["schemas"]["SlippageResponse"][];
             /** @description All of it in one paragraph. */
             summary: string;
             /** @description The index whose members of each day could be traded on it; absent: symbols that were named, or all. */
             universe?: string | null;
         };
-        /** @description A split or a dividend that met a holding. */
+        /** @description A split or a dividend of a held instrument. */
         CorporateActionResponse: {
             /**
              * Format: int64
@@ -7896,16 +7893,16 @@ export interface components {
         CostsBody: "market" | "frictionless";
         /** @description The curves of a job's agents. */
         CurvesResponse: components["schemas"]["Deployment"] & {
-            /** @description Its agents, as the job names them. */
+            /** @description Its agents, in the order of the job. */
             agents: components["schemas"]["AgentCurve"][];
-            /** @description Has somebody asked for it to be cancelled? */
+            /** @description Was its cancellation requested? */
             cancel_requested: boolean;
-            /** @description Its trading days, oldest first: all lists of an agent are along them. */
+            /** @description Its trading days, oldest first: the lists of each agent have one entry per day. */
             dates: string[];
             /** @description The job. */
             job_id: string;
         };
-        /** @description A day against the one before. See the metrics' formulas in the documentation. */
+        /** @description A day compared with the previous one. */
         DailyMetrics: {
             /**
              * Format: int32
@@ -7915,7 +7912,7 @@ export interface components {
             profit?: components["schemas"]["Number"] | null;
             return_pct?: components["schemas"]["Number"] | null;
         };
-        /** @description An account at a close. */
+        /** @description The account at a close. */
         DailyPortfolioValue: {
             /** @description Cash. */
             cash: components["schemas"]["Number"];
@@ -7926,7 +7923,7 @@ export interface components {
             date: string;
             /** @description Was it a day of full research? */
             full_research: boolean;
-            /** @description The job that did it. */
+            /** @description The job that ran it. */
             job_id: string;
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
@@ -7953,7 +7950,7 @@ export interface components {
             market?: string | null;
             /** @description Its name. */
             name: string;
-            /** @description Its symbols that can be traded. */
+            /** @description Its tradable symbols. */
             symbols: string[];
             /** @description The indexes whose members over time it has: a run can name one as its universe. */
             universes: string[];
@@ -7964,11 +7961,9 @@ export interface components {
             actions: number;
             /** @description How many daily bars it has. */
             bars: number;
-            /** @description How many bars within the day it has. */
-            bars_within_days: number;
             /**
              * Format: int64
-             * @description How many bytes it takes on the disk; 0: it is part of the program.
+             * @description Its size on disk; 0 for the bundled dataset.
              */
             bytes: number;
             /** @description How many trading days it has. */
@@ -7978,14 +7973,16 @@ export interface components {
              * @description Its first trading day.
              */
             first_day?: string | null;
-            /** @description How many figures of companies' reports it has. */
+            /** @description The number of reported fundamentals. */
             fundamentals: number;
             /** @description Its content hash, 64 hex digits. */
             hash: string;
             /** @description The symbols of its indexes, in byte order: a run can name one as its benchmark. */
             indexes: string[];
-            /** @description The lengths of its bars within the day, shortest first. */
+            /** @description The intervals of its intraday bars, shortest first. */
             intervals: string[];
+            /** @description The number of intraday bars. */
+            intraday_bars: number;
             /**
              * Format: date
              * @description Its last trading day.
@@ -8005,9 +8002,9 @@ export interface components {
             name: string;
             /** @description How many news items it has. */
             news: number;
-            /** @description Is it older content whose name stands for another now? It is found by its hash. */
+            /** @description Was it replaced by newer content of the same name? It can still be found by its hash. */
             replaced: boolean;
-            /** @description Its symbols that can be traded, in byte order. */
+            /** @description Its tradable symbols, in byte order. */
             symbols: string[];
             /** @description The indexes of which it has members over time; a run can have one as its universe. */
             universes: components["schemas"]["UniverseResponse"][];
@@ -8026,11 +8023,11 @@ export interface components {
         };
         /** @description A page of datasets. */
         DatasetsResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The datasets, by name. */
             datasets: components["schemas"]["DatasetResponse"][];
-            /** @description Where the next page begins; `null`: this is the last. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /** @description A model-day. */
@@ -8047,7 +8044,7 @@ export interface components {
             date: string;
             /**
              * Format: double
-             * @description Between the two.
+             * @description The time between the two.
              */
             duration_seconds?: number | null;
             /** @description Why it failed or was skipped. */
@@ -8067,23 +8064,23 @@ export interface components {
         DayMetadata: {
             /** @description `solo` or `desk`. */
             agent_kind?: string | null;
-            /** @description How the conversation ended, and after how many model calls. */
+            /** @description How the conversation ended, and the number of model calls. */
             conversation?: Record<string, never> | null;
-            /** @description What the result rests on. */
+            /** @description The quality of the data behind the result. */
             data_quality?: Record<string, never> | null;
             /**
-             * @description A desk's decisions: how many instruments, how many of each rating, and how many have none
-             *     because an answer could not be read (`unparseable`) or a node gave nothing (`fallback`).
+             * @description A desk's decisions: the number of instruments, of each rating, and of instruments without one
+             *     because a response could not be parsed (`unparseable`) or a node failed (`fallback`).
              */
             decisions?: Record<string, never>;
             /** @description Why it failed. */
             error?: string | null;
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description `provider::model`. */
             model?: string | null;
             recorded?: components["schemas"]["RecordedResponse"] | null;
-            /** @description The six fields of the research debate; `null` where nothing was debated. */
+            /** @description The six fields of the research debate; `null` without a debate. */
             research?: Record<string, never> | null;
             /** @description `full_research` or `degraded_research`. */
             sample_quality?: string | null;
@@ -8092,68 +8089,68 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-            /** @description What became of a desk's decisions: the orders, and every cut of one with its reason. */
+            /** @description How a desk's decisions were sized: the orders, and every adjustment with its reason. */
             sizing?: Record<string, never>;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
-        /** @description How a model-day came about, in a few words. */
+        /** @description The quality of a model-day. */
         DayQualityResponse: {
-            /** @description The first reason, or why the day failed; `null` of a day that is `ok`. */
+            /** @description The first reason, or why the day failed; `null` for a day that is `ok`. */
             reason?: string | null;
             /** @enum {string} */
             state: "ok" | "research_degraded" | "node_degraded" | "no_decision" | "failed";
         };
-        /** @description What was said on a day. */
+        /** @description The reasoning of a day. */
         DayReasoning: string | components["schemas"]["MessageResponse"][];
-        /** @description What one model's day came to. */
+        /** @description The result of one model's day. */
         DayResult: {
-            /** @description What the books say of the day, beside any summary. */
+            /** @description Order counts of the day, from the books. */
             books: components["schemas"]["BooksFacts"];
             conventions?: components["schemas"]["ConventionsResponse"] | null;
-            /** @description Splits and dividends that met a holding. */
+            /** @description Splits and dividends of held instruments. */
             corporate_actions: components["schemas"]["CorporateActionResponse"][];
-            /** @description Against the day before. */
+            /** @description Compared with the previous day. */
             daily_metrics: components["schemas"]["DailyMetrics"];
             /**
              * Format: date
              * @description The trading day.
              */
             date: string;
-            /** @description The day, where another job did it before the one whose result it is; else empty. */
+            /** @description The day, if an earlier job ran it; else empty. */
             done_before: components["schemas"]["DoneBefore"][];
             final_position?: components["schemas"]["FinalPosition"] | null;
-            /** @description What holding borrowed money or shares cost. */
+            /** @description Financing charges on borrowed money or shares. */
             financing: components["schemas"]["FinancingResponse"][];
             insolvent?: components["schemas"]["InsolvencyResponse"] | null;
-            /** @description The job that did it. */
+            /** @description The job that ran it. */
             job_id: string;
-            /** @description About the session. */
+            /** @description Metadata of the session. */
             metadata: components["schemas"]["DayMetadata"];
             /** @description The agent. */
             model: string;
-            /** @description Orders that wait for their price at the end of the day. */
+            /** @description Orders that are pending at the end of the day. */
             pending_orders: components["schemas"]["PendingOrderResponse"][];
             /** @description Every open position at the close. */
             position_snapshots: components["schemas"]["PositionSnapshotResponse"][];
-            /** @description How the research came about. */
+            /** @description The provenance of the research. */
             provenance: components["schemas"]["Provenance"];
             quality?: components["schemas"]["DayQualityResponse"] | null;
             reasoning?: components["schemas"]["DayReasoning"] | null;
-            /** @description Orders that were refused or expired, with the reason. */
-            rejections: components["schemas"]["Rejected"][];
+            /** @description Orders that were rejected or expired, with the reason. */
+            rejections: components["schemas"]["RejectionResponse"][];
             /**
              * Format: int32
-             * @description The version of the rules that the job was recorded under.
+             * @description The rules version of the job.
              */
             rules_version: number;
             starting_position?: components["schemas"]["StartingHoldings"] | null;
             /** @description Fills, in order. */
             trades: components["schemas"]["Trade"][];
         };
-        /** @description The results of one day, an entry a model. */
+        /** @description The results of one day, one entry per model. */
         DayResults: components["schemas"]["Deployment"] & {
-            /** @description How many. */
+            /** @description The number of results. */
             count: number;
             /**
              * Format: date
@@ -8163,16 +8160,16 @@ export interface components {
             /** @description By model, in byte order. */
             results: components["schemas"]["DayResult"][];
         };
-        /** @description What a desk has decided about an instrument. */
+        /** @description A desk's decision on an instrument. */
         DecisionResponse: {
             /** @description What the Trader proposed. */
             action?: string | null;
             /**
              * Format: double
-             * @description How much of the research stood behind it.
+             * @description The confidence of the research.
              */
             confidence?: number | null;
-            /** @description The Portfolio Manager's rating; `null` where there is none, which is another thing than a Hold. */
+            /** @description The Portfolio Manager's rating; `null` if there is none, which is not a Hold. */
             rating?: string | null;
             /** @description What the Research Manager recommended. */
             recommendation?: string | null;
@@ -8183,12 +8180,12 @@ export interface components {
         DecomposeBody: {
             /**
              * Format: int32
-             * @description Max children per task; absent: 5.
+             * @description Children per task; 5 by default.
              */
             max_children?: number | null;
             /**
              * Format: int32
-             * @description Max levels below it; absent: 2.
+             * @description Levels below it; 2 by default.
              */
             max_depth?: number | null;
             /**
@@ -8198,30 +8195,30 @@ export interface components {
             task_id?: number | null;
             /**
              * Format: int32
-             * @description Max new tasks in total; absent: 50.
+             * @description New tasks in total; 50 by default.
              */
             total_node_budget?: number | null;
         };
-        /** @description What a decomposition left out of the model's answers. */
-        DecompositionLeftOut: {
-            /** @description Children that were not made, by the node they belong to and the reason. */
-            children?: components["schemas"]["LeftOutChildren"][];
+        /** @description What a decomposition omitted from the model's responses. */
+        DecompositionOmissions: {
+            /** @description Children that were not created, by parent node and reason. */
+            children?: components["schemas"]["OmittedChildren"][];
             /** @description Dependencies that were dropped, at most 100. */
-            dependencies?: components["schemas"]["LeftOutDependency"][];
+            dependencies?: components["schemas"]["OmittedDependency"][];
             /**
              * Format: int32
-             * @description How many more dependencies were dropped than are listed.
+             * @description The number of dropped dependencies that are not listed.
              */
             more_dependencies?: number;
         };
-        /** @description What a decomposition came to. */
+        /** @description The result of a decomposition. */
         DecompositionResult: {
-            /** @description The tasks that it made, in the order of their making. */
+            /** @description The tasks that it created, in order. */
             created: number[];
-            /** @description Nodes that could not be broken up. */
+            /** @description Nodes that could not be decomposed. */
             failed: components["schemas"]["FailedPart"][];
-            /** @description What was left out of the model's answers. Empty lists in results that were recorded before this field. */
-            left_out?: components["schemas"]["DecompositionLeftOut"];
+            /** @description What was omitted from the model's responses. Empty in results that were recorded before this field existed. */
+            omitted?: components["schemas"]["DecompositionOmissions"];
             /** @description What it did. */
             stats: components["schemas"]["DecompositionStats"];
             /** @enum {string} */
@@ -8231,36 +8228,36 @@ export interface components {
         DecompositionStats: {
             /**
              * Format: int32
-             * @description Children that were left out; `left_out` of the result says which and why.
+             * @description Children that were omitted; `omitted` of the result says which and why.
              */
-            children_left_out: number;
+            children_omitted: number;
             /**
              * Format: int32
-             * @description The deepest level below the beginning that a task was made at.
+             * @description The deepest level at which a task was created.
              */
             depth_reached: number;
             /**
              * Format: int32
-             * @description Of the nodes asked, those that stay as they are.
+             * @description Of the processed nodes, those that were not decomposed.
              */
             leaves: number;
             /**
              * Format: int32
-             * @description Nodes that were put to the model.
-             */
-            nodes_asked: number;
-            /**
-             * Format: int32
-             * @description Tasks that were made.
+             * @description Tasks that were created.
              */
             nodes_created: number;
             /**
              * Format: int32
-             * @description Of the nodes asked, those that failed.
+             * @description Of the processed nodes, those that failed.
              */
             nodes_failed: number;
+            /**
+             * Format: int32
+             * @description Nodes that were sent to the model.
+             */
+            nodes_processed: number;
         };
-        /** @description What holds where a run does not say. */
+        /** @description Defaults of a run. */
         DefaultsOption: {
             /** @description The symbol or index that results are compared with; `null`: none. */
             benchmark?: string | null;
@@ -8268,25 +8265,25 @@ export interface components {
             costs: string;
             /** @description The dataset's name, or the first digits of its hash. */
             dataset: string;
-            /** @description What each agent starts with. */
+            /** @description The initial cash of each agent. */
             initial_cash: components["schemas"]["Number"];
             /** @description The market profile of datasets that name none. */
             market: string;
             /**
              * Format: int32
-             * @description How often Bull and Bear speak each.
+             * @description Debate rounds of Bull and Bear.
              */
             max_debate_rounds: number;
             /**
              * Format: int32
-             * @description How often each risk analyst speaks.
+             * @description Rounds of the risk debate.
              */
             max_risk_discuss_rounds: number;
-            /** @description Which memories are on. */
+            /** @description The memories that are enabled. */
             memory: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded; empty: all. */
+            /** @description The tradable symbols; empty: all. */
             symbols: string[];
             /** @description The index whose members of each day may be traded, in place of `symbols`. */
             universe?: string | null;
@@ -8309,15 +8306,15 @@ export interface components {
         DeletedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description The deleted jobs: this one, then its dependents. */
+            /** @description The deleted jobs: this one, then those that depend on it. */
             jobs: string[];
             /**
              * Format: int64
-             * @description The number of deleted texts that nothing else used.
+             * @description The number of texts that nothing else used, deleted too.
              */
             texts: number;
         };
-        /** @description Whose data it is; part of every answer. */
+        /** @description The mode that the server runs in; part of most responses. */
         Deployment: {
             /**
              * @description `prod` or `dev`.
@@ -8326,10 +8323,10 @@ export interface components {
             deployment_mode: string;
             /** @description Is it `dev`? */
             is_dev_mode: boolean;
-            /** @description In `dev`: is the data kept at start? `null` in `prod`, where it always is. */
+            /** @description In `dev`: is the data preserved at startup? `null` in `prod`, where it always is. */
             preserve_dev_data?: boolean | null;
         };
-        /** @description A desk: its analysts, debate rounds, deadlines and position sizing. Absent fields take the default. */
+        /** @description A desk: its analysts, rounds and timeouts. Absent fields have their defaults. */
         DeskBody: {
             analysis_prompt_style?: components["schemas"]["StyleBody"] | null;
             /**
@@ -8341,12 +8338,12 @@ export interface components {
             deep_think_llm?: string | null;
             /**
              * Format: int32
-             * @description The number of turns of Bull and Bear each; absent: 1.
+             * @description Debate rounds of Bull and Bear; absent: 1.
              */
             max_debate_rounds?: number | null;
             /**
              * Format: int32
-             * @description The number of turns of each risk analyst; absent: 1.
+             * @description Rounds of the risk debate; absent: 1.
              */
             max_risk_discuss_rounds?: number | null;
             /**
@@ -8371,7 +8368,7 @@ export interface components {
             sizing?: components["schemas"]["SizingBody"] | null;
             /**
              * Format: int32
-             * @description The number of a day's symbols that run in parallel; absent: 4.
+             * @description The number of symbols of a day that run concurrently; absent: 4.
              */
             symbols_at_once?: number | null;
             /**
@@ -8386,26 +8383,26 @@ export interface components {
             actual_exit?: components["schemas"]["Number"] | null;
             actual_size?: components["schemas"]["Number"] | null;
             actual_stop?: components["schemas"]["Number"] | null;
-            /** @description What the trader says of it. */
+            /** @description The trader's comment. */
             comment: string;
             planned_entry?: components["schemas"]["Number"] | null;
             planned_exit?: components["schemas"]["Number"] | null;
             planned_size?: components["schemas"]["Number"] | null;
             planned_stop?: components["schemas"]["Number"] | null;
         };
-        /** @description What the doctor has found. */
+        /** @description The result of the installation check. */
         DoctorResponse: components["schemas"]["Deployment"] & {
-            /** @description Every look. */
-            findings: components["schemas"]["Finding"][];
             /**
              * Format: date-time
-             * @description When it was looked.
+             * @description When it was checked.
              */
-            looked_at: string;
-            /** @description Is nothing broken? */
+            checked_at: string;
+            /** @description Every check. */
+            findings: components["schemas"]["Finding"][];
+            /** @description Did all checks pass? */
             ok: boolean;
         };
-        /** @description Days that another job did before. */
+        /** @description Days that an earlier job ran. */
         DoneBefore: {
             /**
              * Format: date
@@ -8428,30 +8425,27 @@ export interface components {
              */
             error: string;
             /**
-             * @description What is wrong. For invalid input it starts with the field.
+             * @description What is wrong, for people; invalid input is named by its field.
              * @example date: `2012-13-01` is not a date of the form YYYY-MM-DD
              */
             message: string;
         };
-        /** @description What to execute. */
+        /** @description How to execute a plan. */
         ExecuteBody: {
             /**
              * Format: int64
-             * @description The task to run again, together with its unfinished dependencies; absent: the whole plan.
+             * @description Run this task again, with its uncompleted dependencies; absent: the whole plan.
              */
             task_id?: number | null;
-            /**
-             * @description Whether a task may start work that costs money after it has read text from others, such as web pages;
-             *     absent: no.
-             */
+            /** @description May a task start paid work after it read untrusted text, such as web pages? Default: no. */
             trusted?: boolean | null;
         };
-        /** @description What an execution came to. */
+        /** @description The result of an execution. */
         ExecutionResult: {
+            /** @description Of these, the tasks that were blocked from starting paid work because they read untrusted text. */
+            blocked?: number[];
             /** @description The tasks that failed in this run. */
             failed: components["schemas"]["FailedPart"][];
-            /** @description Of these, the ones that were not let start work that costs, for they have read text of others. */
-            held_back?: number[];
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description The plan's tasks by status, those of earlier runs included. */
@@ -8459,7 +8453,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description What one read of the market showed. */
+        /** @description One read of market data. */
         ExposureResponse: {
             /** @description The dataset's content hash. */
             dataset: string;
@@ -8488,13 +8482,13 @@ export interface components {
             /** @description The series, such as `AAPL/bars`. */
             series: string;
         };
-        /** @description A page of the exposure record. */
+        /** @description A page of data reads. */
         ExposuresResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description What it was shown, in the order of commits. */
+            /** @description Data reads, in the order of commits. */
             exposures: components["schemas"]["ExposureResponse"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
@@ -8502,7 +8496,7 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description A task that failed, or could not be broken up. */
+        /** @description A task that failed, or could not be decomposed. */
         FailedPart: {
             /** @description Why. */
             error: string;
@@ -8512,7 +8506,7 @@ export interface components {
              */
             task_id?: number | null;
         };
-        /** @description A part of a fee. */
+        /** @description A component of a fee. */
         FeePartResponse: {
             /** @description Money. */
             amount: components["schemas"]["Number"];
@@ -8521,17 +8515,17 @@ export interface components {
             /** @description Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee. */
             name: string;
         };
-        /** @description A fee in force from one day on. */
+        /** @description A fee and its effective date. */
         FeeResponse: {
-            /** @description Does it stand for figures that are not known by date? */
+            /** @description Is it an approximation of rates whose dates are unknown? */
             approximate: boolean;
-            /** @description What the rate is a rate of: `per_share`, `bps` or `per_million`. */
+            /** @description The basis of the rate: `per_share`, `bps` or `per_million`. */
             basis: string;
             /** @description `commission`, `duty` or `transfer`. */
             category: string;
             /**
              * Format: date
-             * @description The first day on which it holds; `null`: always.
+             * @description The first day on which it applies; `null`: always.
              */
             effective_from?: string | null;
             /** @description Classes of instruments that do not pay it. */
@@ -8541,13 +8535,13 @@ export interface components {
             minimum?: components["schemas"]["Number"] | null;
             /** @description Its name, such as `commission` or `stamp_duty`. */
             name: string;
-            /** @description The class of instruments that alone pays it: `fund` or `perpetual`. */
+            /** @description The only class of instruments that pays it: `fund` or `perpetual`. */
             only?: string | null;
             /** @description The rate. */
             rate: components["schemas"]["Number"];
             /** @description Who pays: `both`, `sale` or `purchase`. */
             side: string;
-            /** @description Was it stated without a source at hand? */
+            /** @description Is it without a verified source? */
             unverified: boolean;
         };
         /** @description The account at a close. */
@@ -8555,11 +8549,11 @@ export interface components {
             /** @description Cash. */
             cash: components["schemas"]["Number"];
             /** @description By symbol. */
-            holdings: components["schemas"]["HeldAtClose"][];
+            holdings: components["schemas"]["HoldingAtClose"][];
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
+        /** @description A financing charge: `charge = |quantity| x price`, rounded half to even to 8 decimals. */
         FinancingResponse: {
             /**
              * Format: int64
@@ -8580,28 +8574,28 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description The result of one check. */
+        /** @description One check. */
         Finding: {
-            /** @description The outcome. */
-            state: components["schemas"]["CheckState"];
-            /** @description The finding, in a sentence. */
-            text: string;
             /**
              * @description What was checked: `config`, `data`, `disk`, `database`, `owner`, `address`, `dataset`, `models`,
              *     `agent`, `provider`, `prompts` or `tools`.
              */
-            what: string;
+            check: string;
+            /** @description Its result. */
+            state: components["schemas"]["CheckState"];
+            /** @description The finding, in a sentence. */
+            text: string;
         };
-        /** @description The days of full research alone. */
+        /** @description The days of full research only. */
         FullResearch: {
-            /** @description How many of the days. */
+            /** @description The number of these days. */
             days: number;
-            /** @description Their figures, from their returns put one after the other. */
+            /** @description Their metrics, from their chained returns. */
             period_metrics: components["schemas"]["Metrics"];
-            /** @description Of how many. */
+            /** @description The number of all days. */
             total_days: number;
         };
-        /** @description One figure of a company's reports. */
+        /** @description One reported value of a company. */
         FundamentalItem: {
             /** @description What it measures. */
             metric: string;
@@ -8612,51 +8606,26 @@ export interface components {
             period_end: string;
             /**
              * Format: date-time
-             * @description From this instant on it is known.
+             * @description When it became known.
              */
             published_at: string;
-            /** @description Whose figure. */
+            /** @description The instrument. */
             symbol: string;
             /** @description Its unit. */
             unit: string;
-            /** @description The figure. */
+            /** @description The value. */
             value: components["schemas"]["Number"];
         };
-        /** @description A page of companies' figures. */
+        /** @description A page of fundamentals. */
         FundamentalsResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
-            /** @description The figures, by instrument and publication. One that was published anew stands there as often. */
+            /** @description The values, by instrument and publication; a restated value is listed once per publication. */
             fundamentals: components["schemas"]["FundamentalItem"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
-        };
-        /** @description One memory that was given. */
-        GivenItem: {
-            /** @description The job that it was taken over from; `null`: the session's own. */
-            job_id?: string | null;
-            /**
-             * Format: date-time
-             * @description When it became known.
-             */
-            known_at: string;
-            /** @description The position's, the round's or the trade's id. */
-            memory_id: string;
-            /** @description `open_position_context`, `trader_round` or `trade`. */
-            memory_type: string;
-            /** @description Its text. */
-            text: string;
-        };
-        /** @description What one prompt held. */
-        GivenResponse: {
-            /** @description What stands in it. */
-            items: components["schemas"]["GivenItem"][];
-            /** @description The step. */
-            path: string;
-            /** @description The whole block, as it stands in the prompt. */
-            text: string;
         };
         /** @description A job's head. */
         HeadResponse: components["schemas"]["Deployment"] & {
@@ -8669,24 +8638,24 @@ export interface components {
             hash: string;
             /** @description The job. */
             job_id: string;
-            /** @description The command that holds a record against it. */
+            /** @description The command that verifies a record against it. */
             verify: string;
         };
-        /** @description The server's health. Callers with access also get the reasons. */
+        /** @description The response to a probe. Callers with read access also get the reasons. */
         HealthBody: components["schemas"]["HealthResponse"] | components["schemas"]["HealthStatus"];
-        /** @description How the product is. */
+        /** @description Health of the server. */
         HealthResponse: components["schemas"]["Deployment"] & {
-            /** @description What is wrong, and keeps it from working. */
+            /** @description What keeps it from working. */
             problems: string[];
-            /** @description Well or not. */
+            /** @description Whether the server works. */
             status: components["schemas"]["HealthState"];
             /** @description The program's version. */
             version: string;
-            /** @description What somebody should look at, and does not. */
+            /** @description What needs attention but does not keep it from working. */
             warnings: string[];
         };
         /**
-         * @description Well or not.
+         * @description Whether the server works.
          * @enum {string}
          */
         HealthState: "ok" | "failing";
@@ -8695,15 +8664,6 @@ export interface components {
             /** @description Whether the server works. */
             status: components["schemas"]["HealthState"];
         };
-        /** @description A holding, marked. */
-        HeldAtClose: {
-            /** @description The close, or the last known price. */
-            price: components["schemas"]["Number"];
-            /** @description Units; below zero for a short position. */
-            quantity: components["schemas"]["Number"];
-            /** @description The instrument. */
-            symbol: string;
-        };
         /** @description What is held. */
         Holding: {
             /** @description Units; below zero for a short position. */
@@ -8711,63 +8671,72 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description Where the days of an imported job were traded. */
+        /** @description A holding at the close. */
+        HoldingAtClose: {
+            /** @description The close, or the last known price. */
+            price: components["schemas"]["Number"];
+            /** @description Units; below zero for a short position. */
+            quantity: components["schemas"]["Number"];
+            /** @description The instrument. */
+            symbol: string;
+        };
+        /** @description The origin of an imported job. */
         ImportedFrom: {
             /** @description What wrote its logs: `ai-trader`. */
             format: string;
-            /** @description Where they were read from, as it was written then. */
+            /** @description Where they were read from. */
             source: string;
             /** @description `provider::model`: who wrote memories and summaries of these days. */
             writer: string;
         };
-        /** @description The end of an account: its portfolio value fell to zero or below, and it trades no more. */
+        /** @description An insolvency: the portfolio value fell to zero or below, and the account stops trading. */
         InsolvencyResponse: {
-            /** @description The portfolio value at the close before less the value when it was found. */
+            /** @description The portfolio value at the previous close less the value at the insolvency. */
             loss: components["schemas"]["Number"];
-            /** @description How far the portfolio value was below zero then. */
+            /** @description How far the portfolio value was below zero. */
             owed: components["schemas"]["Number"];
             /**
              * Format: date
-             * @description The day on which that was found, at its open or its close.
+             * @description The day on which it occurred, at the open or the close.
              */
             since: string;
         };
-        /** @description What a node was told before its conversation. */
+        /** @description The system prompt of a node. */
         InstructionsResponse: {
             /** @description The text. */
             content: string;
             /** @description The node with its round. */
             node: string;
         };
-        /** @description How many model-days of a job are less than they were to be. */
+        /** @description Degraded and failed model-days of a job. */
         JobQuality: {
             /**
              * Format: int64
-             * @description Model-days that ended and are degraded: some node gave nothing, or nothing was decided.
+             * @description Completed model-days that are degraded: a node failed, or there was no decision.
              */
             degraded_days: number;
             /**
              * Format: int64
-             * @description Model-days that failed, those included on which an agent stopped until something is fixed.
+             * @description Failed model-days, including those on which an agent stopped until something is fixed.
              */
             failed_days: number;
             first?: components["schemas"]["DegradedDayResponse"] | null;
         };
-        /** @description One job, with the newest of its action log. */
+        /** @description One job, with the newest rows of its action log. */
         JobResponse: components["schemas"]["Deployment"] & {
-            /** @description Each of its actions once, in its last state. */
+            /** @description Each of its actions once, in its latest state. */
             actions_summary: components["schemas"]["SummaryItem"][];
-            /** @description Send it as `before` for older rows; `null`: there are none. */
+            /** @description Send it as `before` for older rows; `null` if there are none. */
             before?: string | null;
             /** @description The job. */
             job: components["schemas"]["JobSummary"];
-            /** @description Rows of its action log, oldest first: the newest ones, or those behind `cursor`. */
+            /** @description Rows of its action log, oldest first: the newest ones, or those after `cursor`. */
             logs: components["schemas"]["LogEntry"][];
-            /** @description Send it as `cursor` for newer rows, those that are still to be written included. */
+            /** @description Send it as `cursor` for newer rows, including those that are not yet written. */
             next_cursor: string;
             result?: components["schemas"]["JobResult"] | null;
         };
-        /** @description What a job on a plan came to. */
+        /** @description The result of a job on a plan. */
         JobResult: components["schemas"]["DecompositionResult"] | components["schemas"]["ExecutionResult"];
         /** @description A job in a list. */
         JobSummary: {
@@ -8778,10 +8747,10 @@ export interface components {
             completed_at?: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was requested.
              */
             created_at: string;
-            /** @description Why it stopped before its end. */
+            /** @description Why it stopped early. */
             error?: string | null;
             /** @description The job. */
             job_id: string;
@@ -8791,11 +8760,11 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
-            /** @description How many of its model-days are degraded or failed, and the first of them. */
+            /** @description The number of degraded and failed model-days, and the first of them. */
             quality: components["schemas"]["JobQuality"];
             /**
              * Format: int32
-             * @description The version of the rules that it runs and is verified by.
+             * @description The rules version that it runs under.
              */
             rules_version: number;
             simulation?: components["schemas"]["SimulationSummary"] | null;
@@ -8806,29 +8775,29 @@ export interface components {
             started_at?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-            /** @description By model: the job that replaced its days. Other agents are as they were. */
+            /** @description By model: the job that superseded its days. */
             superseded: {
                 [key: string]: string;
             };
-            /** @description The job that replaced the last of its agents; `null` while the days of one of them still count. */
+            /** @description The job that superseded its last agent; `null` while any of its days still count. */
             superseded_by?: string | null;
             /**
              * Format: double
-             * @description Between the two, pauses included.
+             * @description The time between the two, pauses included.
              */
             total_duration_seconds?: number | null;
-            /** @description What it has used, summaries included. */
+            /** @description Its usage, summaries included. */
             usage: components["schemas"]["UsageSummary"];
-            /** @description What the one who started it should know. */
+            /** @description Warnings. */
             warnings: string[];
         };
         /** @description A page of jobs. */
         JobsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The jobs, newest first. */
             jobs: components["schemas"]["JobSummary"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /**
@@ -8841,47 +8810,6 @@ export interface components {
          * @enum {string}
          */
         LanguageBody: "en" | "zh";
-        /** @description A child as the model's answer has it. */
-        LeftOutChild: {
-            /** @description Its name; `null`: it has none, or there is no such child. */
-            name?: string | null;
-            /** @description Its place in the answer's list, from 0, or what the answer has instead of one. */
-            place: unknown;
-            /**
-             * Format: int64
-             * @description The task that was made of it; `null`: none was.
-             */
-            task_id?: number | null;
-        };
-        /** @description Children of one node that were not made, for one reason. */
-        LeftOutChildren: {
-            /**
-             * Format: int32
-             * @description How many.
-             */
-            count: number;
-            /**
-             * Format: int64
-             * @description The task they would be children of; `null`: the plan itself.
-             */
-            parent?: number | null;
-            /** @enum {string} */
-            reason: "no_name" | "malformed" | "max_children" | "node_budget" | "failed";
-        };
-        /** @description A dependency between children of one node that was dropped. */
-        LeftOutDependency: {
-            /** @description The child that would wait. */
-            from: components["schemas"]["LeftOutChild"];
-            /**
-             * Format: int64
-             * @description The node's task; `null`: the plan itself.
-             */
-            parent?: number | null;
-            /** @enum {string} */
-            reason: "cycle" | "not_made" | "unknown";
-            /** @description What it would wait for. */
-            to: components["schemas"]["LeftOutChild"];
-        };
         /** @description One line of a budget. */
         LimitBody: {
             /**
@@ -8904,49 +8832,49 @@ export interface components {
             call_timeout_secs?: number | null;
             /**
              * Format: int32
-             * @description Max attempts per call.
+             * @description The maximum number of attempts per call.
              */
             max_attempts?: number | null;
             /**
              * Format: int32
-             * @description Max model calls of one day's conversation; for a desk, of each analyst's.
+             * @description The maximum number of model calls of one day's conversation; of a desk, of each analyst's.
              */
             max_steps?: number | null;
             /**
              * Format: int64
-             * @description The timeout of a day's conversation, in seconds.
+             * @description Wall-clock limit of a day's conversation, in seconds.
              */
             session_timeout_secs?: number | null;
         };
-        /** @description What was degraded of an analysis. */
+        /** @description The degradations of an analysis. */
         LiveDegradation: {
-            /** @description Is anything? */
+            /** @description Is anything degraded? */
             degraded: boolean;
             /** @description Why, in the order of the graph, each reason once. */
             reason_codes: string[];
             /**
-             * @description By node that gave nothing: `{kind, reason, elapsed_ms}`; by source that was not there, under
+             * @description By node that failed: `{kind, reason, elapsed_ms}`; by missing source, under
              *     `sources_missing`: the reason.
              */
             source_diagnostics: Record<string, never>;
         };
         /** @description Why an analysis has no result. */
         LiveError: {
-            /** @description For programs: `portfolio_manager_timeout`, `job_cancelled`, … */
+            /** @description The error code, such as `portfolio_manager_timeout`, `job_cancelled`, … */
             code: string;
-            /** @description For people. */
+            /** @description Text for people. */
             message: string;
-            /** @description May another try help? */
+            /** @description Can it be retried? */
             retryable: boolean;
         };
-        /** @description What a desk has come to about one instrument. */
+        /** @description A desk's analysis of one instrument. */
         LiveResponse: components["schemas"]["Deployment"] & {
             /**
-             * @description The version of this form.
+             * @description The version of this contract.
              * @example papertape.live.v1
              */
             contract_version: string;
-            /** @description What the result rests on. */
+            /** @description The quality of the data behind the result. */
             data_quality: Record<string, never>;
             /**
              * Format: date
@@ -8960,7 +8888,7 @@ export interface components {
             job_id: string;
             /** @description The agent. */
             model: string;
-            /** @description The six fields of the research debate; also where there is no result. */
+            /** @description The six fields of the research debate; also present without a result. */
             research?: Record<string, never> | null;
             result?: components["schemas"]["LiveResult"] | null;
             /**
@@ -8968,12 +8896,12 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-            /** @description `completed`, `degraded_success` (a result, but some node gave nothing) or `failed` (no result). */
+            /** @description `completed`, `degraded_success` (a result, but a node failed) or `failed` (no result). */
             status: components["schemas"]["LiveStatus"];
             /** @description The instrument. */
             ticker: string;
         };
-        /** @description What an analysis came to. */
+        /** @description The result of an analysis. */
         LiveResult: {
             /**
              * Format: double
@@ -8983,7 +8911,7 @@ export interface components {
             confidence?: number | null;
             /**
              * Format: int64
-             * @description 1 to hold more of it, -1 less, 0 no change.
+             * @description 1 to increase the position, -1 to decrease it, 0 for no change.
              */
             direction: number;
             /** @description `Buy`, `Overweight`, `Hold`, `Underweight` or `Sell`. */
@@ -9003,14 +8931,14 @@ export interface components {
         LogEntry: {
             /** @enum {string} */
             action_kind: "plan_operation" | "task_operation" | "tool_operation" | "context_request" | "system_operation";
-            /** @description Which action it is: `run_simulation`. */
+            /** @description The name of the action, such as `run_simulation`. */
             action_name: string;
             /**
              * Format: date-time
              * @description When it was written.
              */
             created_at: string;
-            /** @description More, for programs. */
+            /** @description Structured details. */
             details?: Record<string, never> | null;
             /**
              * Format: int64
@@ -9019,7 +8947,7 @@ export interface components {
             id: number;
             /** @description The job. */
             job_id: string;
-            /** @description What came of it, or why it failed. */
+            /** @description The result, or why it failed. */
             message?: string | null;
             /**
              * Format: int64
@@ -9036,7 +8964,7 @@ export interface components {
              * @description Its number in the job's log, from 1, without gaps.
              */
             sequence: number;
-            /** @description The conversation that it comes from. */
+            /** @description The conversation that started it. */
             session_id?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed";
@@ -9044,10 +8972,10 @@ export interface components {
             success?: boolean | null;
             /**
              * Format: date-time
-             * @description When it was changed: where its job got a plan later.
+             * @description When it was last changed, as when its job was assigned to a plan.
              */
             updated_at: string;
-            /** @description What was asked for, in the asker's words. */
+            /** @description The request, in the user's words. */
             user_message?: string | null;
         };
         /** @description One value of a macroeconomic series. */
@@ -9059,7 +8987,7 @@ export interface components {
             period: string;
             /**
              * Format: date-time
-             * @description From this instant on it is known.
+             * @description When it became known.
              */
             published_at: string;
             /** @description The series. */
@@ -9071,52 +8999,52 @@ export interface components {
         };
         /** @description A page of macroeconomic values. */
         MacrosResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
             /** @description The values, by series and publication. */
             macros: components["schemas"]["MacroItem"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /** @description A market profile. */
         MarketOption: {
-            /** @description May fractions be traded? */
+            /** @description Are fractional quantities allowed? */
             fractional: boolean;
-            /** @description Quantities are multiples of this; without meaning where fractions are traded. */
+            /** @description Quantities are multiples of this, unless fractions are allowed. */
             lot: components["schemas"]["Number"];
             /** @description The largest leverage. */
             max_leverage: components["schemas"]["Number"];
             /** @description Its name. */
             name: string;
-            /** @description May shares be sold short? */
+            /** @description Is short selling allowed? */
             shorting: boolean;
-            /** @description Is what was bought locked until a later day? */
+            /** @description Are purchases locked until a later day? */
             t_plus_one: boolean;
         };
         /**
-         * @description The memories that are on. Memories that are off are neither written nor read.
+         * @description The memories that are enabled: `off`, `rounds`, `rounds+open` or `all`. Disabled memories are neither written nor read.
          * @enum {string}
          */
         MemoryBody: "off" | "rounds" | "rounds+open" | "all";
         /**
-         * @description A user's message.
+         * @description A message to the assistant.
          * @example {
          *       "message": "Backtest the contrarian on IBM and AAPL for the autumn of 2012, compare it with buy and hold, and tell me why it lost in November"
          *     }
          */
         MessageBody: {
             /**
-             * @description What the user's page displays, passed to the model as data. `confirm` in it lists the IDs of the `pending`
-             *     actions that the user confirms.
+             * @description What the user's page shows, passed to the model as data. `confirm` in it lists the ids of
+             *     `pending` actions that are confirmed.
              */
             context?: Record<string, never> | null;
             /** @description The text; not blank. */
             message: string;
             /**
              * Format: int64
-             * @description The plan that the conversation is about from now on.
+             * @description The plan that the conversation works on from now on.
              */
             plan_id?: number | null;
             /** @description The conversation; absent: start a new one. */
@@ -9124,7 +9052,7 @@ export interface components {
         };
         /** @description One message. */
         MessageResponse: {
-            /** @description The text; empty for a turn of tool calls alone. */
+            /** @description The text; empty for a turn with only tool calls. */
             content: string;
             /**
              * Format: int32
@@ -9137,29 +9065,29 @@ export interface components {
             path: string;
             /** @enum {string} */
             role: "user" | "assistant" | "tool";
-            /** @description Of assistant messages alone; `null` where there is none (yet). */
+            /** @description Only for assistant messages; `null` if there is none (yet). */
             summary?: string | null;
             /** @description Why there is no summary. */
             summary_error?: string | null;
             /**
              * Format: date-time
-             * @description When it was kept.
+             * @description When it was stored.
              */
             timestamp: string;
-            /** @description Of tool messages alone: the arguments that it was called with. */
+            /** @description Only for tool messages: the arguments of the call. */
             tool_input?: unknown;
-            /** @description Of tool messages alone: the tool that answers. */
+            /** @description Only for tool messages: the tool. */
             tool_name?: string | null;
         };
         /** @description A page of a conversation. */
         MessagesResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description What the nodes were told before their conversations; absent on a page reached by a cursor. */
+            /** @description The system prompts of the nodes; absent on later pages. */
             instructions?: components["schemas"]["InstructionsResponse"][] | null;
             /** @description The messages, by number. */
             messages: components["schemas"]["MessageResponse"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
@@ -9168,23 +9096,20 @@ export interface components {
             session_id: number;
             /**
              * Format: int32
-             * @description How many messages there are in all, of the node where one is asked for.
+             * @description The total number of messages, of the requested node if there is one.
              */
             total: number;
         };
-        /**
-         * @description The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
-         *     say.
-         */
+        /** @description Metrics of a period. Returns are fractions: 0.01 is one percent. `null` if undefined. */
         Metrics: {
             /**
              * Format: double
-             * @description `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
+             * @description `(last / initial) ^ (trading_days_per_year / days) - 1`; -1 of an insolvent account.
              */
-            annualised_return?: number | null;
+            annualized_return?: number | null;
             /**
              * Format: double
-             * @description Annualised return over the deepest fall.
+             * @description Annualized return over the maximum drawdown.
              */
             calmar?: number | null;
             /**
@@ -9194,11 +9119,6 @@ export interface components {
             costs: number;
             /** @description Trading days. */
             days: number;
-            /**
-             * Format: int32
-             * @description Trading days a year in the market, by which figures are annualised.
-             */
-            days_a_year: number;
             /**
              * Format: double
              * @description Mean over the days before an insolvency of gross exposure over portfolio value.
@@ -9211,17 +9131,17 @@ export interface components {
             insolvent_on?: string | null;
             /**
              * Format: double
-             * @description The deepest fall from a peak, at or below zero.
+             * @description The largest decline from a peak, at or below zero.
              */
             max_drawdown?: number | null;
             /**
              * Format: double
-             * @description Mean return over its deviation x `sqrt(days_a_year)`; risk-free rate 0.
+             * @description Mean return over its deviation x `sqrt(trading_days_per_year)`; risk-free rate 0.
              */
             sharpe?: number | null;
             /**
              * Format: double
-             * @description Mean return a year over the downside risk; required return 0.
+             * @description Annualized mean return over the downside risk; required return 0.
              */
             sortino?: number | null;
             /**
@@ -9230,13 +9150,18 @@ export interface components {
              */
             total_return?: number | null;
             /**
+             * Format: int32
+             * @description Trading days per year in the market, by which metrics are annualized.
+             */
+            trading_days_per_year: number;
+            /**
              * Format: double
              * @description Value of all fills over the mean portfolio value of the days before an insolvency.
              */
             turnover?: number | null;
             /**
              * Format: double
-             * @description Sample deviation of the daily returns x `sqrt(days_a_year)`.
+             * @description Sample deviation of the daily returns x `sqrt(trading_days_per_year)`.
              */
             volatility?: number | null;
             /**
@@ -9247,14 +9172,14 @@ export interface components {
         };
         /** @description A model. */
         ModelOption: {
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm: boolean;
             /** @description `provider::model`. */
             model: string;
-            /** @description Can it be called: is its key there, where it needs one? */
+            /** @description Can it be called? `false` if it needs a key and has none. */
             usable: boolean;
         };
-        /** @description A session beside another. */
+        /** @description The previous or next session. */
         NeighbourResponse: {
             /**
              * Format: date
@@ -9267,7 +9192,7 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description A news item. Its text is somebody else's. */
+        /** @description A news item. Its text is untrusted. */
         NewsItem: {
             /** @description Its text. */
             body?: string | null;
@@ -9277,7 +9202,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description From this instant on it is known.
+             * @description When it became known.
              */
             published_at: string;
             /** @description Who published it. */
@@ -9289,20 +9214,61 @@ export interface components {
         };
         /** @description A page of news. */
         NewsResponse: {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
             /** @description The items, the newest first. */
             news: components["schemas"]["NewsItem"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
         };
         /** @description An exact decimal, in the fewest digits that say it. */
         Number: number;
-        /** @description Why a position that is open was opened. */
+        /** @description A child in the model's response. */
+        OmittedChild: {
+            /** @description Its name; `null`: it has none, or there is no such child. */
+            name?: string | null;
+            /** @description Its 0-based position in the response's list, or what the response has instead of one. */
+            place: unknown;
+            /**
+             * Format: int64
+             * @description The task that was created from it; `null`: none.
+             */
+            task_id?: number | null;
+        };
+        /** @description Children of one node that were not created, for one reason. */
+        OmittedChildren: {
+            /**
+             * Format: int32
+             * @description The number of results.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description The task they would be children of; `null`: the plan itself.
+             */
+            parent?: number | null;
+            /** @enum {string} */
+            reason: "no_name" | "malformed" | "max_children" | "node_budget" | "failed";
+        };
+        /** @description A dependency between children of one node that was dropped. */
+        OmittedDependency: {
+            /** @description The child that would wait. */
+            from: components["schemas"]["OmittedChild"];
+            /**
+             * Format: int64
+             * @description The node's task; `null`: the plan itself.
+             */
+            parent?: number | null;
+            /** @enum {string} */
+            reason: "cycle" | "not_made" | "unknown";
+            /** @description What it would wait for. */
+            to: components["schemas"]["OmittedChild"];
+        };
+        /** @description The thesis of an open position. */
         OpenPositionResponse: {
-            /** @description Price of the opening fill; this and what follows in the share units after all splits since. */
+            /** @description Price of the opening fill; like the following fields, adjusted for all splits since. */
             entry_price: components["schemas"]["Number"];
             /** @description The job. */
             job_id: string;
@@ -9338,7 +9304,7 @@ export interface components {
             session_id: number;
             /** @description `long` or `short`. */
             side: string;
-            /** @description New shares for an old one since; prices in the thesis are to be divided by it. */
+            /** @description The cumulative split ratio since; divide prices in the thesis by it. */
             split_ratio: components["schemas"]["Number"];
             stop_loss?: components["schemas"]["Number"] | null;
             /** @description The thesis at entry. */
@@ -9349,9 +9315,9 @@ export interface components {
         };
         /** @description A page of open positions' contexts. */
         OpenPositionsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The newest first. */
             open_positions: components["schemas"]["OpenPositionResponse"][];
@@ -9362,11 +9328,11 @@ export interface components {
             agents: components["schemas"]["AgentOption"][];
             /** @description A desk's analysts. */
             analysts: string[];
-            /** @description What every run is compared with. */
+            /** @description The baselines of every run. */
             baselines: string[];
-            /** @description Datasets, without those that others have replaced. */
+            /** @description Datasets, without replaced ones. */
             datasets: components["schemas"]["DatasetOption"][];
-            /** @description What holds where a run does not say. */
+            /** @description Defaults of a run. */
             defaults: components["schemas"]["DefaultsOption"];
             /** @description How agents work: `solo`, `desk`. */
             kinds: string[];
@@ -9374,27 +9340,27 @@ export interface components {
             languages: string[];
             /** @description Market profiles. */
             markets: components["schemas"]["MarketOption"][];
+            /** @description The maximum number of agents of one job. */
+            max_agents: number;
+            /**
+             * Format: int32
+             * @description The maximum number of debate rounds.
+             */
+            max_rounds: number;
             /** @description Settings of the memory. */
             memory: string[];
             /**
-             * @description Models that are known by name: the house's, those of configured agents, those with a known price.
-             *     Any other of a provider can be named too.
+             * @description Known models: house models, models of configured agents, models with a known price.
+             *     Any other model of a provider can be named too.
              */
             models: components["schemas"]["ModelOption"][];
-            /** @description The most agents of one job. */
-            most_agents: number;
-            /**
-             * Format: int32
-             * @description The most rounds of a debate.
-             */
-            most_rounds: number;
             /** @description Providers, `house` excluded. */
             providers: components["schemas"]["ProviderOption"][];
-            /** @description Outside tool servers that a simulation may use. */
+            /** @description External tool servers that a simulation may use. */
             tools: string[];
         };
-        /** @description Where an order was given: in this session or, where it has waited, in an earlier one. */
-        OrderPlaceResponse: {
+        /** @description Where an order was placed: in this session or in an earlier one. */
+        OrderOriginResponse: {
             /**
              * Format: date
              * @description Its trading day.
@@ -9408,16 +9374,16 @@ export interface components {
              */
             session_id: number;
         };
-        /** @description An action that is done only when a person confirms it, by its `id` in `context.confirm` or by a plain yes. */
+        /** @description An action that requires confirmation: by its `id` in `context.confirm`, or by a plain yes. */
         PendingAction: {
-            /** @description Names it. */
+            /** @description Its ID. */
             id: string;
             /** @description Which action it is. */
             name: string;
-            /** @description What the person is asked. */
+            /** @description The question to the user. */
             question: string;
         };
-        /** @description An order that waits for its price at the end of a day. */
+        /** @description An order that is pending at the end of a day. */
         PendingOrderResponse: {
             /** @description `next_open` or `close`; `null` in records of rules version 1. */
             fills_at?: string | null;
@@ -9451,9 +9417,9 @@ export interface components {
          *     }
          */
         PlanBody: {
-            /** @description The goal. */
+            /** @description Its goal. */
             goal?: string;
-            /** @description The name; not blank. */
+            /** @description Its name; not blank. */
             name: string;
         };
         /** @description A queued job on a plan. */
@@ -9472,7 +9438,7 @@ export interface components {
         PlanJobResponse: {
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was requested.
              */
             created_at: string;
             /** @description The job. */
@@ -9481,7 +9447,7 @@ export interface components {
             job_type: string;
             /**
              * Format: int64
-             * @description How many rows of its action log are kept.
+             * @description The number of stored rows of its action log.
              */
             rows: number;
             /** @enum {string} */
@@ -9489,11 +9455,11 @@ export interface components {
         };
         /** @description A page of a plan's jobs. */
         PlanJobsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The jobs, newest first. */
             jobs: components["schemas"]["PlanJobResponse"][];
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
@@ -9502,15 +9468,15 @@ export interface components {
             plan_id: number;
         };
         /**
-         * @description Changes of a plan. Absent fields stay unchanged.
+         * @description Changes to a plan; absent fields stay as they are.
          * @example {
          *       "goal": "Find out what data the desk saw"
          *     }
          */
         PlanPatch: {
-            /** @description The goal. */
+            /** @description Its goal. */
             goal?: string | null;
-            /** @description The name; not blank. */
+            /** @description Its name; not blank. */
             name?: string | null;
         };
         /** @description One plan. */
@@ -9520,21 +9486,21 @@ export interface components {
         };
         /** @description A plan. */
         PlanSummary: {
-            /** @description The conversation that it comes from. */
+            /** @description The conversation that started it. */
             chat_session_id?: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             created_at: string;
-            /** @description What it is to reach. */
+            /** @description Its goal. */
             goal: string;
             /**
              * Format: int64
              * @description Its id.
              */
             id: number;
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
@@ -9551,14 +9517,14 @@ export interface components {
         };
         /** @description A page of plans. */
         PlansResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The plans, newest first. */
             plans: components["schemas"]["PlanSummary"][];
         };
-        /** @description Why a day is `unverified`: how the mark came, and the session that it comes from. */
+        /** @description Why a day is `unverified`: the cause, and the session that it originates from. */
         PointInTimeReason: {
             /**
              * Format: date
@@ -9566,7 +9532,7 @@ export interface components {
              */
             date: string;
             /**
-             * @description The job of the session that the mark comes from, however many jobs lie between: one that used the tools
+             * @description The job of the originating session, across any number of jobs: one that used the tools
              *     or was imported.
              */
             job: string;
@@ -9574,11 +9540,11 @@ export interface components {
             kind: "external_tools" | "import" | "memory" | "continuation" | "branch";
             /**
              * Format: int64
-             * @description That session; `null` where it is not in the record any more.
+             * @description That session; `null` if it was deleted.
              */
             session?: number | null;
         };
-        /** @description One action and what it left. */
+        /** @description One action and the account after it. */
         PositionResponse: {
             /**
              * Format: int64
@@ -9604,7 +9570,7 @@ export interface components {
         PositionSnapshotResponse: {
             /** @description The average price at which it was opened. */
             avg_price: components["schemas"]["Number"];
-            /** @description The close, or the last known price where the instrument has no bar. */
+            /** @description The close, or the last known price if the instrument has no bar. */
             close: components["schemas"]["Number"];
             /** @description Its leverage, 1 for none. */
             leverage: components["schemas"]["Number"];
@@ -9618,7 +9584,7 @@ export interface components {
             /** @description `quantity x (close - avg_price)`. */
             unrealised_pnl: components["schemas"]["Number"];
         };
-        /** @description How many model-days are where. */
+        /** @description Model-days by status. */
         Progress: {
             /**
              * Format: int64
@@ -9627,7 +9593,7 @@ export interface components {
             completed: number;
             /**
              * Format: int64
-             * @description Broken off.
+             * @description Failed.
              */
             failed: number;
             /**
@@ -9637,7 +9603,7 @@ export interface components {
             pending: number;
             /**
              * Format: int64
-             * @description Done already by an earlier job.
+             * @description Skipped, because an earlier job ran them.
              */
             skipped: number;
             /**
@@ -9646,20 +9612,20 @@ export interface components {
              */
             total_model_days: number;
         };
-        /** @description How a day's research came about. */
+        /** @description The provenance of a day's research. */
         Provenance: {
             /** @description The six fields of each instrument. */
             by_symbol?: Record<string, never>;
             /**
              * @description `state` is `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`; `reason_codes` says why;
-             *     `sources_missing` names what could not be asked, which degrades nothing.
+             *     `sources_missing` names unavailable sources, which are not degradations.
              */
             data_quality?: Record<string, never> | null;
-            /** @description Nodes that gave nothing, in the order of the graph. */
+            /** @description Failed nodes, in the order of the graph. */
             degradations?: Record<string, never>[];
             /**
              * @description `verified`: the agent saw nothing but the market view, and so did every session whose account or memory
-             *     it goes on from; `unverified`: one of them could see more.
+             *     it continues; `unverified`: one of them could see more.
              */
             point_in_time?: string | null;
             point_in_time_reason?: components["schemas"]["PointInTimeReason"] | null;
@@ -9673,22 +9639,22 @@ export interface components {
         };
         /** @description A provider. */
         ProviderOption: {
-            /** @description Does the config name it? */
+            /** @description Is it configured? */
             configured: boolean;
-            /** @description Why it cannot be called, as where its key is not there; `null`: it can. */
+            /** @description Why it cannot be called, such as a missing key; `null`: it can. */
             problem?: string | null;
-            /** @description What stands before `::`. */
+            /** @description The part before `::`. */
             provider: string;
         };
         /** @description A queued job. */
         QueuedResponse: components["schemas"]["Deployment"] & {
-            /** @description By model: the job that it continues, and the last day of that job that counts. */
+            /** @description By model: the job that it continues, and the last day of it. */
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
             };
             /** @description The job. */
             job_id: string;
-            /** @description A summary for people. */
+            /** @description A message for people. */
             message: string;
             /** @description The job that it is a branch of. */
             parent?: string | null;
@@ -9696,14 +9662,14 @@ export interface components {
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
             /** @description Trading days x agents, the skipped ones included. */
             total_model_days: number;
-            /** @description Warnings for the caller. */
+            /** @description Warnings. */
             warnings: string[];
         };
-        /** @description How the research of a range came about. */
+        /** @description The provenance of the research of a range. */
         RangeProvenance: {
-            /** @description Days that were not of full research, the failed ones among them. */
+            /** @description Days without full research, including failed days. */
             degraded_days: string[];
-            /** @description Days whose session broke off. */
+            /** @description Days whose session failed. */
             failed_days: string[];
             /** @description `verified` where all days are. */
             point_in_time?: string | null;
@@ -9711,11 +9677,11 @@ export interface components {
             /** @description The same days, each with its state and first reason. */
             reasons: components["schemas"]["DegradedDayResponse"][];
         };
-        /** @description What was said on one day of a range. */
+        /** @description The reasoning of one day of a range. */
         RangeReasoning: {
-            /** @description What the books say beside it. */
+            /** @description Order counts of the day, from the books. */
             books: components["schemas"]["BooksFacts"];
-            /** @description Every message; absent unless asked for. */
+            /** @description Every message; absent unless requested. */
             conversation?: components["schemas"]["MessageResponse"][] | null;
             /**
              * Format: date
@@ -9730,7 +9696,7 @@ export interface components {
             /** @description Its summary. */
             session_summary?: string | null;
         };
-        /** @description What one model's range came to. */
+        /** @description The result of one model's range. */
         RangeResult: {
             baselines?: components["schemas"]["Baselines"] | null;
             benchmark?: components["schemas"]["BenchmarkResponse"] | null;
@@ -9738,7 +9704,7 @@ export interface components {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["DailyPortfolioValue"][];
             /**
-             * @description Which of the days other jobs did before: those that this job skipped and, where no job was requested,
+             * @description Days that earlier jobs ran: those that this job skipped and, if no job was requested,
              *     those that it continues. Oldest first.
              */
             done_before: components["schemas"]["DoneBefore"][];
@@ -9749,10 +9715,10 @@ export interface components {
             end_date: string;
             /** @description The portfolio value at the last close. */
             ending_portfolio_value: components["schemas"]["Number"];
-            /** @description Over the days of full research alone. */
+            /** @description Over the days of full research only. */
             full_research: components["schemas"]["FullResearch"];
             insolvent?: components["schemas"]["InsolvencyResponse"] | null;
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description The job whose result it is. */
             job_id: string;
@@ -9760,14 +9726,14 @@ export interface components {
             model: string;
             /** @description Over all days. */
             period_metrics: components["schemas"]["Metrics"];
-            /** @description How the research of the days came about. */
+            /** @description The provenance of the research. */
             provenance: components["schemas"]["RangeProvenance"];
-            /** @description `null`, or an entry a day, as it was asked for. */
+            /** @description `null`, or one entry per day, as requested. */
             reasoning?: components["schemas"]["RangeReasoning"][] | null;
             refilled_at_next_open?: components["schemas"]["RefillResponse"] | null;
             /**
              * Format: int32
-             * @description The version of the rules that the job was recorded under.
+             * @description The rules version of the job.
              */
             rules_version: number;
             /**
@@ -9778,46 +9744,71 @@ export interface components {
             /** @description The portfolio value before the first day. */
             starting_portfolio_value: components["schemas"]["Number"];
         };
-        /** @description The results of a range, an entry a model. */
+        /** @description The results of a range, one entry per model. */
         RangeResults: components["schemas"]["Deployment"] & {
-            /** @description How many. */
+            /** @description The number of results. */
             count: number;
             /**
              * Format: date
-             * @description The last day of any of them.
+             * @description The last day of all entries.
              */
             end_date: string;
             /** @description By model, in byte order. */
             results: components["schemas"]["RangeResult"][];
             /**
              * Format: date
-             * @description The first day of any of them.
+             * @description The first day of all entries.
              */
             start_date: string;
         };
         /** @description A page of sessions. */
         ReasoningResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The sessions, in the order in which they were opened. */
             sessions: components["schemas"]["SessionResponse"][];
         };
-        /** @description An amount of which a log says something else than the books. */
-        RecordedDifference: {
-            /** @description What orders and prices come to. */
-            computed: components["schemas"]["Number"];
-            /** @description What the log says. */
-            recorded: components["schemas"]["Number"];
-            /** @description A symbol, or `cash`. */
-            what: string;
+        /** @description The memory in one prompt. */
+        RecalledBlock: {
+            /** @description The memories in it. */
+            items: components["schemas"]["RecalledItem"][];
+            /** @description The step. */
+            path: string;
+            /** @description The whole block, as it appears in the prompt. */
+            text: string;
         };
-        /** @description An order of a log that the broker refuses. */
-        RecordedRefusal: {
-            /** @description The refusal's code. */
+        /** @description One recalled memory. */
+        RecalledItem: {
+            /** @description The job that it was inherited from; `null`: the session's own. */
+            job_id?: string | null;
+            /**
+             * Format: date-time
+             * @description When it became known.
+             */
+            known_at: string;
+            /** @description The position's, the round's or the trade's id. */
+            memory_id: string;
+            /** @description `open_position_context`, `trader_round` or `trade`. */
+            memory_type: string;
+            /** @description Its text. */
+            text: string;
+        };
+        /** @description An amount that differs between the log and the books. */
+        RecordedDifference: {
+            /** @description The amount computed from orders and prices. */
+            computed: components["schemas"]["Number"];
+            /** @description A symbol, or `cash`. */
+            item: string;
+            /** @description The amount in the log. */
+            recorded: components["schemas"]["Number"];
+        };
+        /** @description An order of a log that the broker rejects. */
+        RecordedRejection: {
+            /** @description The reason code. */
             code: string;
-            /** @description Why, in a sentence. */
+            /** @description The reason, in a sentence. */
             message: string;
             /** @description Shares or units. */
             quantity: components["schemas"]["Number"];
@@ -9826,18 +9817,18 @@ export interface components {
             /** @description The instrument. */
             symbol: string;
         };
-        /** @description What came of a recorded day. */
+        /** @description The outcome of an imported day. */
         RecordedResponse: {
-            /** @description How many of them the agent said. */
-            answers: number;
-            /** @description Where the books differ from what the log says that they were after the last order. */
+            /** @description Differences between the books and the log after the last order. */
             differences: components["schemas"]["RecordedDifference"][];
-            /** @description How many messages the log has of it. */
+            /** @description Messages in the log. */
             messages: number;
-            /** @description How many orders. */
+            /** @description Orders in the log. */
             orders: number;
-            /** @description Orders of the log that the broker refuses. */
-            refused: components["schemas"]["RecordedRefusal"][];
+            /** @description Orders of the log that the broker rejects. */
+            rejected: components["schemas"]["RecordedRejection"][];
+            /** @description Messages of the agent. */
+            responses: number;
         };
         /**
          * @description The reflections to embed.
@@ -9849,14 +9840,14 @@ export interface components {
             /** @description Only of this agent. */
             model?: string | null;
         };
-        /** @description What was embedded. */
+        /** @description The result of embedding reflections. */
         ReembedResponse: components["schemas"]["Deployment"] & {
-            /** @description How many reflections had no vector of it, and have one now. */
+            /** @description The number of reflections that were embedded. */
             embedded: number;
             /** @description The model. */
             embedding_model: string;
         };
-        /** @description What the same orders come to at the next open. */
+        /** @description The result of the same orders at the next open. */
         RefillResponse: {
             costs?: components["schemas"]["Number"] | null;
             ending_portfolio_value?: components["schemas"]["Number"] | null;
@@ -9868,10 +9859,10 @@ export interface components {
             orders: number;
             /**
              * Format: int64
-             * @description Of the filled, those that were reduced to what cash, holdings or the participation cap cover there.
+             * @description Of the filled orders, those that were reduced to what cash, holdings or the participation cap allow.
              */
             reduced: number;
-            /** @description How many could not be filled there. */
+            /** @description Orders that could not be filled. */
             rejected: number;
             /**
              * Format: double
@@ -9880,12 +9871,12 @@ export interface components {
             total_return?: number | null;
             /** @description Why it could not be computed. */
             unavailable?: string | null;
-            /** @description The orders of the last two, at most 50. */
+            /** @description The orders of the previous two fields, at most 50. */
             unfilled: components["schemas"]["UnfilledOrder"][];
-            /** @description How many have no next bar within the days. */
+            /** @description Orders without a next bar within the days. */
             without_next_bar: number;
         };
-        /** @description What a closed trade, or a part of one, teaches. */
+        /** @description A reflection on a closed trade, or a part of one. */
         ReflectionResponse: {
             /** @description `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`. */
             cause: string;
@@ -9912,13 +9903,13 @@ export interface components {
              * @description Calendar days between.
              */
             holding_days: number;
-            /** @description What became of each claim. */
+            /** @description The outcome of each claim. */
             hypothesis_check: components["schemas"]["ClaimResponse"][];
             /** @description The job. */
             job_id: string;
             /**
              * Format: date-time
-             * @description From when on a simulation may read it.
+             * @description From when a simulation may read it.
              */
             known_at: string;
             /** @description Leverage, 1 for none. */
@@ -9929,18 +9920,18 @@ export interface components {
             model: string;
             /** @description Rules for next time. */
             next_rules: string[];
-            /** @description Why it is not the model's first answer. */
+            /** @description Why it is not the model's first response. */
             note?: string | null;
             /** @description Absolute cost of what was closed. */
             notional: components["schemas"]["Number"];
             /**
              * Format: int32
-             * @description The how-manieth closing of the position.
+             * @description 1-based number of this closing fill of the position.
              */
             part: number;
             /** @description The ledger's result, fees and income included. */
             pnl: components["schemas"]["Number"];
-            /** @description Is nothing of it left? */
+            /** @description Is the position fully closed? */
             position_closed: boolean;
             /** @description The position. */
             position_id: string;
@@ -9970,34 +9961,34 @@ export interface components {
             /** @description `low`, `medium` or `high`. */
             value_assessment: string;
         };
-        /** @description An order that was refused, or expired. */
-        Rejected: {
-            /** @description Why, as a code. */
+        /** @description An order that was rejected or expired. */
+        RejectionResponse: {
+            /** @description The reason code. */
             code?: string | null;
-            /** @description Why, as a sentence. */
+            /** @description The reason, in a sentence. */
             message?: string | null;
-            /** @description The numbers that decided, by name. */
+            /** @description The numbers behind the decision, by name. */
             numbers?: Record<string, never> | null;
-            order?: components["schemas"]["OrderPlaceResponse"] | null;
+            order?: components["schemas"]["OrderOriginResponse"] | null;
             /** @description The order. */
             order_id: string;
-            /** @description Units asked for. */
+            /** @description The requested quantity. */
             quantity: components["schemas"]["Number"];
             /** @description `buy`, `sell`, `short` or `cover`. */
             side: string;
             /** @description `rejected` or `expired`. */
             status: string;
-            /** @description The instrument as it was asked for. */
+            /** @description The requested instrument. */
             symbol: string;
         };
         /**
-         * @description An agent's figures relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` where
-         *     the numbers cannot say.
+         * @description An agent's metrics relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` if
+         *     undefined.
          */
         RelativeMetrics: {
             /**
              * Format: double
-             * @description `(1 + mean(r - beta b)) ^ days_a_year - 1`; risk-free rate 0.
+             * @description `(1 + mean(r - beta b)) ^ trading_days_per_year - 1`; risk-free rate 0.
              */
             alpha?: number | null;
             /**
@@ -10017,7 +10008,7 @@ export interface components {
             correlation?: number | null;
             /**
              * Format: double
-             * @description The same of the days on which it fell.
+             * @description The same on the days on which it fell.
              */
             down_capture?: number | null;
             /**
@@ -10027,21 +10018,21 @@ export interface components {
             excess_return?: number | null;
             /**
              * Format: double
-             * @description `mean(r - b)` over its sample deviation, x `sqrt(days_a_year)`.
+             * @description `mean(r - b)` over its sample deviation, x `sqrt(trading_days_per_year)`.
              */
             information_ratio?: number | null;
             /**
              * Format: double
-             * @description Sample deviation of `r - b`, x `sqrt(days_a_year)`.
+             * @description Sample deviation of `r - b`, x `sqrt(trading_days_per_year)`.
              */
             tracking_error?: number | null;
             /**
              * Format: double
-             * @description Annualized return over the benchmark's, of the days on which the benchmark rose.
+             * @description Annualized return over the benchmark's, on the days on which the benchmark rose.
              */
             up_capture?: number | null;
         };
-        /** @description What trading came to. */
+        /** @description Results. */
         ResultsResponse: components["schemas"]["DayResults"] | components["schemas"]["RangeResults"];
         /**
          * @description Changes before the job resumes. Optional.
@@ -10058,14 +10049,14 @@ export interface components {
         };
         /** @description A round that a trader remembers. */
         RoundResponse: {
-            /** @description What was decided of each instrument. */
+            /** @description The decision on each instrument. */
             assets: components["schemas"]["AssetResponse"][];
             /**
              * Format: date-time
              * @description When it was written.
              */
             created_at: string;
-            /** @description Did the trader's answer fall back, or break off? */
+            /** @description Was the trader's response a fallback, or truncated? */
             degraded: boolean;
             /** @description Did it open a position? */
             is_open_entry: boolean;
@@ -10080,7 +10071,7 @@ export interface components {
             memory_type: string;
             /** @description The agent. */
             model: string;
-            /** @description Why it is not the model's first answer. */
+            /** @description Why it is not the model's first response. */
             note?: string | null;
             /**
              * Format: int64
@@ -10092,7 +10083,7 @@ export interface components {
              * @description The session.
              */
             session_id: number;
-            /** @description What was concluded, and the key prices and positions. */
+            /** @description The conclusion, with key prices and positions. */
             situation: string;
             /** @description `model`, `repaired` or `template`. */
             source: string;
@@ -10101,9 +10092,9 @@ export interface components {
         };
         /** @description A page of rounds. */
         RoundsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The newest first. */
             rounds: components["schemas"]["RoundResponse"][];
@@ -10112,7 +10103,7 @@ export interface components {
         SamplingBody: {
             /**
              * Format: int32
-             * @description Max output tokens per response.
+             * @description The maximum number of output tokens of one response.
              */
             max_tokens?: number | null;
             /** @description `minimal`, `low`, `medium` or `high`, for reasoning models. */
@@ -10136,147 +10127,17 @@ export interface components {
             top_p?: number | null;
         };
         /**
-         * @description What a caller may do.
+         * @description The scope of a token.
          * @enum {string}
          */
         Scope: "read" | "operate";
-        /** @description The head of one session. */
-        SessionHeadResponse: components["schemas"]["Deployment"] & {
-            /** @description `solo` or `desk`; `null` until it is closed. */
-            agent_kind?: string | null;
-            /** @description What the books say of the day, beside the summary. */
-            books: components["schemas"]["BooksFacts"];
-            /**
-             * Format: date-time
-             * @description When it was closed.
-             */
-            completed_at?: string | null;
-            conventions?: components["schemas"]["ConventionsResponse"] | null;
-            /**
-             * Format: date
-             * @description The trading day.
-             */
-            date: string;
-            /** @description Of a desk: what was decided about each instrument, by instrument. */
-            decisions: components["schemas"]["DecisionResponse"][];
-            /** @description Why it failed. */
-            error?: string | null;
-            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
-            /** @description `false`: a rule-based house model, no language model. */
-            is_llm?: boolean | null;
-            /** @description Its job. */
-            job_id: string;
-            /** @description The agent. */
-            model: string;
-            next?: components["schemas"]["NeighbourResponse"] | null;
-            portfolio_value?: components["schemas"]["Number"] | null;
-            previous?: components["schemas"]["NeighbourResponse"] | null;
-            profit?: components["schemas"]["Number"] | null;
-            /** @description How the research came about. */
-            provenance: components["schemas"]["Provenance"];
-            quality?: components["schemas"]["DayQualityResponse"] | null;
-            /** @description Orders that were refused or expired. */
-            rejections: number;
-            return_pct?: components["schemas"]["Number"] | null;
-            /**
-             * Format: int64
-             * @description The session.
-             */
-            session_id: number;
-            /** @description What the day came to, in a sentence or two. */
-            session_summary?: string | null;
-            /**
-             * Format: date-time
-             * @description When it was opened.
-             */
-            started_at: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "failed" | "skipped";
-            /** @description Fills. */
-            trades: number;
-            /** @description What it has used, summaries left out. */
-            usage: components["schemas"]["UsageSummary"];
-        };
-        /** @description What a session's trader was given of its memory. */
-        SessionMemoryResponse: components["schemas"]["Deployment"] & {
-            /** @description By the step that gave it, in the order of the steps; a solo agent has one at most. */
-            given: components["schemas"]["GivenResponse"][];
-            /**
-             * Format: int64
-             * @description The session.
-             */
-            session_id: number;
-        };
-        /** @description One agent's trading day. */
-        SessionResponse: {
-            /** @description What the books say of the day, beside the summary. */
-            books: components["schemas"]["BooksFacts"];
-            /**
-             * Format: date-time
-             * @description When it was closed.
-             */
-            completed_at?: string | null;
-            /** @description What was said; absent unless asked for. */
-            conversation?: components["schemas"]["MessageResponse"][] | null;
-            /**
-             * Format: date
-             * @description The trading day.
-             */
-            date: string;
-            /** @description Why it failed. */
-            error?: string | null;
-            /** @description What its nodes were told before their conversations; with `conversation` alone. */
-            instructions?: components["schemas"]["InstructionsResponse"][] | null;
-            /** @description `false`: a rule-based house model, no language model. */
-            is_llm?: boolean | null;
-            /** @description Its job. */
-            job_id: string;
-            /** @description The agent. */
-            model: string;
-            /** @description Its actions, in order. */
-            positions: components["schemas"]["PositionResponse"][];
-            quality?: components["schemas"]["DayQualityResponse"] | null;
-            /**
-             * Format: int64
-             * @description Its id.
-             */
-            session_id: number;
-            /** @description What the day came to, by the same model. */
-            session_summary?: string | null;
-            /**
-             * Format: date-time
-             * @description When it was opened.
-             */
-            started_at: string;
-            /** @enum {string} */
-            status: "queued" | "running" | "completed" | "failed" | "skipped";
-            /** @description Why there is no summary. */
-            summary_error?: string | null;
-            /**
-             * Format: int32
-             * @description How many messages it has; `null` until it is closed.
-             */
-            total_messages?: number | null;
-        };
-        /** @description A split, a dividend or a delisting. */
-        ShareEvent: {
-            amount?: components["schemas"]["Number"] | null;
-            /**
-             * Format: date
-             * @description The first trading day at whose open it has happened; from that open on it is known.
-             */
-            date: string;
-            /** @description `split`, `dividend` or `delisting`. */
-            kind: string;
-            ratio?: components["schemas"]["Number"] | null;
-        };
         /**
-         * @description What was shown.
+         * @description The kind of item.
          * @enum {string}
          */
-        ShownKind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
-        /** @description One time that it was shown. */
-        ShownReadResponse: {
+        SeenByKind: "bar" | "news" | "fundamental" | "macro" | "trader_round" | "open_position_context" | "trade";
+        /** @description One read of the item. */
+        SeenByRead: {
             /**
              * Format: date
              * @description Day of the earliest row that was read.
@@ -10294,7 +10155,7 @@ export interface components {
             last_date?: string | null;
             /**
              * Format: int32
-             * @description The message in which it was told: a tool's answer, or a prompt. `null` where none is known.
+             * @description The message that contains it: a tool response or a prompt. `null` if unknown.
              */
             message_index?: number | null;
             /** @description Its node with the round. */
@@ -10308,24 +10169,24 @@ export interface components {
             rows?: number | null;
             /** @description The series that was read; `null` for a memory. */
             series?: string | null;
-            /** @description The tool that read; `null` where it stood in a prompt. */
+            /** @description The tool that read it; `null` if it was part of a prompt. */
             tool?: string | null;
         };
-        /** @description A page of sessions that were shown something. */
-        ShownResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+        /** @description A page of sessions that read an item. */
+        SeenByResponse: components["schemas"]["Deployment"] & {
+            /** @description The number of rows on this page. */
             count: number;
             /** @description The dataset's content hash; `null` for a memory. */
             dataset?: string | null;
             /** @description What it is. */
-            kind: components["schemas"]["ShownKind"];
-            /** @description Where the next page begins; `null` at the end. */
+            kind: components["schemas"]["SeenByKind"];
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /** @description The sessions, those that were opened last first. */
-            sessions: components["schemas"]["ShownSessionResponse"][];
+            sessions: components["schemas"]["SeenBySession"][];
         };
-        /** @description A session that was shown it. */
-        ShownSessionResponse: {
+        /** @description A session that read the item. */
+        SeenBySession: {
             /**
              * Format: date
              * @description Its trading day.
@@ -10333,19 +10194,19 @@ export interface components {
             date: string;
             /**
              * Format: date-time
-             * @description The instant that the session stands at: its day's open. `null` where the dataset is not at hand.
+             * @description The decision instant of the session: the open of its day. `null` if the dataset is not available.
              */
             instant?: string | null;
-            /** @description `false`: a rule-based house model, no language model. */
+            /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
             /** @description Its job. */
             job_id: string;
             /** @description Its agent. */
             model: string;
-            /** @description How often it was shown. */
+            /** @description The number of reads. */
             read_count: number;
-            /** @description Where it was shown: the first twenty times. */
-            reads: components["schemas"]["ShownReadResponse"][];
+            /** @description The first twenty reads. */
+            reads: components["schemas"]["SeenByRead"][];
             /**
              * Format: int64
              * @description The session.
@@ -10354,14 +10215,144 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed" | "skipped";
         };
-        /** @description What a job simulates. */
+        /** @description The head of one session. */
+        SessionHeadResponse: components["schemas"]["Deployment"] & {
+            /** @description `solo` or `desk`; `null` until it is closed. */
+            agent_kind?: string | null;
+            /** @description Order counts of the day, from the books. */
+            books: components["schemas"]["BooksFacts"];
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            completed_at?: string | null;
+            conventions?: components["schemas"]["ConventionsResponse"] | null;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description Of a desk: its decisions, by instrument. */
+            decisions: components["schemas"]["DecisionResponse"][];
+            /** @description Why it failed. */
+            error?: string | null;
+            insolvent?: components["schemas"]["InsolvencyResponse"] | null;
+            /** @description `false`: a rule-based house model, not a language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description The agent. */
+            model: string;
+            next?: components["schemas"]["NeighbourResponse"] | null;
+            portfolio_value?: components["schemas"]["Number"] | null;
+            previous?: components["schemas"]["NeighbourResponse"] | null;
+            profit?: components["schemas"]["Number"] | null;
+            /** @description The provenance of the research. */
+            provenance: components["schemas"]["Provenance"];
+            quality?: components["schemas"]["DayQualityResponse"] | null;
+            /** @description Orders that were rejected or expired. */
+            rejections: number;
+            return_pct?: components["schemas"]["Number"] | null;
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+            /** @description The summary of the day. */
+            session_summary?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            started_at: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+            /** @description Fills. */
+            trades: number;
+            /** @description Its usage, without summaries. */
+            usage: components["schemas"]["UsageSummary"];
+        };
+        /** @description The memory that a session's trader recalled. */
+        SessionMemoryResponse: components["schemas"]["Deployment"] & {
+            /** @description By step, in order; a solo agent has one at most. */
+            recalled: components["schemas"]["RecalledBlock"][];
+            /**
+             * Format: int64
+             * @description The session.
+             */
+            session_id: number;
+        };
+        /** @description One agent's trading day. */
+        SessionResponse: {
+            /** @description Order counts of the day, from the books. */
+            books: components["schemas"]["BooksFacts"];
+            /**
+             * Format: date-time
+             * @description When it was closed.
+             */
+            completed_at?: string | null;
+            /** @description The transcript; absent unless requested. */
+            conversation?: components["schemas"]["MessageResponse"][] | null;
+            /**
+             * Format: date
+             * @description The trading day.
+             */
+            date: string;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description The system prompts of its nodes; only with `conversation`. */
+            instructions?: components["schemas"]["InstructionsResponse"][] | null;
+            /** @description `false`: a rule-based house model, not a language model. */
+            is_llm?: boolean | null;
+            /** @description Its job. */
+            job_id: string;
+            /** @description The agent. */
+            model: string;
+            /** @description Its actions, in order. */
+            positions: components["schemas"]["PositionResponse"][];
+            quality?: components["schemas"]["DayQualityResponse"] | null;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            session_id: number;
+            /** @description The summary of the day, by the same model. */
+            session_summary?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            started_at: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "completed" | "failed" | "skipped";
+            /** @description Why there is no summary. */
+            summary_error?: string | null;
+            /**
+             * Format: int32
+             * @description The number of messages; `null` until it is closed.
+             */
+            total_messages?: number | null;
+        };
+        /** @description A split, a dividend or a delisting. */
+        ShareEvent: {
+            amount?: components["schemas"]["Number"] | null;
+            /**
+             * Format: date
+             * @description The ex-date: it is known from the open of this trading day.
+             */
+            date: string;
+            /** @description `split`, `dividend` or `delisting`. */
+            kind: string;
+            ratio?: components["schemas"]["Number"] | null;
+        };
+        /** @description The configuration of a simulation. */
         SimulationSummary: {
-            /** @description Who trades. */
+            /** @description The agents. */
             agents: components["schemas"]["AgentSummary"][];
             /** @description The symbol or index that results are compared with; `null`: none. */
             benchmark?: string | null;
             branch?: components["schemas"]["BranchPoint"] | null;
-            /** @description By model: the job that it goes on from. */
+            /** @description By model: the job that it continues. */
             continues: {
                 [key: string]: components["schemas"]["ContinuesFrom"];
             };
@@ -10375,7 +10366,7 @@ export interface components {
              */
             end_date: string;
             imported?: components["schemas"]["ImportedFrom"] | null;
-            /** @description What each agent starts with. */
+            /** @description The initial cash of each agent. */
             initial_cash: components["schemas"]["Number"];
             /** @description The market profile's name. */
             market: string;
@@ -10385,7 +10376,7 @@ export interface components {
             memory_from?: string | null;
             /**
              * Format: int32
-             * @description How many of its last rounds a trader reads.
+             * @description The number of recent rounds that a trader reads.
              */
             read_window: number;
             /**
@@ -10405,16 +10396,16 @@ export interface components {
             start_date: string;
             /** @description Are summaries written? */
             summaries: boolean;
-            /** @description What may be traded; of a job with a universe, all that ever were its members. */
+            /** @description The tradable symbols; of a job with a universe, all that were ever its members. */
             symbols: string[];
             /** @description The index whose members of each day may be traded on it; absent: all of `symbols`. */
             universe?: string | null;
         };
-        /** @description How ratings become orders. Amounts are fractions of equity. */
+        /** @description Position sizing, in shares of equity. */
         SizingBody: {
             /**
              * Format: double
-             * @description The cash that opening orders leave; absent: 0.02.
+             * @description The share of equity that opening orders leave in cash; absent: 0.02.
              */
             cash_reserve?: number | null;
             /**
@@ -10424,15 +10415,15 @@ export interface components {
             gross_cap?: number | null;
             /**
              * Format: double
-             * @description The min value of an order; absent: 0.001.
-             */
-            least_order?: number | null;
-            /**
-             * Format: double
-             * @description The max leverage of a proposal; absent: 1.
+             * @description The maximum leverage of a proposal; absent: 1.
              */
             max_leverage?: number | null;
-            /** @description Whether a Sell may open a short position, if the market allows it; absent: no. */
+            /**
+             * Format: double
+             * @description The minimum value of an order, as a share of equity; absent: 0.001.
+             */
+            min_order?: number | null;
+            /** @description May a Sell open a short position, where the market allows it? Absent: no. */
             shorting?: boolean | null;
             /**
              * Format: double
@@ -10457,9 +10448,9 @@ export interface components {
             /** @description At the previous session's close; the initial cash for the first. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description How far a job is. */
+        /** @description The status of a job. */
         StatusResponse: components["schemas"]["Deployment"] & {
-            /** @description Has somebody asked for it to be cancelled? */
+            /** @description Was its cancellation requested? */
             cancel_requested: boolean;
             /**
              * Format: date-time
@@ -10468,14 +10459,14 @@ export interface components {
             completed_at?: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was requested.
              */
             created_at: string;
             /** @description Its trading days, oldest first. */
             date_range: string[];
-            /** @description Its model-days, by date and model: all, or those that were asked for. */
+            /** @description Its model-days, by date and model: all, or those that were requested. */
             details: components["schemas"]["DayDetail"][];
-            /** @description Why it stopped before its end. */
+            /** @description Why it stopped early. */
             error?: string | null;
             /** @description The job. */
             job_id: string;
@@ -10485,11 +10476,11 @@ export interface components {
             parent?: string | null;
             /** @description Model-days by status. */
             progress: components["schemas"]["Progress"];
-            /** @description How many of its model-days are degraded or failed, and the first of them. */
+            /** @description The number of degraded and failed model-days, and the first of them. */
             quality: components["schemas"]["JobQuality"];
             /**
              * Format: int32
-             * @description The version of the rules that it runs and is verified by.
+             * @description The rules version that it runs under.
              */
             rules_version: number;
             /**
@@ -10499,20 +10490,20 @@ export interface components {
             started_at?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
-            /** @description By model: the job that replaced its days. Other agents are as they were. */
+            /** @description By model: the job that superseded its days. */
             superseded: {
                 [key: string]: string;
             };
-            /** @description The job that replaced the last of its agents; `null` while the days of one of them still count. */
+            /** @description The job that superseded its last agent; `null` while any of its days still count. */
             superseded_by?: string | null;
             /**
              * Format: double
-             * @description Between the two, pauses included.
+             * @description The time between the two, pauses included.
              */
             total_duration_seconds?: number | null;
-            /** @description What it has used, summaries included. */
+            /** @description Its usage, summaries included. */
             usage: components["schemas"]["UsageSummary"];
-            /** @description What the one who started it should know. */
+            /** @description Warnings. */
             warnings: string[];
         };
         /** @description One effect of a session on the outside. */
@@ -10525,9 +10516,9 @@ export interface components {
             /** @description `external`, `local`, `order` or `guard`. */
             class: string;
             cost_usd?: components["schemas"]["Number"] | null;
-            /** @description Is it of the summaries' own tape? */
+            /** @description Is it a step of a summary? */
             detached: boolean;
-            /** @description Hash of what was asked, in the form that is compared on a re-run. */
+            /** @description Hash of the request, in the form that a re-run compares. */
             digest: string;
             /**
              * Format: date-time
@@ -10536,19 +10527,19 @@ export interface components {
             ended_at?: string | null;
             /**
              * Format: int64
-             * @description Attempts whose usage is not known; tokens and cost hold an estimate of it.
+             * @description Attempts with unknown usage; tokens and cost include an estimate.
              */
             estimated_calls: number;
             /** @description Its link's hash. */
             hash?: string | null;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens: number;
             /**
              * Format: int32
-             * @description How many of these a crash or a stop has cut off.
+             * @description Attempts that were interrupted by a crash or a stop.
              */
             interrupted: number;
             /** @description `model`, `tool`, `order`, …. */
@@ -10559,23 +10550,23 @@ export interface components {
             outcome_ref?: string | null;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
-            /** @description Where it stands: `[symbol/]node#round/kind#n`. */
+            /** @description Its path: `[symbol/]node#round/kind#n`. */
             path: string;
-            /** @description Hash of the document that says what was asked. */
+            /** @description Hash of the request document. */
             request_ref?: string | null;
             /** @description `job/session/path` that it was copied from. */
             reused_from?: string | null;
             /**
              * Format: int64
-             * @description Which link of the session's chain it is; `null` while it is open.
+             * @description Its position in the session's hash chain; `null` while it is open.
              */
             seq?: number | null;
             /**
              * Format: date-time
-             * @description When it was begun.
+             * @description When it started.
              */
             started_at: string;
             /** @description `intent`, `done` or `abandoned`. */
@@ -10583,26 +10574,26 @@ export interface components {
         };
         /** @description A page of steps. */
         StepsResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
              * Format: int64
              * @description The session.
              */
             session_id: number;
-            /** @description Its steps in the order in which they were begun, those of summaries among them. */
+            /** @description Its steps in the order in which they started, including those of summaries. */
             steps: components["schemas"]["StepResponse"][];
         };
-        /** @description What an event of a job's stream says. */
+        /** @description An event of a job stream. */
         StreamData: {
             /**
              * Format: int64
-             * @description The event's number; send it as `after`, or as `Last-Event-ID`, to go on behind it.
+             * @description The number of the event; send it as `after`, or as `Last-Event-ID`, to continue after it.
              */
             cursor: number;
-            /** @description What happened, by reference to the rows of the record; `null` in a `snapshot`. */
+            /** @description What happened, as references to rows of the database; `null` in a `snapshot`. */
             event?: unknown;
             /** @description The job, as it was when the event was read from the record. */
             job: components["schemas"]["StreamedJob"];
@@ -10610,7 +10601,7 @@ export interface components {
         };
         /** @description A job in its stream. */
         StreamedJob: {
-            /** @description Why it stopped before its end. */
+            /** @description Why it stopped early. */
             error?: string | null;
             /** @description The job. */
             job_id: string;
@@ -10624,22 +10615,22 @@ export interface components {
          * @enum {string}
          */
         StyleBody: "standard" | "compact" | "detailed";
-        /** @description An action in its last state. */
+        /** @description An action in its latest state. */
         SummaryItem: {
             /**
-             * @description For people.
+             * @description Text for people.
              * @example plan_operation/create_plan → 成功
              */
             display: string;
             /** @enum {string} */
             kind: "plan_operation" | "task_operation" | "tool_operation" | "context_request" | "system_operation";
-            /** @description What came of it, or why it failed. */
+            /** @description The result, or why it failed. */
             message?: string | null;
-            /** @description Which it is. */
+            /** @description Its name. */
             name: string;
-            /** @description The how-manieth action of the job it is, from 1. */
+            /** @description 1-based position among the actions of the job. */
             order: number;
-            /** @description What it has made or started, or was about. */
+            /** @description The jobs and plans that it created, started or refers to. */
             refs: components["schemas"]["ActionRefResponse"][];
             /** @description Did it succeed? `null`: it has not ended. */
             success?: boolean | null;
@@ -10656,21 +10647,21 @@ export interface components {
             dependencies?: number[];
             /** @description The instruction. */
             instruction?: string;
-            /** @description The name; not blank. */
+            /** @description Its name; not blank. */
             name: string;
             /**
              * Format: int64
-             * @description The parent task; absent or `null`: top level.
+             * @description The parent task; absent or `null`: a top-level task.
              */
             parent_id?: number | null;
             /**
              * Format: int64
-             * @description The position among its siblings, from 0; absent or beyond the end: last.
+             * @description Its position among its siblings, from 0; absent, or beyond the end: last.
              */
             position?: number | null;
         };
         /**
-         * @description Changes of a task. Absent fields stay unchanged.
+         * @description Changes to a task; absent fields stay as they are.
          * @example {
          *       "parent_id": null,
          *       "position": 0
@@ -10681,16 +10672,16 @@ export interface components {
             dependencies?: number[] | null;
             /** @description The instruction. */
             instruction?: string | null;
-            /** @description The name; not blank. */
+            /** @description Its name; not blank. */
             name?: string | null;
             /**
              * Format: int64
-             * @description The new parent; its subtasks move with it. `null`: top level.
+             * @description Moves it, with its subtasks, under this task; `null`: to the top level.
              */
             parent_id?: number | null;
             /**
              * Format: int64
-             * @description The new position among its siblings, from 0.
+             * @description Moves it to this position among its siblings, from 0.
              */
             position?: number | null;
             /** @enum {string} */
@@ -10705,34 +10696,34 @@ export interface components {
         TaskSummary: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             created_at: string;
             /** @description Tasks that must be done before it, by id. */
             dependencies: number[];
             /**
              * Format: int32
-             * @description How deep it stands; 0 at the top.
+             * @description Its depth; 0 at the top.
              */
             depth: number;
-            /** @description What came of it. */
+            /** @description Its result. */
             execution_result?: Record<string, never> | null;
             /**
              * Format: int64
              * @description Its id.
              */
             id: number;
-            /** @description What is to be done. */
+            /** @description The instruction. */
             instruction: string;
-            /** @description What it is called. */
+            /** @description Its name. */
             name: string;
             /**
              * Format: int64
-             * @description The task that it is a part of; `null`: it stands at the top.
+             * @description The parent task; `null`: a top-level task.
              */
             parent_id?: number | null;
             /**
-             * @description The ids from the top down to itself.
+             * @description The IDs from the top-level task to this one.
              * @example /3/17
              */
             path: string;
@@ -10743,7 +10734,7 @@ export interface components {
             plan_id: number;
             /**
              * Format: int32
-             * @description Its place among its siblings, from 0.
+             * @description Its position among its siblings, from 0.
              */
             position: number;
             /** @enum {string} */
@@ -10780,15 +10771,15 @@ export interface components {
             /** @description The fee. */
             fee: components["schemas"]["Number"];
             /**
-             * @description What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
-             *     rules do not add up to it: of imported trades, and where a lost margin limits the fee.
+             * @description The components of the fee, in the order of the market's fees. Empty if there is no fee, or if the market's
+             *     rules do not add up to it: for imported trades, and where a lost margin limits the fee.
              */
             fee_parts: components["schemas"]["FeePartResponse"][];
             leverage?: components["schemas"]["Number"] | null;
-            order?: components["schemas"]["OrderPlaceResponse"] | null;
+            order?: components["schemas"]["OrderOriginResponse"] | null;
             /** @description The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting. */
             order_id?: string | null;
-            /** @description The step that booked it; `null` where the record has none, as of what was imported. */
+            /** @description The step that booked it; `null` for imported trades. */
             path?: string | null;
             /** @description Portfolio value after it, at the prices known then. */
             portfolio_value: components["schemas"]["Number"];
@@ -10796,8 +10787,8 @@ export interface components {
             price: components["schemas"]["Number"];
             /** @description Units, above zero. */
             quantity: components["schemas"]["Number"];
-            realised_pnl?: components["schemas"]["Number"] | null;
-            /** @description What the slippage cost; it is in the price already. */
+            realized_pnl?: components["schemas"]["Number"] | null;
+            /** @description The cost of slippage; already included in the price. */
             slippage: components["schemas"]["Number"];
             stop?: components["schemas"]["Number"] | null;
             /** @description The instrument. */
@@ -10806,26 +10797,26 @@ export interface components {
         };
         /** @description A page of reflections. */
         TradesResponse: components["schemas"]["Deployment"] & {
-            /** @description How many there are on this page. */
+            /** @description The number of rows on this page. */
             count: number;
-            /** @description The sentence model that was asked. */
+            /** @description The embedding model that was used. */
             embedding_model?: string | null;
-            /** @description Where the next page begins; `null` at the end. */
+            /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
             /**
-             * @description How `query` was searched for: `keyword`, by words alone; `semantic`, by meaning alone; or
+             * @description How `query` was searched: `keyword`, `semantic` or
              *     `keyword+semantic`.
              */
             search: string;
-            /** @description Why it was not searched by meaning, where it was to be. */
+            /** @description Why the semantic search was not possible. */
             search_note?: string | null;
-            /** @description The newest exit first; of a search by meaning, the best first. */
+            /** @description The newest exit first; for a semantic search, the best match first. */
             trades: components["schemas"]["ReflectionResponse"][];
-            /** @description How many reflections could be found by words alone, for they have no vector of that model. */
+            /** @description The number of reflections without an embedding of that model: only keywords find them. */
             without_vector?: number | null;
         };
         /**
-         * @description What to simulate. All fields but `end_date` have a default in the server's config.
+         * @description A simulation. Everything except `end_date` has a default in the server's configuration.
          * @example {
          *       "start_date": "2012-10-01",
          *       "end_date": "2012-10-05",
@@ -10841,7 +10832,7 @@ export interface components {
          *     }
          */
         TriggerBody: {
-            /** @description Inline agents. */
+            /** @description Agents, with their full definition. */
             agents?: components["schemas"]["AgentBody"][] | null;
             /**
              * @description The symbol or index of the dataset that results are compared with; absent: the config's, else none. It does not
@@ -10864,16 +10855,16 @@ export interface components {
             initial_cash?: number | null;
             /** @description The market profile's name; absent: the dataset's own, else the config's. */
             market?: string | null;
-            /** @description Not supported: anything but `null` is rejected. */
+            /** @description Not supported yet: anything except `null` is rejected. */
             masking?: Record<string, never> | null;
             memory?: components["schemas"]["MemoryBody"] | null;
-            /** @description The job whose memory the agents of the same names start with, as known before the first day. */
+            /** @description The job whose memory, as known before the start, the agents of the same names inherit. */
             memory_from?: string | null;
             /** @description Names of configured agents, or models as solo agents: `provider::model`. */
             models?: string[] | null;
             /**
              * Format: int32
-             * @description The number of previous rounds that a trader reads.
+             * @description The number of recent rounds that a trader reads.
              */
             read_window?: number | null;
             /**
@@ -10881,14 +10872,11 @@ export interface components {
              * @description The number of previous rounds in the session after a losing close.
              */
             read_window_after_loss?: number | null;
-            /**
-             * @description Run completed days again, and replace the days of these agents in the jobs that ran them. Nothing is
-             *     deleted.
-             */
+            /** @description Run days again that earlier jobs ran, and supersede them. Nothing is deleted. */
             replace_existing?: boolean | null;
             /**
-             * @description Run completed days again from the first degraded day on, because later days follow from it. Failed days always
-             *     run again. Not together with `replace_existing`.
+             * @description Run completed days again from the first degraded one on, since later days depend on it.
+             *     Failed days run again in any case. Not together with `replace_existing`.
              */
             rerun_degraded?: boolean | null;
             /**
@@ -10898,7 +10886,7 @@ export interface components {
             seed?: number | null;
             /**
              * Format: date
-             * @description The first day; absent or `null`: each agent continues after the end of its newest completed job.
+             * @description First day; absent or `null`: each agent continues after its newest completed job.
              */
             start_date?: string | null;
             /** @description Whether to write summaries. */
@@ -10908,14 +10896,14 @@ export interface components {
             /** @description An index of the dataset, such as `SP500`, whose members of each day are tradable. Not together with `symbols`. */
             universe?: string | null;
         };
-        /** @description A stored message and the placeholder for its answer. */
+        /** @description A message that was accepted, with the message that will hold the reply. */
         TurnResponse: components["schemas"]["Deployment"] & {
             /**
              * @description The placeholder that is filled once the job has run: `metadata.type` is `job_log`, and `metadata.job_id` is
              *     the job to follow.
              */
             assistant: components["schemas"]["ChatMessageResponse"];
-            /** @description The job that writes the answer. */
+            /** @description The job that writes the reply. */
             job_id: string;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
@@ -10924,7 +10912,7 @@ export interface components {
         };
         /** @description An order that does not fill at the next open. */
         UnfilledOrder: {
-            /** @description Why: a code of a rejection, or `no_next_bar`. */
+            /** @description Why: a reject code, or `no_next_bar`. */
             code: string;
             /**
              * Format: date
@@ -10950,29 +10938,29 @@ export interface components {
             /** @description How many symbols ever were members. */
             symbols: number;
         };
-        /** @description Tokens and USD. */
+        /** @description Usage. */
         UsageSummary: {
             /**
              * Format: int64
-             * @description Of these, read from a provider's cache.
+             * @description Of these, tokens from a provider's cache.
              */
             cached_tokens: number;
-            /** @description `known`, or `unknown` where the price of any call is. */
+            /** @description `known`, or `unknown` if the price of any call is unknown. */
             cost: string;
             cost_usd?: components["schemas"]["Number"] | null;
             /**
              * Format: int64
-             * @description Calls whose provider reported no usage that can be. The other figures hold an estimate of it.
+             * @description Calls without usable usage from the provider; the other numbers include an estimate.
              */
             estimated_calls: number;
             /**
              * Format: int64
-             * @description Tokens read, cached ones included.
+             * @description Input tokens, cached ones included.
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
             /** @description US dollars of the calls whose price is known. */
@@ -10988,7 +10976,7 @@ export interface components {
             /** @description Cash and holdings at the close. */
             portfolio_value: components["schemas"]["Number"];
         };
-        /** @description Targets as fractions of `symbol_cap`. A Hold has none, because it changes nothing. */
+        /** @description Targets as shares of the cap of one symbol. A Hold has no target: it changes nothing. */
         WeightsBody: {
             /**
              * Format: double

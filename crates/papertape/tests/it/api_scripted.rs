@@ -70,11 +70,11 @@ async fn bad_days_are_told_as_they_were() {
     let trades = day["trades"].as_array().expect("trades");
     let kinds: Vec<&str> = trades.iter().filter_map(|trade| trade["action_type"].as_str()).collect();
     assert_eq!(kinds, ["buy", "target"]);
-    assert!(trades[0]["order_id"].is_string() && trades[0]["realised_pnl"].is_null());
+    assert!(trades[0]["order_id"].is_string() && trades[0]["realized_pnl"].is_null());
     assert!(trades[1]["order_id"].is_null(), "nobody ordered it");
     assert!(trades.iter().all(|trade| number(&trade["fee"]).to_string() == "1"), "{trades:?}");
     let gain = (209.0 - number(&trades[0]["price"])) * 10.0 - 2.0;
-    assert!((number(&trades[1]["realised_pnl"]) - gain).abs() < 1e-9, "less both fees");
+    assert!((number(&trades[1]["realized_pnl"]) - gain).abs() < 1e-9, "less both fees");
     let [refused] = &day["rejections"].as_array().expect("rejections")[..] else { panic!("one: {day}") };
     assert_eq!(refused["code"], "insufficient_cash");
     assert!(

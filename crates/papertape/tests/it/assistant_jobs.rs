@@ -332,7 +332,7 @@ async fn a_person_lets_a_plan_spend_after_the_web() {
     let held = held.and_then(|job| job["job_id"].as_str()).expect("a job").to_owned();
     let came = desk.world.good(&format!("/jobs/{held}")).await;
     assert_eq!(came["result"]["status"], "partial", "{came:#}");
-    assert_eq!(came["result"]["held_back"], json!([run]));
+    assert_eq!(came["result"]["blocked"], json!([run]));
     assert_eq!(came["result"]["tasks"], json!({ "completed": 1, "failed": 1 }));
 
     let done = desk.say(Some(session), "yes").await;
@@ -490,13 +490,13 @@ async fn a_decomposition_says_why_it_stopped() {
     let came = world.good(&format!("/tasks/decompose/jobs/{job}")).await;
     let result = &came["result"];
     assert_eq!(result["stopped_reason"], "max_depth", "{came:#}");
-    let stats = json!({ "nodes_asked": 1, "nodes_created": 3, "leaves": 0, "nodes_failed": 0,
-        "depth_reached": 1, "children_left_out": 1 });
+    let stats = json!({ "nodes_processed": 1, "nodes_created": 3, "leaves": 0, "nodes_failed": 0,
+        "depth_reached": 1, "children_omitted": 1 });
     assert_eq!(result["stats"], stats);
     assert_eq!((result["created"].as_array().map(Vec::len), &result["failed"]), (Some(3), &json!([])));
     let left_out = json!({ "children": [{ "parent": null, "reason": "max_children", "count": 1 }],
         "dependencies": [], "more_dependencies": 0 });
-    assert_eq!(result["left_out"], left_out);
+    assert_eq!(result["omitted"], left_out);
     assert_eq!(&world.good(&format!("/jobs/{job}")).await["result"], result);
 }
 

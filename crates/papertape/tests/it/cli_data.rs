@@ -256,7 +256,7 @@ fn a_delisting_ends_a_position() {
         (&"BBB".into(), &0.into(), &0.into())
     );
     let held = settled["quantity"].as_f64().expect("a number");
-    assert!(held > 0.0 && settled["realised_pnl"].as_f64() <= Some(-held * 20.0), "{settled}");
+    assert!(held > 0.0 && settled["realized_pnl"].as_f64() <= Some(-held * 20.0), "{settled}");
     let holdings = result["final_position"]["holdings"].as_array().expect("a list");
     assert!(holdings.iter().all(|held| held["symbol"] == "AAA"), "{result}");
     assert!(tool.ok(&["results", &job, "--date", days[2]]).out.contains("delisting"));

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 fn states(findings: &Value, what: &str) -> Vec<String> {
-    let of = |finding: &&Value| finding["what"] == what;
+    let of = |finding: &&Value| finding["check"] == what;
     let found = findings["findings"].as_array().expect("has findings").iter().filter(of);
     found.map(|finding| finding["state"].as_str().expect("has a state").to_owned()).collect()
 }

@@ -295,7 +295,7 @@ fn books_that_do_not_add_up_are_told_and_not_mended() {
     let day = tool.json(&["results", &job, "--date", DAYS[2]]);
     let of_alpha = day["results"].as_array().expect("a list").iter().find(|one| one["model"] == ALPHA);
     let recorded = &of_alpha.expect("is there")["metadata"]["recorded"];
-    let difference = json!({ "what": "cash", "recorded": 903, "computed": 853 });
+    let difference = json!({ "item": "cash", "recorded": 903, "computed": 853 });
     assert_eq!((&recorded["orders"], &recorded["differences"]), (&json!(1), &json!([difference])), "{day}");
     let sold = reasoning(&tool, &job, ALPHA, DAYS[2]);
     assert_eq!(sold["positions"][0]["cash_after"], 853.0, "{day}");

@@ -49,9 +49,9 @@ async fn a_decomposition_reports_what_it_left_out() {
         "more_dependencies": 0,
     });
     let found = world.good(&format!("/jobs/{job}")).await;
-    assert_eq!(found["result"]["left_out"], left_out, "{found:#}");
-    assert_eq!(found["result"]["stats"]["children_left_out"], 2);
-    assert_eq!(world.good(&format!("/tasks/decompose/jobs/{job}")).await["result"]["left_out"], left_out);
+    assert_eq!(found["result"]["omitted"], left_out, "{found:#}");
+    assert_eq!(found["result"]["stats"]["children_omitted"], 2);
+    assert_eq!(world.good(&format!("/tasks/decompose/jobs/{job}")).await["result"]["omitted"], left_out);
     let last = found["logs"].as_array().and_then(|rows| rows.last()).expect("rows");
     assert_eq!(last["details"]["left_out"]["dependencies"], left_out["dependencies"], "{last:#}");
     let words = "1 个没有名称，1 个超出 max_children，2 个依赖被丢弃";

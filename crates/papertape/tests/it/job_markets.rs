@@ -158,10 +158,13 @@ fn check_year(month: &Month, days_a_year: f64) {
     for (model, result) in &month.results {
         let own = [&result["period_metrics"], &result["baselines"]["buy_and_hold"]["period_metrics"]];
         for metrics in own {
-            assert!((number(&metrics["days_a_year"]) - days_a_year).abs() < f64::EPSILON, "{model}");
+            assert!(
+                (number(&metrics["trading_days_per_year"]) - days_a_year).abs() < f64::EPSILON,
+                "{model}"
+            );
             let growth = 1.0 + number(&metrics["total_return"]);
             let year = growth.powf(days_a_year / month.dates.len() as f64) - 1.0;
-            let close = (number(&metrics["annualised_return"]) - year).abs() <= 1e-9 * year.abs().max(1.0);
+            let close = (number(&metrics["annualized_return"]) - year).abs() <= 1e-9 * year.abs().max(1.0);
             assert!(close, "{model}: {metrics}");
         }
     }

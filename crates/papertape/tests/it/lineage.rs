@@ -258,7 +258,7 @@ async fn what_can_be_run_is_told() {
 
     let found = world.good("/doctor").await;
     let state = |what: &str| {
-        let finding = list(&found, "findings").iter().find(|finding| finding["what"] == what);
+        let finding = list(&found, "findings").iter().find(|finding| finding["check"] == what);
         finding.unwrap_or_else(|| panic!("no look at {what}: {found}"))["state"].clone()
     };
     for what in ["config", "data", "database", "address", "dataset", "models", "prompts"] {

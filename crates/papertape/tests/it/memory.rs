@@ -95,7 +95,7 @@ async fn a_position_is_remembered(place: Place) {
     let sessions = get(&router, &format!("/reasoning?job_id={job}&date=2012-10-22")).await;
     let session = sessions["sessions"][0]["session_id"].as_i64().expect("an id");
     let given = get(&router, &format!("/sessions/{session}/memory")).await;
-    let text = given["given"][0]["text"].as_str().expect("a text");
+    let text = given["recalled"][0]["text"].as_str().expect("a text");
     // Verbatim: the response is plain text, and the prompt contains each of its lines, those of memories fenced.
     for line in text.lines().filter(|line| !line.is_empty()) {
         let own = line.strip_prefix("- ").unwrap_or(line);
@@ -104,8 +104,10 @@ async fn a_position_is_remembered(place: Place) {
             "{line} in {next}"
         );
     }
-    let kinds: Vec<&str> =
-        items(&given["given"][0], "items").iter().filter_map(|item| item["memory_type"].as_str()).collect();
+    let kinds: Vec<&str> = items(&given["recalled"][0], "items")
+        .iter()
+        .filter_map(|item| item["memory_type"].as_str())
+        .collect();
     assert_eq!(kinds, ["trader_round", "trader_round", "trade", "trade"]);
     assert_eq!(send(&router, "/sessions/999999/memory").await.0, StatusCode::NOT_FOUND);
 
@@ -123,7 +125,7 @@ async fn a_position_is_remembered(place: Place) {
     let session = sessions["sessions"][0]["session_id"].as_i64().expect("an id");
     let given = get(&router, &format!("/sessions/{session}/memory")).await;
     let from: Vec<Value> =
-        items(&given["given"][0], "items").iter().map(|item| item["job_id"].clone()).collect();
+        items(&given["recalled"][0], "items").iter().map(|item| item["job_id"].clone()).collect();
     assert_eq!(from, vec![json!(job.as_str()); 4], "{given}");
     let unknown = Request { memory_from: Some("nowhere".into()), ..request((23, 24)) };
     assert!(matches!(trigger(&app, unknown).await, Err(TriggerError::Bad { field: "memory_from", .. })));

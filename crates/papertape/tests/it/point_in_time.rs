@@ -84,7 +84,7 @@ async fn the_mark_is_inherited_over_any_chain_of_jobs() {
     let blind = done(&app, blind).await;
     let given = session(&app.store, &blind, ALPHA, day(2)).await.expect("a session");
     let given = get(&router, &format!("/sessions/{}/memory", given.0)).await;
-    assert_eq!(items(&given, "given").len(), 0, "nothing was read: {given}");
+    assert_eq!(items(&given, "recalled").len(), 0, "nothing was read: {given}");
     assert_eq!(mark(&router, &blind, day(2)).await, verified);
     let on =
         Request { read_window: Some(0), read_window_after_loss: Some(0), ..request(agent(ALPHA), None, 3) };

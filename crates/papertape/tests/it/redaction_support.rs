@@ -104,7 +104,7 @@ impl Planted {
                 }
             }
         }
-        Net { needles, found: Vec::new(), looked_at: 0 }
+        Net { needles, found: Vec::new(), checked_at: 0 }
     }
 }
 
@@ -112,14 +112,14 @@ impl Planted {
 pub(crate) struct Net {
     needles: Vec<(String, String)>,
     found: Vec<String>,
-    looked_at: usize,
+    checked_at: usize,
 }
 
 impl Net {
     /// Searches some output.
     pub(crate) fn check(&mut self, place: &str, bytes: impl AsRef<[u8]>) {
         let bytes = bytes.as_ref();
-        self.looked_at += bytes.len();
+        self.checked_at += bytes.len();
         // Bytes that are not text are skipped, but not those around them.
         let text = String::from_utf8_lossy(bytes);
         for (name, needle) in &self.needles {
@@ -154,7 +154,7 @@ impl Net {
     /// Asserts that nothing was found in at least this many bytes.
     pub(crate) fn assert_empty(self, bytes: usize) {
         assert!(self.found.is_empty(), "{} finds:\n{}", self.found.len(), self.found.join("\n"));
-        assert!(self.looked_at >= bytes, "only {} bytes were looked at", self.looked_at);
+        assert!(self.checked_at >= bytes, "only {} bytes were looked at", self.checked_at);
     }
 }
 

@@ -7,7 +7,7 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The cost of what is borrowed: `charge = |quantity| x price`, rounded half to even to 8 decimals.
+/// A financing charge: `charge = |quantity| x price`, rounded half to even to 8 decimals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FinancingResponse {
     /// From 1 in a session.
@@ -24,7 +24,7 @@ pub struct FinancingResponse {
     pub cash_after: Number,
 }
 
-/// An order that waits for its price at the end of a day.
+/// An order that is pending at the end of a day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PendingOrderResponse {
     /// The order.
@@ -39,11 +39,11 @@ pub struct PendingOrderResponse {
     pub placed_on: Date,
     /// `next_open` or `close`; `null` in records of rules version 1.
     pub fills_at: Option<String>,
-    /// Stop that goes with it.
+    /// The stop of the order.
     pub stop: Option<Number>,
-    /// Target that goes with it.
+    /// The target of the order.
     pub target: Option<Number>,
-    /// Leverage asked for; `null`: that of the open position, or 1.
+    /// Requested leverage; `null`: that of the open position, or 1.
     pub leverage: Option<Number>,
 }
 
@@ -58,7 +58,7 @@ pub struct PositionSnapshotResponse {
     pub quantity: Number,
     /// The average price at which it was opened.
     pub avg_price: Number,
-    /// The close, or the last known price where the instrument has no bar.
+    /// The close, or the last known price if the instrument has no bar.
     pub close: Number,
     /// `quantity x (close - avg_price)`.
     pub unrealised_pnl: Number,
@@ -68,14 +68,14 @@ pub struct PositionSnapshotResponse {
     pub leverage: Number,
 }
 
-/// The end of an account: its portfolio value fell to zero or below, and it trades no more.
+/// An insolvency: the portfolio value fell to zero or below, and the account stops trading.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InsolvencyResponse {
-    /// The day on which that was found, at its open or its close.
+    /// The day on which it occurred, at the open or the close.
     pub since: Date,
-    /// The portfolio value at the close before less the value when it was found.
+    /// The portfolio value at the previous close less the value at the insolvency.
     pub loss: Number,
-    /// How far the portfolio value was below zero then.
+    /// How far the portfolio value was below zero.
     pub owed: Number,
 }
 

@@ -6,16 +6,16 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Two ways of doing next to nothing.
+/// Baselines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Baselines {
-    /// Equal money at the first open, and held.
+    /// Equal amounts bought at the first open, and held.
     pub buy_and_hold: BaselineResult,
     /// Equal weights, restored at the first open of every month.
     pub equal_weight: BaselineResult,
 }
 
-/// What a baseline came to.
+/// The result of a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BaselineResult {
     /// The closes, oldest first.
@@ -23,9 +23,9 @@ pub struct BaselineResult {
     /// Over all days.
     pub period_metrics: Metrics,
     /// The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
-    /// exposure`. `null` where the numbers cannot say.
+    /// exposure`. `null` if undefined.
     pub uninvested: Option<f64>,
-    /// Is that more than 5 %? Then the baseline is not what its name says.
+    /// Is that more than 5 %? Then the baseline is not fully invested.
     pub is_underinvested: bool,
 }
 

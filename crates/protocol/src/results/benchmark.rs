@@ -9,34 +9,34 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What an agent's range is compared with, and the figures of that.
+/// The benchmark of a range, with its metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BenchmarkResponse {
     /// The symbol or index.
     pub symbol: String,
-    /// `stock` or `index`; `null` where the dataset does not have it.
+    /// `stock` or `index`; `null` if the dataset does not have it.
     #[serde(rename = "type")]
     pub instrument_type: Option<String>,
     /// Its name.
     pub name: Option<String>,
-    /// What its returns are: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
+    /// The basis of its returns: `total_return`, dividends reinvested at the close of their ex-date, or, of an index, `level`:
     /// from level to level, a price or a total return index as it was imported.
     pub basis: Option<String>,
-    /// Where it begins; `null` where it is not available.
+    /// Its starting price; `null` if it is not available.
     pub start: Option<BenchmarkStartResponse>,
-    /// What the agent's starting value comes to at each close, without costs, oldest first.
+    /// The agent's starting value invested in it, at each close, without costs, oldest first.
     pub daily_portfolio_values: Vec<ValueAtClose>,
-    /// Days without a complete bar of it: the value before them stands for theirs.
+    /// Days without a complete bar of it: they repeat the previous value.
     pub missing_days: Vec<Date>,
-    /// Its own figures, over all days; `null` where it is not available.
+    /// Its own metrics, over all days; `null` if it is not available.
     pub period_metrics: Option<Metrics>,
-    /// The agent's figures relative to it, over all days.
+    /// The agent's metrics relative to it, over all days.
     pub relative_metrics: RelativeMetrics,
-    /// Why it is not available; `null` where it is.
+    /// Why it is not available; `null` if it is.
     pub unavailable: Option<String>,
 }
 
-/// The price at which a benchmark begins.
+/// The starting price of a benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BenchmarkStartResponse {
     /// Its day.
@@ -48,27 +48,27 @@ pub struct BenchmarkStartResponse {
     pub at: String,
 }
 
-/// An agent's figures relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` where
-/// the numbers cannot say.
+/// An agent's metrics relative to a benchmark on the same days. Returns are fractions: 0.01 is one percent. `null` if
+/// undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RelativeMetrics {
     /// The benchmark's total return.
     pub benchmark_return: Option<f64>,
     /// The agent's total return less the benchmark's.
     pub excess_return: Option<f64>,
-    /// `(1 + mean(r - beta b)) ^ days_a_year - 1`; risk-free rate 0.
+    /// `(1 + mean(r - beta b)) ^ trading_days_per_year - 1`; risk-free rate 0.
     pub alpha: Option<f64>,
     /// `cov(r, b) / var(b)`.
     pub beta: Option<f64>,
     /// Pearson's coefficient of the daily returns.
     pub correlation: Option<f64>,
-    /// Sample deviation of `r - b`, x `sqrt(days_a_year)`.
+    /// Sample deviation of `r - b`, x `sqrt(trading_days_per_year)`.
     pub tracking_error: Option<f64>,
-    /// `mean(r - b)` over its sample deviation, x `sqrt(days_a_year)`.
+    /// `mean(r - b)` over its sample deviation, x `sqrt(trading_days_per_year)`.
     pub information_ratio: Option<f64>,
-    /// Annualized return over the benchmark's, of the days on which the benchmark rose.
+    /// Annualized return over the benchmark's, on the days on which the benchmark rose.
     pub up_capture: Option<f64>,
-    /// The same of the days on which it fell.
+    /// The same on the days on which it fell.
     pub down_capture: Option<f64>,
 }
 

@@ -6,14 +6,14 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a run was traded by, from the market profile that its job stores.
+/// The market conventions of a run, from the market profile that its job stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConventionsResponse {
     /// The market profile.
     pub market: String,
     /// `market`: as below; `frictionless`: trading cost nothing.
     pub costs: String,
-    /// What wrote the logs, of days that were traded elsewhere and imported: their convention holds.
+    /// The format of the imported logs; their conventions apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
     /// The index whose members of each day could be traded on it; absent: symbols that were named, or all.
@@ -21,25 +21,25 @@ pub struct ConventionsResponse {
     pub universe: Option<String>,
     /// Which price an order takes: `open`, `next_open` or `close`.
     pub fill: String,
-    /// The same in words: `shown open`, `next open` or `close`.
+    /// The same as text: `shown open`, `next open` or `close`.
     pub fill_label: String,
-    /// How far fills of orders are worse than their reference price.
+    /// Slippage of fills against their reference price.
     pub slippage: Vec<SlippageResponse>,
-    /// Fees that were in force on any of the days.
+    /// Fees in force on any of the days.
     pub fees: Vec<FeeResponse>,
     /// The annualized cost of borrowed shares, in basis points of a short position's value.
     pub annual_borrow_bps: Number,
     /// The annualized cost of borrowed money, in basis points.
     pub annual_financing_bps: Number,
-    /// What is withheld of dividends on long positions, in percent.
+    /// Tax withheld from dividends on long positions, in percent.
     pub dividend_withholding_pct: Number,
-    /// How much of an instrument's mean volume may be traded on one day, in percent; `null`: any quantity.
+    /// The participation cap: the share of an instrument's mean volume that may be traded on one day, in percent; `null`: none.
     pub participation_pct: Option<Number>,
-    /// Of how many bars before the day that mean is.
+    /// The number of previous bars in that mean.
     pub participation_bars: Option<u16>,
-    /// Are price limits judged?
+    /// Are price limits checked?
     pub has_price_limits: bool,
-    /// What could not be judged, and other things to know.
+    /// What could not be checked, and other notes.
     pub notes: Vec<String>,
     /// All of it in one paragraph.
     pub summary: String,
@@ -54,35 +54,35 @@ pub struct SlippageResponse {
     pub bps: Number,
 }
 
-/// A fee in force from one day on.
+/// A fee and its effective date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FeeResponse {
     /// Its name, such as `commission` or `stamp_duty`.
     pub name: String,
     /// `commission`, `duty` or `transfer`.
     pub category: String,
-    /// What the rate is a rate of: `per_share`, `bps` or `per_million`.
+    /// The basis of the rate: `per_share`, `bps` or `per_million`.
     pub basis: String,
     /// Who pays: `both`, `sale` or `purchase`.
     pub side: String,
     /// The rate.
     pub rate: Number,
-    /// The smallest fee of a fill.
+    /// The minimum fee per fill.
     pub minimum: Option<Number>,
-    /// The largest fee of a fill.
+    /// The maximum fee per fill.
     pub maximum: Option<Number>,
-    /// The same in basis points of its value.
+    /// The maximum fee per fill in basis points of its value.
     pub maximum_bps: Option<Number>,
-    /// The first day on which it holds; `null`: always.
+    /// The first day on which it applies; `null`: always.
     #[schema(value_type = Option<String>, format = Date)]
     pub effective_from: Option<Date>,
-    /// The class of instruments that alone pays it: `fund` or `perpetual`.
+    /// The only class of instruments that pays it: `fund` or `perpetual`.
     pub only: Option<String>,
     /// Classes of instruments that do not pay it.
     pub except: Vec<String>,
-    /// Does it stand for figures that are not known by date?
+    /// Is it an approximation of rates whose dates are unknown?
     pub approximate: bool,
-    /// Was it stated without a source at hand?
+    /// Is it without a verified source?
     pub unverified: bool,
 }
 

@@ -20,50 +20,50 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What one model's day came to.
+/// The result of one model's day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DayResult {
     /// The trading day.
     pub date: Date,
     /// The agent.
     pub model: String,
-    /// The job that did it.
+    /// The job that ran it.
     pub job_id: String,
-    /// The day, where another job did it before the one whose result it is; else empty.
+    /// The day, if an earlier job ran it; else empty.
     pub done_before: Vec<DoneBefore>,
-    /// The version of the rules that the job was recorded under.
+    /// The rules version of the job.
     pub rules_version: u32,
-    /// What it was traded by; `null` where the job names no market.
+    /// The market conventions; `null` if the job names no market.
     pub conventions: Option<ConventionsResponse>,
-    /// Before the day; `null` until the session is closed, as all that its close writes.
+    /// Before the day; `null` until the session is closed.
     pub starting_position: Option<StartingHoldings>,
-    /// Against the day before.
+    /// Compared with the previous day.
     pub daily_metrics: DailyMetrics,
     /// Fills, in order.
     pub trades: Vec<Trade>,
-    /// Orders that were refused or expired, with the reason.
-    pub rejections: Vec<Rejected>,
-    /// Splits and dividends that met a holding.
+    /// Orders that were rejected or expired, with the reason.
+    pub rejections: Vec<RejectionResponse>,
+    /// Splits and dividends of held instruments.
     pub corporate_actions: Vec<CorporateActionResponse>,
-    /// What holding borrowed money or shares cost.
+    /// Financing charges on borrowed money or shares.
     pub financing: Vec<FinancingResponse>,
-    /// Orders that wait for their price at the end of the day.
+    /// Orders that are pending at the end of the day.
     pub pending_orders: Vec<PendingOrderResponse>,
     /// Every open position at the close.
     pub position_snapshots: Vec<PositionSnapshotResponse>,
-    /// The end of the account, from the day on which it was found; `null` while something is left.
+    /// The insolvency of the account, from the day on which it occurred; `null` otherwise.
     pub insolvent: Option<InsolvencyResponse>,
     /// At the close.
     pub final_position: Option<FinalPosition>,
-    /// What the books say of the day, beside any summary.
+    /// Order counts of the day, from the books.
     pub books: BooksFacts,
-    /// How the day came about, in a few words; `null` while it is not over.
+    /// The quality of the day; `null` until it ends.
     pub quality: Option<DayQualityResponse>,
-    /// How the research came about.
+    /// The provenance of the research.
     pub provenance: Provenance,
-    /// About the session.
+    /// Metadata of the session.
     pub metadata: DayMetadata,
-    /// `null`, the summary, or every message, as it was asked for.
+    /// `null`, the summary, or every message, as requested.
     pub reasoning: Option<DayReasoning>,
 }
 
@@ -87,12 +87,12 @@ pub struct StartingHoldings {
     pub portfolio_value: Number,
 }
 
-/// A day against the one before. See the metrics' formulas in the documentation.
+/// A day compared with the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DailyMetrics {
     /// This close's portfolio value less the previous session's.
     pub profit: Option<Number>,
-    /// The same in percent; `null` where the previous value was not above zero.
+    /// The same in percent; `null` if the previous value was not positive.
     pub return_pct: Option<Number>,
     /// Calendar days since the previous session; `null` for the first.
     pub days_since_last_trading: Option<i32>,
@@ -113,32 +113,32 @@ pub struct Trade {
     pub price: Number,
     /// The fee.
     pub fee: Number,
-    /// What the fee is made of, in the order of the market's fees. Empty where there is no fee, or where the market's
-    /// rules do not add up to it: of imported trades, and where a lost margin limits the fee.
+    /// The components of the fee, in the order of the market's fees. Empty if there is no fee, or if the market's
+    /// rules do not add up to it: for imported trades, and where a lost margin limits the fee.
     pub fee_parts: Vec<FeePartResponse>,
-    /// What the slippage cost; it is in the price already.
+    /// The cost of slippage; already included in the price.
     pub slippage: Number,
-    /// Leverage of the position, 1 for none; `null` where the record does not say.
+    /// Leverage of the position, 1 for none; `null` if not recorded.
     pub leverage: Option<Number>,
-    /// The stop in force after the fill; of one that closes, the stop that the position had.
+    /// The stop in force after the fill; of a closing fill, the stop of the position.
     pub stop: Option<Number>,
-    /// The target in force after the fill; of one that closes, the target that the position had.
+    /// The target in force after the fill; of a closing fill, the target of the position.
     pub target: Option<Number>,
-    /// The net result of what was closed.
-    pub realised_pnl: Option<Number>,
+    /// The realized profit or loss, net of fees.
+    pub realized_pnl: Option<Number>,
     /// The order; `null` for a fill without one: a stop, a target, a liquidation, a delisting.
     pub order_id: Option<String>,
-    /// The step that booked it; `null` where the record has none, as of what was imported.
+    /// The step that booked it; `null` for imported trades.
     pub path: Option<String>,
-    /// Where its order was given; `null` for a fill without one.
-    pub order: Option<OrderPlaceResponse>,
+    /// Where its order was placed; `null` for a fill without an order.
+    pub order: Option<OrderOriginResponse>,
     /// Cash after it.
     pub cash_after: Number,
     /// Portfolio value after it, at the prices known then.
     pub portfolio_value: Number,
 }
 
-/// A part of a fee.
+/// A component of a fee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FeePartResponse {
     /// Its name, such as `commission` or `stamp_duty`; `fee` for a market's flat fee.
@@ -149,9 +149,9 @@ pub struct FeePartResponse {
     pub amount: Number,
 }
 
-/// Where an order was given: in this session or, where it has waited, in an earlier one.
+/// Where an order was placed: in this session or in an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct OrderPlaceResponse {
+pub struct OrderOriginResponse {
     /// The session.
     pub session_id: i64,
     /// Its trading day.
@@ -160,31 +160,31 @@ pub struct OrderPlaceResponse {
     pub path: String,
 }
 
-/// An order that was refused, or expired.
+/// An order that was rejected or expired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Rejected {
+pub struct RejectionResponse {
     /// The order.
     pub order_id: String,
-    /// Where it was given; `null` where the record has no step of it.
-    pub order: Option<OrderPlaceResponse>,
+    /// Where it was placed; `null` if no step is recorded.
+    pub order: Option<OrderOriginResponse>,
     /// `rejected` or `expired`.
     pub status: String,
-    /// The instrument as it was asked for.
+    /// The requested instrument.
     pub symbol: String,
     /// `buy`, `sell`, `short` or `cover`.
     pub side: String,
-    /// Units asked for.
+    /// The requested quantity.
     pub quantity: Number,
-    /// Why, as a code.
+    /// The reason code.
     pub code: Option<String>,
-    /// Why, as a sentence.
+    /// The reason, in a sentence.
     pub message: Option<String>,
-    /// The numbers that decided, by name.
+    /// The numbers behind the decision, by name.
     #[schema(value_type = Option<Object>)]
     pub numbers: Option<Value>,
 }
 
-/// A split or a dividend that met a holding.
+/// A split or a dividend of a held instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CorporateActionResponse {
     /// From 1 in a session.
@@ -195,17 +195,17 @@ pub struct CorporateActionResponse {
     pub symbol: Option<String>,
     /// Units held, after a split; below zero for a short position.
     pub quantity: Number,
-    /// Of a dividend: that of one share. Of a split: the previous close over the ratio.
+    /// Of a dividend: per share. Of a split: the previous close divided by the ratio.
     pub price: Option<Number>,
-    /// New shares for one old share, of a split. A fraction of a share that it leaves is paid out at `price`.
+    /// New shares per old share, of a split. A fractional share is paid out at `price`.
     pub ratio: Option<Number>,
     /// Cash after it.
     pub cash_after: Number,
 }
 
-/// A holding, marked.
+/// A holding at the close.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct HeldAtClose {
+pub struct HoldingAtClose {
     /// The instrument.
     pub symbol: String,
     /// Units; below zero for a short position.
@@ -218,7 +218,7 @@ pub struct HeldAtClose {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FinalPosition {
     /// By symbol.
-    pub holdings: Vec<HeldAtClose>,
+    pub holdings: Vec<HoldingAtClose>,
     /// Cash.
     pub cash: Number,
     /// Cash and holdings at the close.
@@ -239,35 +239,35 @@ pub struct DayMetadata {
     pub agent_kind: Option<String>,
     /// `provider::model`.
     pub model: Option<String>,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
-    /// How the conversation ended, and after how many model calls.
+    /// How the conversation ended, and the number of model calls.
     #[schema(value_type = Option<Object>)]
     pub conversation: Option<Value>,
-    /// The six fields of the research debate; `null` where nothing was debated.
+    /// The six fields of the research debate; `null` without a debate.
     #[schema(value_type = Option<Object>)]
     pub research: Option<Research>,
-    /// What the result rests on.
+    /// The quality of the data behind the result.
     #[schema(value_type = Option<Object>)]
     pub data_quality: Option<DataQuality>,
     /// `full_research` or `degraded_research`.
     #[schema(value_type = Option<String>)]
     pub sample_quality: Option<SampleQuality>,
-    /// What came of a day that was traded elsewhere and imported; absent of one that was lived here.
+    /// The outcome of an imported day; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<RecordedResponse>,
-    /// A desk's decisions: how many instruments, how many of each rating, and how many have none
-    /// because an answer could not be read (`unparseable`) or a node gave nothing (`fallback`).
+    /// A desk's decisions: the number of instruments, of each rating, and of instruments without one
+    /// because a response could not be parsed (`unparseable`) or a node failed (`fallback`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub decisions: Option<Value>,
-    /// What became of a desk's decisions: the orders, and every cut of one with its reason.
+    /// How a desk's decisions were sized: the orders, and every adjustment with its reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub sizing: Option<Value>,
 }
 
-/// What was said on a day.
+/// The reasoning of a day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum DayReasoning {

@@ -25,22 +25,22 @@ pub struct SessionHeadResponse {
     pub model: String,
     /// `solo` or `desk`; `null` until it is closed.
     pub agent_kind: Option<String>,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
     /// `running`, `completed` or `failed`.
     #[schema(schema_with = crate::vocabulary::day_status)]
     pub status: DayStatus,
     /// Why it failed.
     pub error: Option<String>,
-    /// What the day came to, in a sentence or two.
+    /// The summary of the day.
     pub session_summary: Option<String>,
     /// When it was opened.
     pub started_at: Timestamp,
     /// When it was closed.
     pub completed_at: Option<Timestamp>,
-    /// What it has used, summaries left out.
+    /// Its usage, without summaries.
     pub usage: UsageSummary,
-    /// Of a desk: what was decided about each instrument, by instrument.
+    /// Of a desk: its decisions, by instrument.
     pub decisions: Vec<DecisionResponse>,
     /// This close's portfolio value less the previous session's.
     pub profit: Option<Number>,
@@ -48,45 +48,45 @@ pub struct SessionHeadResponse {
     pub return_pct: Option<Number>,
     /// At the close.
     pub portfolio_value: Option<Number>,
-    /// The end of the account, from the day on which it was found; `null` while something is left.
+    /// The insolvency of the account, from the day on which it occurred; `null` otherwise.
     pub insolvent: Option<InsolvencyResponse>,
     /// Fills.
     pub trades: usize,
-    /// Orders that were refused or expired.
+    /// Orders that were rejected or expired.
     pub rejections: usize,
-    /// What the books say of the day, beside the summary.
+    /// Order counts of the day, from the books.
     pub books: BooksFacts,
-    /// What the run is traded by: the figures above depend on it. `null` for a job without a market.
+    /// The market conventions behind these numbers; `null` for a job without a market.
     pub conventions: Option<ConventionsResponse>,
-    /// How the day came about, in a few words; `null` while it is not over.
+    /// The quality of the day; `null` until it ends.
     pub quality: Option<DayQualityResponse>,
-    /// How the research came about.
+    /// The provenance of the research.
     pub provenance: Provenance,
-    /// The same agent's session before, in the same job.
+    /// The same agent's previous session in the same job.
     pub previous: Option<NeighbourResponse>,
-    /// The same agent's session after, in the same job.
+    /// The same agent's next session in the same job.
     pub next: Option<NeighbourResponse>,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// What a desk has decided about an instrument.
+/// A desk's decision on an instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DecisionResponse {
     /// The instrument.
     pub symbol: String,
-    /// The Portfolio Manager's rating; `null` where there is none, which is another thing than a Hold.
+    /// The Portfolio Manager's rating; `null` if there is none, which is not a Hold.
     pub rating: Option<String>,
     /// What the Trader proposed.
     pub action: Option<String>,
     /// What the Research Manager recommended.
     pub recommendation: Option<String>,
-    /// How much of the research stood behind it.
+    /// The confidence of the research.
     pub confidence: Option<f64>,
 }
 
-/// A session beside another.
+/// The previous or next session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NeighbourResponse {
     /// The session.

@@ -6,29 +6,28 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The figures of a period. Returns are fractions: 0.01 is one percent. `null` where the numbers cannot
-/// say.
+/// Metrics of a period. Returns are fractions: 0.01 is one percent. `null` if undefined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Metrics {
     /// Trading days.
     pub days: usize,
-    /// Trading days a year in the market, by which figures are annualised.
-    pub days_a_year: u16,
+    /// Trading days per year in the market, by which metrics are annualized.
+    pub trading_days_per_year: u16,
     /// The first day whose portfolio value is zero or below; the returns end with it.
     pub insolvent_on: Option<Date>,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
-    /// `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
-    pub annualised_return: Option<f64>,
-    /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
+    /// `(last / initial) ^ (trading_days_per_year / days) - 1`; -1 of an insolvent account.
+    pub annualized_return: Option<f64>,
+    /// Sample deviation of the daily returns x `sqrt(trading_days_per_year)`.
     pub volatility: Option<f64>,
-    /// Mean return over its deviation x `sqrt(days_a_year)`; risk-free rate 0.
+    /// Mean return over its deviation x `sqrt(trading_days_per_year)`; risk-free rate 0.
     pub sharpe: Option<f64>,
-    /// Mean return a year over the downside risk; required return 0.
+    /// Annualized mean return over the downside risk; required return 0.
     pub sortino: Option<f64>,
-    /// The deepest fall from a peak, at or below zero.
+    /// The largest decline from a peak, at or below zero.
     pub max_drawdown: Option<f64>,
-    /// Annualised return over the deepest fall.
+    /// Annualized return over the maximum drawdown.
     pub calmar: Option<f64>,
     /// Closing fills with a net gain over all closing fills.
     pub win_rate: Option<f64>,
@@ -60,10 +59,10 @@ impl From<PeriodMetrics> for Metrics {
         } = metrics;
         Self {
             days,
-            days_a_year,
+            trading_days_per_year: days_a_year,
             insolvent_on,
             total_return: total_return.map(figure),
-            annualised_return: annualised_return.map(figure),
+            annualized_return: annualised_return.map(figure),
             volatility: volatility.map(figure),
             sharpe: sharpe.map(figure),
             sortino: sortino.map(figure),

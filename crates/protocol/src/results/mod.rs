@@ -20,7 +20,7 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How much of what was said.
+/// How much of the transcript to include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningLevel {
@@ -33,7 +33,7 @@ pub enum ReasoningLevel {
     Full,
 }
 
-/// What trading came to.
+/// Results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum ResultsResponse {
@@ -43,32 +43,32 @@ pub enum ResultsResponse {
     Range(RangeResults),
 }
 
-/// The results of one day, an entry a model.
+/// The results of one day, one entry per model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DayResults {
     /// The trading day.
     pub date: Date,
     /// By model, in byte order.
     pub results: Vec<DayResult>,
-    /// How many.
+    /// The number of results.
     pub count: usize,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }
 
-/// The results of a range, an entry a model.
+/// The results of a range, one entry per model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RangeResults {
-    /// The first day of any of them.
+    /// The first day of all entries.
     pub start_date: Date,
-    /// The last day of any of them.
+    /// The last day of all entries.
     pub end_date: Date,
     /// By model, in byte order.
     pub results: Vec<RangeResult>,
-    /// How many.
+    /// The number of results.
     pub count: usize,
-    /// Whose data it is.
+    /// The mode that the server runs in.
     #[serde(flatten)]
     pub deployment: Deployment,
 }

@@ -5,25 +5,25 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a day is `unverified`: how the mark came, and the session that it comes from.
+/// Why a day is `unverified`: the cause, and the session that it originates from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PointInTimeReason {
-    /// `external_tools`: the agent could use tools that are not bounded in time; `import`: the day was traded
-    /// elsewhere; `memory`: it read what an unverified session wrote; `continuation`: its account goes on from
+    /// `external_tools`: the agent could use tools that are not bounded in time; `import`: the day was
+    /// imported; `memory`: it read what an unverified session wrote; `continuation`: its account continues
     /// an unverified session of another job; `branch`: from one that the job it branched from had.
     #[schema(schema_with = crate::vocabulary::unverified_kind)]
     pub kind: UnverifiedKind,
-    /// The job of the session that the mark comes from, however many jobs lie between: one that used the tools
+    /// The job of the originating session, across any number of jobs: one that used the tools
     /// or was imported.
     pub job: String,
-    /// That session; `null` where it is not in the record any more.
+    /// That session; `null` if it was deleted.
     pub session: Option<i64>,
     /// Its trading day.
     pub date: Date,
 }
 
 impl PointInTimeReason {
-    /// In words.
+    /// As a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let origin = match self.session {

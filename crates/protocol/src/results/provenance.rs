@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// How a day's research came about.
+/// The provenance of a day's research.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Provenance {
     /// `verified`: the agent saw nothing but the market view, and so did every session whose account or memory
-    /// it goes on from; `unverified`: one of them could see more.
+    /// it continues; `unverified`: one of them could see more.
     pub point_in_time: Option<String>,
-    /// Why it is `unverified`; absent where it is not.
+    /// Why it is `unverified`; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point_in_time_reason: Option<PointInTimeReason>,
     /// `state` is `ok`, `research_degraded`, `node_degraded`, `no_decision` or `failed`; `reason_codes` says why;
-    /// `sources_missing` names what could not be asked, which degrades nothing.
+    /// `sources_missing` names unavailable sources, which are not degradations.
     #[schema(value_type = Option<Object>)]
     pub data_quality: Option<DataQuality>,
     /// `full_research` or `degraded_research`.
@@ -31,7 +31,7 @@ pub struct Provenance {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = Object)]
     pub by_symbol: BTreeMap<Symbol, Research>,
-    /// Nodes that gave nothing, in the order of the graph.
+    /// Failed nodes, in the order of the graph.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub degradations: Vec<Degradation>,

@@ -16,19 +16,19 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What one model's range came to.
+/// The result of one model's range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RangeResult {
     /// The agent.
     pub model: String,
     /// The job whose result it is.
     pub job_id: String,
-    /// Which of the days other jobs did before: those that this job skipped and, where no job was requested,
+    /// Days that earlier jobs ran: those that this job skipped and, if no job was requested,
     /// those that it continues. Oldest first.
     pub done_before: Vec<DoneBefore>,
-    /// The version of the rules that the job was recorded under.
+    /// The rules version of the job.
     pub rules_version: u32,
-    /// `false`: a rule-based house model, no language model.
+    /// `false`: a rule-based house model, not a language model.
     pub is_llm: Option<bool>,
     /// The first day.
     pub start_date: Date,
@@ -38,29 +38,29 @@ pub struct RangeResult {
     pub starting_portfolio_value: Number,
     /// The portfolio value at the last close.
     pub ending_portfolio_value: Number,
-    /// The end of the account, where it came; `null` while something is left.
+    /// The insolvency of the account; `null` otherwise.
     pub insolvent: Option<InsolvencyResponse>,
-    /// What it was traded by; `null` where the job names no market.
+    /// The market conventions; `null` if the job names no market.
     pub conventions: Option<ConventionsResponse>,
-    /// The same orders filled again at the next open; `null` where they took it anyway.
+    /// The same orders, filled at the next open; `null` if they filled there anyway.
     pub refilled_at_next_open: Option<RefillResponse>,
     /// The closes, oldest first.
     pub daily_portfolio_values: Vec<DailyPortfolioValue>,
     /// Over all days.
     pub period_metrics: Metrics,
-    /// Over the days of full research alone.
+    /// Over the days of full research only.
     pub full_research: FullResearch,
-    /// How the research of the days came about.
+    /// The provenance of the research.
     pub provenance: RangeProvenance,
-    /// What doing next to nothing would have come to; `null` where the job's dataset is not at hand.
+    /// The results of the baselines; `null` if the job's dataset is not available.
     pub baselines: Option<Baselines>,
-    /// The symbol or index that it is compared with, the requested one or the job's own; `null`: none.
+    /// The benchmark, the requested one or the job's own; `null`: none.
     pub benchmark: Option<BenchmarkResponse>,
-    /// `null`, or an entry a day, as it was asked for.
+    /// `null`, or one entry per day, as requested.
     pub reasoning: Option<Vec<RangeReasoning>>,
 }
 
-/// An account at a close.
+/// The account at a close.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DailyPortfolioValue {
     /// The trading day.
@@ -69,16 +69,16 @@ pub struct DailyPortfolioValue {
     pub portfolio_value: Number,
     /// Cash.
     pub cash: Number,
-    /// How the day ended: `completed` or `failed`.
+    /// The status of the day: `completed` or `failed`.
     #[schema(schema_with = crate::vocabulary::day_status)]
     pub status: DayStatus,
     /// Was it a day of full research?
     pub full_research: bool,
-    /// The job that did it.
+    /// The job that ran it.
     pub job_id: String,
 }
 
-/// Days that another job did before.
+/// Days that an earlier job ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DoneBefore {
     /// The job.
@@ -89,34 +89,34 @@ pub struct DoneBefore {
     pub end_date: Date,
 }
 
-/// The days of full research alone.
+/// The days of full research only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FullResearch {
-    /// How many of the days.
+    /// The number of these days.
     pub days: usize,
-    /// Of how many.
+    /// The number of all days.
     pub total_days: usize,
-    /// Their figures, from their returns put one after the other.
+    /// Their metrics, from their chained returns.
     pub period_metrics: Metrics,
 }
 
-/// How the research of a range came about.
+/// The provenance of the research of a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RangeProvenance {
     /// `verified` where all days are.
     pub point_in_time: Option<String>,
-    /// Why the first day is that is `unverified`; absent where none is.
+    /// Why the first `unverified` day is unverified; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point_in_time_reason: Option<PointInTimeReason>,
-    /// Days whose session broke off.
+    /// Days whose session failed.
     pub failed_days: Vec<Date>,
-    /// Days that were not of full research, the failed ones among them.
+    /// Days without full research, including failed days.
     pub degraded_days: Vec<Date>,
     /// The same days, each with its state and first reason.
     pub reasons: Vec<DegradedDayResponse>,
 }
 
-/// What was said on one day of a range.
+/// The reasoning of one day of a range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RangeReasoning {
     /// The trading day.
@@ -125,9 +125,9 @@ pub struct RangeReasoning {
     pub session_id: i64,
     /// Its summary.
     pub session_summary: Option<String>,
-    /// What the books say beside it.
+    /// Order counts of the day, from the books.
     pub books: BooksFacts,
-    /// Every message; absent unless asked for.
+    /// Every message; absent unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Vec<MessageResponse>>,
 }

@@ -4,43 +4,43 @@ use crate::number::Number;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What came of a recorded day.
+/// The outcome of an imported day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RecordedResponse {
-    /// How many messages the log has of it.
+    /// Messages in the log.
     pub messages: usize,
-    /// How many of them the agent said.
-    pub answers: usize,
-    /// How many orders.
+    /// Messages of the agent.
+    pub responses: usize,
+    /// Orders in the log.
     pub orders: usize,
-    /// Orders of the log that the broker refuses.
-    pub refused: Vec<RecordedRefusal>,
-    /// Where the books differ from what the log says that they were after the last order.
+    /// Orders of the log that the broker rejects.
+    pub rejected: Vec<RecordedRejection>,
+    /// Differences between the books and the log after the last order.
     pub differences: Vec<RecordedDifference>,
 }
 
-/// An order of a log that the broker refuses.
+/// An order of a log that the broker rejects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct RecordedRefusal {
+pub struct RecordedRejection {
     /// The instrument.
     pub symbol: String,
     /// `buy`, `sell`, `short` or `cover`.
     pub side: String,
     /// Shares or units.
     pub quantity: Number,
-    /// The refusal's code.
+    /// The reason code.
     pub code: String,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub message: String,
 }
 
-/// An amount of which a log says something else than the books.
+/// An amount that differs between the log and the books.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RecordedDifference {
     /// A symbol, or `cash`.
-    pub what: String,
-    /// What the log says.
+    pub item: String,
+    /// The amount in the log.
     pub recorded: Number,
-    /// What orders and prices come to.
+    /// The amount computed from orders and prices.
     pub computed: Number,
 }

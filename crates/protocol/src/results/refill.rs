@@ -5,12 +5,12 @@ use papertape_core::time::Date;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What the same orders come to at the next open.
+/// The result of the same orders at the next open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RefillResponse {
     /// The fill convention: `next_open`.
     pub fill: String,
-    /// The portfolio value at the last close; `null` where it could not be computed.
+    /// The portfolio value at the last close; `null` if it could not be computed.
     pub ending_portfolio_value: Option<Number>,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
@@ -20,13 +20,13 @@ pub struct RefillResponse {
     pub orders: usize,
     /// Of these, filled at the next open.
     pub filled: usize,
-    /// Of the filled, those that were reduced to what cash, holdings or the participation cap cover there.
+    /// Of the filled orders, those that were reduced to what cash, holdings or the participation cap allow.
     pub reduced: u64,
-    /// How many could not be filled there.
+    /// Orders that could not be filled.
     pub rejected: usize,
-    /// How many have no next bar within the days.
+    /// Orders without a next bar within the days.
     pub without_next_bar: usize,
-    /// The orders of the last two, at most 50.
+    /// The orders of the previous two fields, at most 50.
     pub unfilled: Vec<UnfilledOrder>,
     /// Why it could not be computed.
     pub unavailable: Option<String>,
@@ -43,6 +43,6 @@ pub struct UnfilledOrder {
     pub side: String,
     /// Units.
     pub quantity: Number,
-    /// Why: a code of a rejection, or `no_next_bar`.
+    /// Why: a reject code, or `no_next_bar`.
     pub code: String,
 }

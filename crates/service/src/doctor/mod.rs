@@ -5,6 +5,9 @@
 mod data;
 mod models;
 mod parts;
+mod report;
+
+pub use report::report;
 
 use crate::config::Config;
 use crate::integrations::ConnectTools;

@@ -1,6 +1,6 @@
 //! The action log of a job, by job and by plan.
 
-use super::{ViewError, job_id, jobs, page, plain};
+use super::{ViewError, job_id, page, plain};
 use crate::app::App;
 use crate::view::deployment;
 use papertape_core::action::{LogPosition, MAX_ROWS, PlanJob, summarise};
@@ -8,23 +8,21 @@ use papertape_core::id::JobId;
 use papertape_core::language::Language;
 use papertape_core::plan::PlanId;
 use papertape_core::ports::{ActionLog as _, Plans as _};
-use papertape_core::record::JobKind;
 use papertape_protocol::actions::{
     ActionsResponse, LogEntry, PlanJobResponse, PlanJobsResponse, SummaryItem,
 };
-use papertape_protocol::jobs::JobResponse;
 
-/// The rows that come with a job where no number is asked for.
+/// The default number of rows that come with a job.
 const WITH_A_JOB: u32 = 50;
 
 /// Which part of the log that comes with a job.
 #[derive(Clone, Debug)]
 pub struct LogQuery {
-    /// `next_cursor` of an earlier answer; absent, and without `before`: the newest rows.
+    /// `next_cursor` of an earlier response; absent, and without `before`: the newest rows.
     pub cursor: Option<String>,
-    /// `before` of an earlier answer: older rows.
+    /// `before` of an earlier response: older rows.
     pub before: Option<String>,
-    /// How many at most, 1 to 500.
+    /// The maximum number of rows, 1 to 500.
     pub limit: Option<u32>,
     /// The reader's language.
     pub language: Language,
@@ -33,15 +31,15 @@ pub struct LogQuery {
 /// Which part of a log.
 #[derive(Clone, Debug, Default)]
 pub struct ActionsQuery {
-    /// `next_cursor` of an earlier answer.
+    /// `next_cursor` of an earlier response.
     pub cursor: Option<String>,
-    /// `before` of an earlier answer.
+    /// `before` of an earlier response.
     pub before: Option<String>,
-    /// How many at most, 1 to 500.
+    /// The maximum number of rows, 1 to 500.
     pub limit: Option<u32>,
 }
 
-/// What of a job's log comes with the job.
+/// The part of a job's log that comes with the job.
 pub(super) struct Log {
     pub(super) logs: Vec<LogEntry>,
     pub(super) next_cursor: String,
@@ -87,10 +85,10 @@ impl ActionsQuery {
     }
 }
 
-/// A part of a job's log. `plan`: the job must be this plan's.
+/// A part of a job's log. `plan`: the job must belong to this plan.
 ///
 /// # Errors
-/// No such job, or not of the plan; a bad limit or cursor; the record's.
+/// No such job, or not of the plan; a bad limit or cursor; a database error.
 pub async fn actions(
     app: &App,
     plan: Option<i64>,
@@ -114,7 +112,7 @@ pub async fn actions(
 /// The jobs of a plan, newest first. A plan that was deleted keeps its jobs.
 ///
 /// # Errors
-/// A bad limit or cursor; the record's.
+/// A bad limit or cursor; a database error.
 pub async fn plan_jobs(
     app: &App,
     plan: i64,
@@ -123,7 +121,7 @@ pub async fn plan_jobs(
 ) -> Result<PlanJobsResponse, ViewError> {
     let is_first = cursor.is_none();
     let found = app.store.plan_jobs(PlanId(plan), &page(limit, cursor)?).await?;
-    // Of one that is deleted, or that came with a file, there may be jobs all the same.
+    // A deleted plan, or one from a file, may still have jobs.
     if is_first && found.items.is_empty() && app.store.plan(PlanId(plan)).await?.is_none() {
         return Err(ViewError::NotFound(format!("there is no plan {plan}")));
     }
@@ -142,29 +140,7 @@ pub async fn plan_jobs(
     Ok(PlanJobsResponse { plan_id: plan, jobs, count, next_cursor: found.next, deployment: deployment(app) })
 }
 
-/// A job of a plan, as [`super::job`] shows it.
-///
-/// # Errors
-/// No such job, or not of the plan; a bad limit or cursor; the record's.
-pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
-    indexed(app, Some(plan), job).await?;
-    jobs::job(app, job, query).await
-}
-
-/// A job that decomposes a task, as [`super::job`] shows it.
-///
-/// # Errors
-/// No such job, or of another kind; a bad limit or cursor; the record's.
-pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
-    let index = indexed(app, None, job).await?;
-    if index.job_type != JobKind::PlanDecompose {
-        let job = index.job;
-        return Err(ViewError::NotFound(format!("the job {job} decomposes no task")));
-    }
-    jobs::job(app, job, query).await
-}
-
-async fn indexed(app: &App, plan: Option<i64>, job: &str) -> Result<PlanJob, ViewError> {
+pub(super) async fn indexed(app: &App, plan: Option<i64>, job: &str) -> Result<PlanJob, ViewError> {
     let index = app.store.plan_job(&job_id(job)?).await?.ok_or_else(|| super::no_job(job))?;
     match plan {
         Some(plan) if index.plan != Some(PlanId(plan)) => {

@@ -9,7 +9,7 @@ use papertape_market::MarketError;
 use papertape_protocol::bars::{BarResponse, BarsResponse, ShareEvent};
 use std::sync::Arc;
 
-/// The most bars of one page: twenty years of days.
+/// The maximum number of bars of one page: twenty years of days.
 const MAX_BARS: u32 = 5000;
 
 /// Which bars.
@@ -19,23 +19,23 @@ pub struct BarsQuery {
     pub dataset: String,
     /// The instrument.
     pub symbol: String,
-    /// Of this length within the day; absent: of whole days.
+    /// Of this intraday interval; absent: daily bars.
     pub interval: Option<String>,
-    /// From this day on.
+    /// The first day.
     pub start_date: Option<Date>,
-    /// Up to this day, included.
+    /// The last day, included.
     pub end_date: Option<Date>,
-    /// How many at most.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// An instrument's bars: of days, those too that its bars within the day make, or of a length within the
-/// day.
+/// An instrument's bars: daily bars, also those built from intraday bars, or bars of an intraday
+/// interval.
 ///
 /// # Errors
-/// No such dataset, instrument or length; a bad limit or cursor; a dataset that cannot be read.
+/// No such dataset, instrument or interval; a bad limit or cursor; a dataset that cannot be read.
 pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsResponse, ViewError> {
     let limit = query.limit.unwrap_or(MAX_BARS);
     if limit == 0 || limit > MAX_BARS {
@@ -79,8 +79,8 @@ pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsResponse, ViewError> {
     Ok(answer(bars, rest.next().map(|(_, bar)| bar.opens_at.to_string())))
 }
 
-/// What happened to the shares from the day of the first of these bars to that of the last. None of it is later
-/// than the newest bar, so that a chart that ends on a day tells nothing of what came after.
+/// Corporate actions from the first to the last day of these bars. None is later than the newest bar, so a chart
+/// that ends on a day shows nothing of its future.
 fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarResponse]) -> Vec<ShareEvent> {
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else { return Vec::new() };
     let contents = dataset.contents();
@@ -104,7 +104,7 @@ fn within((date, bar): (Date, IntradayBar)) -> BarResponse {
 /// The dataset that a field names: by its name, or by the first digits of its hash.
 ///
 /// # Errors
-/// None or several of that name; one that cannot be read.
+/// No or several datasets of that name; one that cannot be read.
 pub(super) fn open_dataset(app: &App, field: &'static str, name: &str) -> Result<Arc<Dataset>, ViewError> {
     app.catalogue.open(name).map_err(|error| match error {
         MarketError::NotFound { .. } => ViewError::NotFound(error.to_string()),
@@ -116,7 +116,7 @@ pub(super) fn open_dataset(app: &App, field: &'static str, name: &str) -> Result
 /// An instrument of a dataset.
 ///
 /// # Errors
-/// One that it does not have.
+/// An instrument that it does not have.
 pub(super) fn symbol_of(dataset: &Dataset, symbol: &str) -> Result<Symbol, ViewError> {
     let found = dataset.all_symbols().find(|known| known.as_str() == symbol).cloned();
     found.ok_or_else(|| {
@@ -125,7 +125,7 @@ pub(super) fn symbol_of(dataset: &Dataset, symbol: &str) -> Result<Symbol, ViewE
     })
 }
 
-/// A length of bars within the day that a symbol has.
+/// An interval of intraday bars that a symbol has.
 fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interval, ViewError> {
     let known: Vec<Interval> =
         dataset.contents().intraday_bars(symbol).map(|(interval, _)| interval).collect();

@@ -12,16 +12,16 @@ use papertape_protocol::chat::{
 /// Which part of a list.
 #[derive(Clone, Debug, Default)]
 pub struct ChatQuery {
-    /// How many at most, 1 to 200.
+    /// The maximum number of rows, 1 to 200.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
 /// All conversations.
 ///
 /// # Errors
-/// A bad limit or cursor; the record's.
+/// A bad limit or cursor; a database error.
 pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsResponse, ViewError> {
     let request = page(query.limit, query.cursor)?;
     let found = papertape_core::ports::Chats::sessions(&app.store, &request).await?;
@@ -37,7 +37,7 @@ pub async fn chat_sessions(app: &App, query: ChatQuery) -> Result<ChatSessionsRe
 /// One conversation.
 ///
 /// # Errors
-/// No such conversation; a bad limit or cursor; the record's.
+/// No such conversation; a bad limit or cursor; a database error.
 pub async fn chat_session(app: &App, id: &str, query: ChatQuery) -> Result<ChatSessionResponse, ViewError> {
     let missing = || ViewError::NotFound(format!("there is no conversation {}", id.escape_default()));
     if id.contains('\0') {

@@ -8,21 +8,21 @@ use papertape_runtime::profile::cohort::Run;
 use papertape_runtime::profile::invariant::Invariant;
 use std::collections::BTreeSet;
 
-/// The most ticker-days of one job: each is read with all its steps.
+/// The maximum number of ticker-days of one job: each is read with all its steps.
 const MAX_RUNS: usize = 2000;
 
-/// What to compare with what.
+/// The jobs to compare.
 #[derive(Clone, Debug, Default)]
 pub struct CompareQuery {
     /// The first job.
     pub a: String,
     /// The second.
     pub b: String,
-    /// The first one's name in the answer; absent: `A`.
+    /// The name of the first one in the response; absent: `A`.
     pub label_a: Option<String>,
     /// The second one's name; absent: `B`.
     pub label_b: Option<String>,
-    /// What the experiment is about, and may differ: invariants' names, separated by commas.
+    /// Invariants that may differ, separated by commas.
     pub vary: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct CompareQuery {
 ///
 /// # Errors
 /// No such job; one without a desk, or with more ticker-days than are read at once; cohorts that differ in
-/// more than `vary` names; the record's.
+/// more than `vary` names; a database error.
 pub async fn compare_traces(app: &App, query: &CompareQuery) -> Result<AbReport, ViewError> {
     let vary: BTreeSet<Invariant> = query
         .vary

@@ -1,5 +1,5 @@
-//! A run as it is drawn: each agent's value and state on each day, and nothing else of it. Some bytes a
-//! model-day, so that ten years of ten agents are there at once; figures are those of [`super::results`].
+//! The curves of a run: each agent's value and status on each day. A few bytes per model-day, so that ten years of
+//! ten agents load at once; the numbers are those of [`super::results`].
 
 use super::results::Researched;
 use super::{ViewError, is_llm, job_id, no_job};
@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 /// The curves of a job.
 ///
 /// # Errors
-/// There is no such job; the record's.
+/// There is no such job; a database error.
 pub async fn curves(app: &App, job: &str) -> Result<CurvesResponse, ViewError> {
     let id = job_id(job)?;
     let found = app.store.job_curves(&id).await?.ok_or_else(|| no_job(job))?;
     let deployment = super::deployment(app);
-    // Of years, that is some work.
+    // For long runs, this is CPU work.
     let drawn = tokio::task::spawn_blocking(move || drawn(found, deployment));
     Ok(drawn.await.map_err(anyhow::Error::from)?)
 }
@@ -40,7 +40,7 @@ fn drawn(found: JobCurves, deployment: Deployment) -> CurvesResponse {
         if let Some(job) = job {
             done_in.entry(agent.clone()).or_default().push((date, job));
         }
-        // By date: the place goes on with them.
+        // By date: the index advances with them.
         while dates.get(at).is_some_and(|reached| *reached < date) {
             at += 1;
         }

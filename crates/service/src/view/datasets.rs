@@ -1,4 +1,4 @@
-//! The datasets at hand.
+//! Available datasets.
 
 use super::{MAX_ROWS, ViewError};
 use crate::app::App;
@@ -6,15 +6,15 @@ use papertape_core::id::ContentHash;
 use papertape_market::{Entry, MarketError, UniverseEntry};
 use papertape_protocol::datasets::{DatasetResponse, DatasetsResponse, UniverseResponse};
 
-/// How many datasets a page has where the caller does not say.
+/// The default number of datasets of a page.
 const USUAL_ROWS: u32 = 50;
 
 /// Which datasets.
 #[derive(Clone, Debug, Default)]
 pub struct DatasetsQuery {
-    /// How many at most.
+    /// The maximum number of rows.
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -23,7 +23,7 @@ fn universe(entry: UniverseEntry) -> UniverseResponse {
     UniverseResponse { name, symbols, memberships }
 }
 
-/// A page of the datasets at hand.
+/// A page of available datasets.
 ///
 /// # Errors
 /// A bad limit or cursor; a catalogue that cannot be read.
@@ -44,7 +44,7 @@ pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, Vi
 /// The dataset of this name, or whose hash begins with these digits.
 ///
 /// # Errors
-/// Nothing or several of that name; a catalogue that cannot be read.
+/// No or several datasets of that name; a catalogue that cannot be read.
 pub fn dataset(app: &App, name: &str) -> Result<DatasetResponse, ViewError> {
     match app.catalogue.find(name) {
         Ok(entry) => Ok(response(entry)),
@@ -54,7 +54,7 @@ pub fn dataset(app: &App, name: &str) -> Result<DatasetResponse, ViewError> {
     }
 }
 
-/// What datasets are sorted by.
+/// The sort key of datasets.
 type Key = (String, bool, ContentHash);
 
 fn key(entry: &Entry) -> Key {
@@ -87,7 +87,7 @@ fn response(entry: Entry) -> DatasetResponse {
         days: entry.days,
         bars: entry.bars,
         intervals: entry.intervals.iter().map(ToString::to_string).collect(),
-        bars_within_days: entry.bars_within_days,
+        intraday_bars: entry.bars_within_days,
         actions: entry.actions,
         news: entry.news,
         fundamentals: entry.fundamentals,

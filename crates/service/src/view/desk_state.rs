@@ -1,4 +1,4 @@
-//! A desk's whole state of one instrument, in the shape that TradingAgents logs it.
+//! A desk's full state of one instrument, in the format of TradingAgents' log.
 
 use super::ViewError;
 use super::live::{no_session, symbols, ticker_of};
@@ -24,7 +24,7 @@ pub struct DeskStateResponse {
 /// The state of an instrument in a session; without a ticker, of the only one.
 ///
 /// # Errors
-/// No such session, or none that has the state; a ticker that must be given; the record's.
+/// No such session, or none that has the state; a ticker that must be given; a database error.
 pub async fn desk_state(
     app: &App,
     session: i64,
@@ -35,10 +35,10 @@ pub async fn desk_state(
     read(app, &found, &symbol).await
 }
 
-/// The states of all instruments of a session, in byte order; none of an agent that is no desk.
+/// The states of all instruments of a session, in byte order; empty for an agent that is not a desk.
 ///
 /// # Errors
-/// The record's.
+/// A database error.
 pub async fn desk_states(app: &App, session: &SessionResult) -> Result<Vec<DeskStateResponse>, ViewError> {
     let mut states = Vec::new();
     for symbol in symbols(session.metadata.as_ref()) {

@@ -1,4 +1,4 @@
-//! What a dataset holds besides bars: news, companies' figures, macroeconomic values.
+//! What a dataset holds besides bars: news, fundamentals, macroeconomic values.
 
 use super::bars::{open_dataset, symbol_of};
 use super::{MAX_ROWS, ViewError};
@@ -9,7 +9,7 @@ use papertape_protocol::facts::{
 };
 use papertape_protocol::number::number;
 
-/// How many items a page has where the caller does not say.
+/// The default number of items of a page.
 const USUAL_ROWS: u32 = 50;
 
 /// Which items.
@@ -19,9 +19,9 @@ pub struct FactsQuery {
     pub dataset: String,
     /// About this instrument; of macroeconomic values, of this series.
     pub of: Option<String>,
-    /// How many at most, 1 to 200.
+    /// The maximum number of rows, 1 to 200.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub fn news(app: &App, query: &FactsQuery) -> Result<NewsResponse, ViewError> {
     Ok(NewsResponse { dataset: dataset.hash().to_hex(), count: news.len(), news, next_cursor })
 }
 
-/// Companies' figures of a dataset.
+/// Fundamentals of a dataset.
 ///
 /// # Errors
 /// As [`news`].
@@ -84,7 +84,7 @@ pub fn macros(app: &App, query: &FactsQuery) -> Result<MacrosResponse, ViewError
     Ok(MacrosResponse { dataset: dataset.hash().to_hex(), count: macros.len(), macros, next_cursor })
 }
 
-/// A page of a list that never changes: a cursor is how many came before.
+/// A page of a list that never changes: the cursor is the offset.
 fn paged<I, T>(
     items: impl Iterator<Item = I>,
     query: &FactsQuery,

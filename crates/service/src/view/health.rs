@@ -1,4 +1,4 @@
-//! Is it well?
+//! Health of the server.
 
 use crate::app::App;
 use crate::view::deployment;
@@ -6,10 +6,10 @@ use papertape_core::ports::ModelClient as _;
 use papertape_protocol::health::{HealthResponse, HealthState};
 use papertape_store::{JobFilter, PageRequest};
 
-/// Less than this is nothing: a commit may need as much.
+/// Less free space than this counts as full: a commit may need as much.
 const LITTLE_BYTES: u64 = 4 << 20;
 
-/// Bytes that are free where the data are.
+/// Free bytes of the data directory's disk.
 fn free(dir: &std::path::Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(dir).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -19,7 +19,7 @@ fn full(free: u64) -> Option<String> {
     (free < LITTLE_BYTES).then(|| format!("the disk is full where the data are: {free} bytes are free"))
 }
 
-/// Asks the record, the disk and the default dataset, and whether every configured agent's model can be called.
+/// Checks the database, the disk, the default dataset, and whether every configured agent's model can be called.
 pub async fn health(app: &App) -> HealthResponse {
     let mut problems = Vec::new();
     if let Err(error) = app.store.jobs(&JobFilter::default(), &PageRequest::first(1)).await {

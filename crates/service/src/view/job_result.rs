@@ -1,4 +1,4 @@
-//! What a job on a plan came to.
+//! Results of jobs on plans.
 
 use super::ViewError;
 use crate::app::App;
@@ -6,10 +6,10 @@ use papertape_core::id::JobId;
 use papertape_core::record::JobKind;
 use papertape_protocol::job_result::JobResult;
 
-/// What a job of this kind came to; `None` until it has ended, and for kinds that come to nothing of the sort.
+/// The result of a job of this kind; `None` until it ends, and for kinds without one.
 ///
 /// # Errors
-/// The record's.
+/// A database error.
 pub async fn job_result(app: &App, job: &JobId, kind: &JobKind) -> Result<Option<JobResult>, ViewError> {
     if !matches!(kind, JobKind::PlanDecompose | JobKind::PlanExecute) {
         return Ok(None);
@@ -19,6 +19,6 @@ pub async fn job_result(app: &App, job: &JobId, kind: &JobKind) -> Result<Option
         JobKind::PlanDecompose => serde_json::from_value(kept).map(JobResult::Decomposition),
         _ => serde_json::from_value(kept).map(JobResult::Execution),
     };
-    // A job that ended before it began has kept nothing.
+    // A job that ended before it began has no result.
     Ok(read.ok())
 }

@@ -1,4 +1,4 @@
-//! Jobs: what they are to do, how far they are, what they have used.
+//! Jobs: their configuration, progress and usage.
 
 use super::actions::{Log, LogQuery};
 use super::job_result::job_result;
@@ -29,25 +29,25 @@ pub struct JobsQuery {
     pub kind: Option<String>,
     /// In this status.
     pub status: Option<JobStatus>,
-    /// How many at most, 1 to 200.
+    /// The maximum number of rows, 1 to 200.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
-/// Which model-days of a job are told one by one.
+/// Which model-days of a job are listed.
 #[derive(Clone, Debug, Default)]
 pub struct StatusQuery {
-    /// Those of this day; `None`: of all.
+    /// Of this day; `None`: all.
     pub date: Option<Date>,
-    /// Those of this agent; `None`: of all.
+    /// Of this agent; `None`: all.
     pub model: Option<String>,
 }
 
 /// Jobs, newest first.
 ///
 /// # Errors
-/// A limit out of range, a bad cursor; the record's.
+/// A limit out of range, a bad cursor; a database error.
 pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ViewError> {
     let kind = query.kind.map(JobKind::from);
     if let Some(JobKind::Unknown(kind)) = &kind {
@@ -77,7 +77,7 @@ pub async fn jobs(app: &App, query: JobsQuery) -> Result<JobsResponse, ViewError
 /// One job.
 ///
 /// # Errors
-/// No such job; the record's.
+/// No such job; a database error.
 pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> {
     let found = app.store.job_overview(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let degraded = app.store.degraded_counts(std::slice::from_ref(&found.job.id)).await?;
@@ -85,10 +85,10 @@ pub async fn job_summary(app: &App, job: &str) -> Result<JobSummary, ViewError> 
     Ok(summary(found, quality))
 }
 
-/// One job, with the newest of its action log.
+/// One job, with the newest rows of its action log.
 ///
 /// # Errors
-/// No such job; a bad limit or cursor; the record's.
+/// No such job; a bad limit or cursor; a database error.
 pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
     let summary = job_summary(app, job).await?;
     let log = Log::of(app, &job_id(job)?, query).await?;
@@ -104,10 +104,10 @@ pub async fn job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, V
     })
 }
 
-/// How far a job is, by model-day.
+/// The status of a job, by model-day.
 ///
 /// # Errors
-/// No such job; the record's.
+/// No such job; a database error.
 pub async fn status(app: &App, job: &str, query: &StatusQuery) -> Result<StatusResponse, ViewError> {
     let details = app.store.job_details(&job_id(job)?).await?.ok_or_else(|| no_job(job))?;
     let used = details.used.and(details.used_by_summaries);

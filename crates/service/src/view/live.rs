@@ -1,4 +1,4 @@
-//! What a desk has come to about one instrument, with how it came about: the live contract.
+//! A desk's analysis of one instrument, with its provenance: the live contract.
 
 use super::node_times::NodeTimes;
 use super::{ViewError, plain};
@@ -14,7 +14,7 @@ use papertape_store::{AnalysisFilter, SessionResult};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The version of [`LiveResponse`]'s form.
+/// The version of the live contract.
 pub const CONTRACT_VERSION: &str = "papertape.live.v1";
 
 /// Which analysis of an instrument.
@@ -22,7 +22,7 @@ pub const CONTRACT_VERSION: &str = "papertape.live.v1";
 pub struct LiveQuery {
     /// The instrument.
     pub ticker: String,
-    /// The trading day; `None`: the newest analysis that there is.
+    /// The trading day; `None`: the newest analysis.
     pub date: Option<Date>,
     /// Of this job.
     pub job_id: Option<String>,
@@ -33,7 +33,7 @@ pub struct LiveQuery {
 /// The newest analysis of an instrument that matches.
 ///
 /// # Errors
-/// A bad field; no such analysis; the record's.
+/// A bad field; no such analysis; a database error.
 pub async fn live(app: &App, query: LiveQuery) -> Result<LiveResponse, ViewError> {
     plain("ticker", Some(&query.ticker))?;
     let symbol = Symbol::new(query.ticker.trim());
@@ -60,7 +60,7 @@ pub async fn session_live(
     of_session(app, SessionId(session), symbol).await
 }
 
-/// The instrument of a session that is meant.
+/// The requested instrument of a session.
 pub(super) async fn ticker_of(app: &App, session: i64, ticker: Option<String>) -> Result<Symbol, ViewError> {
     plain("ticker", ticker.as_ref())?;
     if let Some(ticker) = ticker {
@@ -95,7 +95,7 @@ fn none_of(symbol: &Symbol) -> ViewError {
 async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResponse, ViewError> {
     let session = app.store.result(id).await?.ok_or_else(|| no_session(id.0))?;
     let job = app.store.get_job(&session.job).await?;
-    // One that stopped on something to be fixed is failed, and open.
+    // A session that stopped on something to be fixed is failed and still open.
     if session.metadata.is_none() {
         return match job {
             Some(job) if job.status.is_stopped() => Ok(broken_off(app, session, symbol, &job)),

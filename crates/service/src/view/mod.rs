@@ -1,13 +1,14 @@
-//! Answers: from the record to the shapes that the API sends and `--json` prints.
+//! Queries: from the database to the types that the API sends and `--json` prints.
 //!
-//! One function a question, of the [`App`] and what is asked. Money and quantities become JSON numbers
-//! here, at the edge, and nowhere before. Nothing here writes, and nothing knows HTTP.
+//! One function per query, of the [`App`] and its parameters. Money and quantities become JSON numbers only here, at
+//! the edge. Nothing here writes, and nothing knows HTTP.
 
 use crate::app::App;
 use crate::config::Mode;
 use papertape_core::id::{AgentName, JobId};
 use papertape_core::plan::PlanError;
 use papertape_core::ports::RecordError;
+use papertape_protocol::deployment::Deployment;
 use papertape_runtime::config::SimulationConfig;
 use papertape_store::{PageRequest, StoreError};
 use std::collections::BTreeMap;
@@ -19,9 +20,9 @@ mod compare_traces;
 mod curves;
 mod datasets;
 mod desk_state;
-mod doctor;
 mod facts;
-mod heads;
+mod fills;
+mod head;
 mod health;
 mod job_result;
 mod jobs;
@@ -29,27 +30,27 @@ mod live;
 mod memory;
 mod node_times;
 mod options;
+mod plan_job;
 mod plans;
 mod progress;
 mod quality;
 mod reasoning;
 mod results;
+mod seen_by;
 mod sessions;
-mod shown;
 mod stream;
 mod traces;
 mod usage;
 
-pub use actions::{ActionsQuery, LogQuery, actions, decompose_job, plan_job, plan_jobs};
+pub use actions::{ActionsQuery, LogQuery, actions, plan_jobs};
 pub use bars::{BarsQuery, bars};
 pub use chat::{ChatQuery, chat_session, chat_sessions};
 pub use compare_traces::{CompareQuery, compare_traces};
 pub use curves::curves;
 pub use datasets::{DatasetsQuery, dataset, datasets};
 pub use desk_state::{DeskStateResponse, desk_state, desk_states};
-pub use doctor::doctor;
 pub use facts::{FactsQuery, fundamentals, macros, news};
-pub use heads::head_answer;
+pub use head::head_response;
 pub use health::health;
 pub use job_result::job_result;
 pub use jobs::{JobsQuery, StatusQuery, job, job_summary, jobs, status};
@@ -61,30 +62,19 @@ pub use memory::{
 pub use options::options;
 pub use papertape_protocol::actions::{ActionsResponse, LogEntry, PlanJobsResponse};
 pub use papertape_protocol::bars::BarsResponse;
-pub use papertape_protocol::chat::{
-    ChatMessageResponse, ChatSessionResponse, ChatSessionSummary, ChatSessionsResponse,
-};
 pub use papertape_protocol::curves::CurvesResponse;
 pub use papertape_protocol::datasets::{DatasetResponse, DatasetsResponse};
-pub use papertape_protocol::deployment::Deployment;
-pub use papertape_protocol::doctor::DoctorResponse;
-
-pub use papertape_protocol::exposures::{ShownKind, ShownReadResponse, ShownResponse, ShownSessionResponse};
+pub use papertape_protocol::exposures::{SeenByKind, SeenByRead, SeenByResponse, SeenBySession};
 pub use papertape_protocol::facts::{FundamentalsResponse, MacrosResponse, NewsResponse};
 pub use papertape_protocol::head::HeadResponse;
-pub use papertape_protocol::health::{HealthResponse, HealthState};
-pub use papertape_protocol::job_result::{JobResult, LeftOutChild, LeftOutDependency};
-pub use papertape_protocol::jobs::{
-    ContinuesFrom, DayDetail, JobResponse, JobSummary, JobsResponse, StatusResponse,
-};
-pub use papertape_protocol::live::LiveResponse;
+pub use papertape_protocol::job_result::{JobResult, OmittedChild, OmittedDependency};
+pub use papertape_protocol::jobs::{DayDetail, JobResponse, JobSummary, JobsResponse, StatusResponse};
 pub use papertape_protocol::memory::{
-    ArchivesResponse, OpenPositionsResponse, ReembedResponse, ReflectionResponse, RoundsResponse, SearchBy,
-    SessionMemoryResponse, TradesResponse,
+    ArchivesResponse, ReflectionResponse, SearchBy, SessionMemoryResponse, TradesResponse,
 };
 pub use papertape_protocol::number::{Number, number};
 pub use papertape_protocol::options::OptionsResponse;
-pub use papertape_protocol::plans::{PlanResponse, PlansResponse, TaskResponse, TaskSummary, TasksResponse};
+pub use papertape_protocol::plans::TaskSummary;
 pub use papertape_protocol::progress::Progress;
 pub use papertape_protocol::quality::DegradedDayResponse;
 pub use papertape_protocol::reasoning::{
@@ -102,40 +92,42 @@ pub use papertape_protocol::sessions::{ExposuresResponse, MessagesResponse, Step
 pub use papertape_protocol::stream::{StreamData, StreamedJob};
 pub use papertape_protocol::usage::UsageSummary;
 pub use papertape_protocol::vocabulary;
+
+pub use plan_job::{decompose_job, plan_job};
 pub use plans::{plan, plans, task, tasks};
 pub use reasoning::{ReasoningQuery, reasoning};
 pub use results::conventions_of;
 pub(crate) use results::is_full_research;
 pub(crate) use results::unknown_benchmark;
 pub use results::{ResultCache, ResultsQuery, results, session_head};
+pub use seen_by::{SeenByQuery, seen_by};
 pub use sessions::{MessagesQuery, SessionQuery, exposures, messages, steps};
-pub use shown::{ShownQuery, shown};
 pub use stream::streamed_job;
 pub use traces::{TraceCount, traces};
 
-/// The most rows of one page, wherever nothing else is said.
+/// The maximum number of rows of one page, by default.
 pub const MAX_ROWS: u32 = 200;
-/// The most rows of one page of what a session consists of: its messages, its steps, what it was shown.
+/// The maximum number of rows of one page of a session: messages, steps, data reads.
 pub const MAX_SESSION_ROWS: u32 = 1000;
 
-/// Why there is no answer.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// The caller must ask otherwise.
+    /// The request is invalid.
     #[error("{field}: {message}")]
     Bad {
-        /// The field that is wrong.
+        /// The invalid field.
         field: &'static str,
         /// Why.
         message: String,
     },
-    /// There is nothing of the kind.
+    /// There is no such item.
     #[error("{0}")]
     NotFound(String),
-    /// It is not there yet.
+    /// It does not exist yet.
     #[error("{0}")]
     Busy(String),
-    /// The record failed.
+    /// The database failed.
     #[error(transparent)]
     Record(#[from] anyhow::Error),
 }
@@ -198,7 +190,7 @@ fn page(limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewE
     page_up_to(MAX_ROWS, limit, cursor)
 }
 
-/// A page by its size and cursor, of a list whose pages have at most so many rows.
+/// A page by its size and cursor, of a list with a maximum page size.
 fn page_up_to(most: u32, limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewError> {
     let limit = match limit {
         Some(limit) if limit == 0 || limit > most => {
@@ -209,7 +201,7 @@ fn page_up_to(most: u32, limit: Option<u32>, cursor: Option<String>) -> Result<P
     Ok(PageRequest { limit, cursor })
 }
 
-/// A text that a database can be asked for: none holds a NUL.
+/// A text that a database can hold: without NUL.
 fn plain<'a>(field: &'static str, text: Option<&'a String>) -> Result<Option<&'a str>, ViewError> {
     match text {
         Some(text) if text.contains('\0') => Err(ViewError::bad(field, "it contains a NUL character")),
@@ -217,7 +209,7 @@ fn plain<'a>(field: &'static str, text: Option<&'a String>) -> Result<Option<&'a
     }
 }
 
-/// The id of a job that is asked for by name. One that cannot be is one that is not there.
+/// The ID of a requested job. An impossible ID is an unknown one.
 pub(crate) fn job_id(text: &str) -> Result<JobId, ViewError> {
     if text.contains('\0') {
         return Err(no_job(text));
@@ -229,18 +221,18 @@ pub(crate) fn no_job(text: &str) -> ViewError {
     ViewError::NotFound(format!("there is no job {}", text.escape_default()))
 }
 
-/// Configs of the jobs that an answer touches, each read once.
+/// Configs of the jobs of a query, each read once.
 #[derive(Default)]
 struct Configs(BTreeMap<JobId, (u32, Option<SimulationConfig>)>);
 
 impl Configs {
-    /// A job's config; `None` where the job is no simulation, or of a version that this one cannot read.
+    /// A job's config; `None` if the job is not a simulation, or its config cannot be read.
     async fn of(&mut self, app: &App, job: &JobId) -> Result<Option<&SimulationConfig>, ViewError> {
         self.load(app, job).await?;
         Ok(self.0.get(job).and_then(|(_, config)| config.as_ref()))
     }
 
-    /// The version of the rules that a job was recorded under.
+    /// The rules version of a job.
     async fn rules_version(&mut self, app: &App, job: &JobId) -> Result<u32, ViewError> {
         self.load(app, job).await?;
         Ok(self.0.get(job).map(|(rules, _)| *rules).unwrap_or_default())
@@ -256,13 +248,13 @@ impl Configs {
         Ok(())
     }
 
-    /// Is the agent's model a language model? `None` where the job does not say.
+    /// Is the agent's model a language model? `None` if unknown.
     async fn is_llm(&mut self, app: &App, job: &JobId, agent: &AgentName) -> Result<Option<bool>, ViewError> {
         Ok(self.of(app, job).await?.and_then(|config| is_llm(config, agent)))
     }
 }
 
-/// Is a model of the agent's, after a branch's change of it, a language model?
+/// Is any model of the agent, after changes by a branch, a language model?
 fn is_llm(config: &SimulationConfig, agent: &AgentName) -> Option<bool> {
     let changed = config.branch.as_ref().and_then(|branch| branch.agent.as_ref());
     let changed = changed.filter(|changed| changed.name == *agent);

@@ -1,4 +1,4 @@
-//! How long nodes took: wall time, joined from their steps when somebody asks. A session reads no clock.
+//! The wall time of nodes, computed from their steps on demand: a session reads no clock.
 
 use super::ViewError;
 use crate::app::App;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Steps are read in pages of this many.
 const PAGE: u32 = 1000;
 
-/// When the nodes of a session began and ended, by scope: `AAPL/Trader#1`.
+/// When the nodes of a session started and ended, by scope: `AAPL/Trader#1`.
 #[derive(Debug, Default)]
 pub(super) struct NodeTimes(BTreeMap<String, NodeSpan>);
 
@@ -23,7 +23,7 @@ struct NodeSpan {
 }
 
 impl NodeTimes {
-    /// Of a session's calls and verdicts; local steps ride in others' transactions and tell nothing.
+    /// From a session's external and guard steps; local steps are deferred and carry no times.
     pub(super) async fn of(app: &App, session: SessionId) -> Result<Self, ViewError> {
         let mut times = Self::default();
         let mut request = PageRequest::first(PAGE);
@@ -49,8 +49,8 @@ impl NodeTimes {
         known.ended = known.ended.max(span.ended);
     }
 
-    /// The degradations, each with its node's wall time where its steps tell it. A node that ran in
-    /// several rounds and gave nothing more than once is told of in the order of its rounds.
+    /// Sets each degradation's wall time from its node's steps. A node that failed in several rounds is matched in the
+    /// order of its rounds.
     pub(super) fn fill_in(&self, degradations: &mut [Degradation]) {
         let mut told: BTreeMap<(String, String), u32> = BTreeMap::new();
         for degradation in degradations {

@@ -1,4 +1,4 @@
-//! What can be run: agents, models, datasets, markets, and what holds where nothing is said.
+//! What can be run: agents, models, datasets, markets, and the defaults.
 
 use super::ViewError;
 use crate::app::App;
@@ -16,10 +16,10 @@ use papertape_protocol::options::{
 };
 use std::collections::BTreeSet;
 
-/// The most datasets that are listed; `/datasets` has all.
+/// The maximum number of listed datasets; `/datasets` has all.
 const MAX_DATASETS: usize = 200;
 
-/// What can be run on this server. Keys are looked for, and never told.
+/// What can be run on this server. Keys are checked, never returned.
 ///
 /// # Errors
 /// A catalogue that cannot be read.
@@ -52,8 +52,8 @@ pub fn options(app: &App) -> Result<OptionsResponse, ViewError> {
         memory: texts(&["all", "rounds+open", "rounds", "off"]),
         languages: texts(&["en", "zh"]),
         tools: tools.map(|(name, _)| name.clone()).collect(),
-        most_agents: MAX_AGENTS,
-        most_rounds: papertape_agents::config::MAX_ROUNDS,
+        max_agents: MAX_AGENTS,
+        max_rounds: papertape_agents::config::MAX_ROUNDS,
         defaults: DefaultsOption {
             dataset: defaults.dataset.clone(),
             market: defaults.market.clone(),
@@ -87,7 +87,7 @@ fn agents(app: &App) -> Vec<AgentOption> {
     agents
 }
 
-/// The house's first, then those that can be called, then the others.
+/// House models first, then callable ones, then the others.
 fn models(app: &App) -> Vec<ModelOption> {
     let named = |name: &str| ModelName { provider: "house".to_owned(), model: name.to_owned() };
     let house = house::NAMES.iter().map(|name| named(name));

@@ -12,7 +12,7 @@ use papertape_protocol::plans::{
 /// All plans, newest first.
 ///
 /// # Errors
-/// A bad limit or cursor; the record's.
+/// A bad limit or cursor; a database error.
 pub async fn plans(
     app: &App,
     limit: Option<u32>,
@@ -26,7 +26,7 @@ pub async fn plans(
 /// One plan.
 ///
 /// # Errors
-/// No such plan; the record's.
+/// No such plan; a database error.
 pub async fn plan(app: &App, plan: i64) -> Result<PlanResponse, ViewError> {
     let found = app.store.plan(PlanId(plan)).await?.ok_or_else(|| no_plan(plan))?;
     Ok(PlanResponse { plan: found.into(), deployment: deployment(app) })
@@ -35,7 +35,7 @@ pub async fn plan(app: &App, plan: i64) -> Result<PlanResponse, ViewError> {
 /// All tasks of a plan.
 ///
 /// # Errors
-/// No such plan; the record's.
+/// No such plan; a database error.
 pub async fn tasks(app: &App, plan: i64) -> Result<TasksResponse, ViewError> {
     app.store.plan(PlanId(plan)).await?.ok_or_else(|| no_plan(plan))?;
     let tasks: Vec<TaskSummary> =
@@ -46,7 +46,7 @@ pub async fn tasks(app: &App, plan: i64) -> Result<TasksResponse, ViewError> {
 /// One task of a plan.
 ///
 /// # Errors
-/// No such task; the record's.
+/// No such task; a database error.
 pub async fn task(app: &App, plan: i64, task: i64) -> Result<TaskResponse, ViewError> {
     let found = app.store.tasks(PlanId(plan)).await?.into_iter().find(|found| found.id == TaskId(task));
     let found = found.ok_or_else(|| ViewError::NotFound(format!("plan {plan} has no task {task}")))?;

@@ -1,4 +1,4 @@
-//! How far a job is.
+//! Progress of a job.
 
 use papertape_core::record::DayStatus;
 use papertape_protocol::progress::Progress;

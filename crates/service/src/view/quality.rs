@@ -1,5 +1,4 @@
-//! Which model-days are less than they were to be, and what the books say beside a summary: the same facts
-//! for every reader.
+//! Degraded and failed model-days, and order counts of a session: the same facts for every reader.
 
 use papertape_core::provenance::DayQuality;
 use papertape_core::record::DayStatus;

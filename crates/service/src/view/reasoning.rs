@@ -1,6 +1,6 @@
-//! What agents said and did: `GET /reasoning`.
+//! Sessions with their actions and transcripts: `GET /reasoning`.
 
-use super::results::is_fill;
+use super::fills::is_fill;
 use super::{Configs, ViewError, page, plain};
 use crate::app::App;
 use crate::view::deployment;
@@ -26,25 +26,25 @@ pub struct ReasoningQuery {
     pub date: Option<Date>,
     /// Of this agent.
     pub model: Option<String>,
-    /// With all that was said, and the instructions?
+    /// Include the transcript and the system prompts?
     pub include_full_conversation: bool,
-    /// That concern this instrument.
+    /// About this instrument.
     pub symbol: Option<String>,
-    /// In which this node speaks, with its round or in any.
+    /// With messages of this node, with its round or of any.
     pub node: Option<String>,
-    /// In which one message has all these words.
+    /// With a message that contains all these words.
     pub q: Option<String>,
-    /// How many at most, 1 to 200; of whole conversations never more than 50.
+    /// The maximum number of rows, 1 to 200; of whole conversations never more than 50.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
-/// Sessions with their actions and summaries and, where it is asked for, all that was said.
+/// Sessions with their actions, summaries and, if requested, transcripts.
 ///
 /// # Errors
-/// A field that is wrong; no session that matches (a page reached by a cursor may be empty); the
-/// record's.
+/// An invalid field; no session that matches (later pages may be empty); a database
+/// error.
 pub async fn reasoning(app: &App, query: ReasoningQuery) -> Result<ReasoningResponse, ViewError> {
     let filter = SessionFilter {
         job: plain("job_id", query.job_id.as_ref())?.map(JobId::from),

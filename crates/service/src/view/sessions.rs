@@ -1,4 +1,4 @@
-//! A session's conversation, tape and exposure record, in pages.
+//! A session's transcript, tape and data reads, in pages.
 
 use super::reasoning::{instruction, message};
 use super::{MAX_SESSION_ROWS, ViewError, page_up_to, plain};
@@ -17,9 +17,9 @@ use papertape_store::{ExposureView, StepView};
 pub struct SessionQuery {
     /// The session.
     pub session_id: i64,
-    /// How many at most, 1 to 1,000.
+    /// The maximum number of rows, 1 to 1,000.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
@@ -30,18 +30,18 @@ pub struct MessagesQuery {
     pub session_id: i64,
     /// Of this node alone, with its round or of any.
     pub node: Option<String>,
-    /// From the message of this number on; not together with a cursor.
+    /// From this message number on; not together with a cursor.
     pub from: Option<u32>,
-    /// How many at most, 1 to 1,000.
+    /// The maximum number of rows, 1 to 1,000.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
-/// What was said in a session.
+/// The transcript of a session.
 ///
 /// # Errors
-/// No such session, a limit out of range, a bad cursor, both a cursor and a number; the record's.
+/// No such session, a limit out of range, a bad cursor, both a cursor and a number; a database error.
 pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesResponse, ViewError> {
     if query.from.is_some() && query.cursor.is_some() {
         return Err(ViewError::bad("from", "give a number or a cursor, not both"));
@@ -66,7 +66,7 @@ pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesRespons
 /// A session's steps.
 ///
 /// # Errors
-/// No such session, a limit out of range, a bad cursor; the record's.
+/// No such session, a limit out of range, a bad cursor; a database error.
 pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsResponse, ViewError> {
     let session = found(app, query.session_id).await?;
     let page = app.store.steps(session, &page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?).await?;
@@ -80,7 +80,7 @@ pub async fn steps(app: &App, query: SessionQuery) -> Result<StepsResponse, View
     })
 }
 
-/// What a session was shown of the market.
+/// The data reads of a session.
 ///
 /// # Errors
 /// As [`steps`].

@@ -1,4 +1,4 @@
-//! What the stream of a job says.
+//! Job streams.
 
 use papertape_core::id::JobId;
 use papertape_protocol::stream::StreamedJob;

@@ -1,4 +1,4 @@
-//! Traces of a job's desks, from the record.
+//! Traces of a job's desks.
 
 use super::ViewError;
 use crate::app::App;
@@ -26,23 +26,22 @@ const PAGE: u32 = 1000;
 /// Sessions of a page.
 const SESSIONS: u32 = 100;
 
-/// How many traces there were.
+/// Trace counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceCount {
     /// All of them.
     pub traces: usize,
-    /// Of these, of runs that broke off or have not ended.
+    /// Of these, traces of runs that failed or have not ended.
     pub errors: usize,
-    /// Of these, of runs that are degraded.
+    /// Of these, traces of degraded runs.
     pub degraded: usize,
 }
 
-/// Gives the trace of every ticker-day of a job's desks to `keep`, day by day, also of a job that still
-/// runs or has failed. With `raw_on_failure`, those of runs that broke off hold their steps as
-/// `raw_events`.
+/// Passes the trace of every ticker-day of a job's desks to `keep`, day by day, also for a running or failed
+/// job. With `raw_on_failure`, traces of failed runs hold their steps as `raw_events`.
 ///
 /// # Errors
-/// No such job; one without a desk; a node's step that cannot be read; the record's; what `keep` says.
+/// No such job; one without a desk; a node's step that cannot be read; a database error; an error of `keep`.
 pub async fn traces(
     app: &App,
     job: &JobId,
@@ -82,7 +81,7 @@ pub async fn traces(
     }
 }
 
-/// The symbols that a desk had on a day. Where the data are not at hand, all.
+/// The symbols of a desk on a day; all, if the dataset is not available.
 async fn symbols(
     app: &App,
     of_job: (&JobId, &SimulationConfig),
@@ -94,8 +93,8 @@ async fn symbols(
     Ok(BTreeSet::clone(&*symbols_on(app, of_job, &session.agent, day).await?))
 }
 
-/// The agent as it is on a day: as the newest cut up to that day has changed it. Of a cut's own day, what
-/// stands before the cut was taken over from the parent, and counts as reused.
+/// The agent on a day, as changed by the newest cut up to that day. On the day of a cut, the steps before the cut
+/// were copied from the parent and count as reused.
 fn agent_on<'c>(config: &'c SimulationConfig, own: &'c AgentConfig, date: Date) -> &'c AgentConfig {
     let branch = config.branch.iter();
     let newest = branch.clone().filter_map(|branch| Some((branch.date, branch.agent.as_ref()?)));
@@ -119,7 +118,7 @@ impl<'s> Session<'s> {
         let mut page = PageRequest::first(PAGE);
         loop {
             let found = app.store.steps(view.id, &page).await?;
-            // Summaries have a tape of their own, and are no part of the day.
+            // Summaries have their own tape and are not part of the day.
             steps.extend(found.items.into_iter().filter(|step| !step.detached));
             match found.next {
                 Some(next) => page = PageRequest::after(PAGE, &next),
@@ -171,7 +170,7 @@ impl<'s> Session<'s> {
         let mut trace = trace(facts, &self.rows, &self.nodes).map_err(|bad| anyhow!(bad))?;
         if trace.status == Status::Error {
             if let Some(error) = job.error.as_ref().filter(|_| view.status == DayStatus::Running) {
-                // The job has stopped: its reason is the run's.
+                // The job has stopped: its reason is also the run's.
                 let is_late = job.kind == JobKind::Profile && error.starts_with(TOO_LATE);
                 let kind = if is_late { "overall_timeout" } else { job.status.as_str() };
                 trace.exception_type = Some(kind.to_owned());
@@ -188,7 +187,7 @@ impl<'s> Session<'s> {
         Ok(trace)
     }
 
-    /// A ticker's steps as the record has them, with what they came to.
+    /// A ticker's recorded steps, with their outcomes.
     async fn raw(&self, app: &App, symbol: &Symbol) -> Result<Vec<Value>, ViewError> {
         let scope = ScopeKey::Symbol(symbol.to_string()).to_string();
         let steps = || self.steps.iter().filter(|step| step.path.is_within(&scope));
@@ -228,12 +227,12 @@ fn row(step: &StepView) -> StepRow {
     }
 }
 
-/// A symbol as a part of a file's name: without the characters that a path would take for its own.
+/// A symbol as a part of a file name, without path characters.
 pub(crate) fn named(symbol: &Symbol) -> String {
     ScopeKey::Symbol(symbol.to_string()).to_string().replace('\\', "%5C")
 }
 
-/// Something of the agent's two models: once where it is the same.
+/// A property of the agent's two models, once if they are equal.
 fn both(agent: &AgentConfig, of: impl Fn(&ModelName) -> String) -> String {
     let desk = agent.desk_config();
     let [quick, deep] = [LlmKind::Quick, LlmKind::Deep].map(|kind| of(desk.model(agent, kind)));

@@ -1,10 +1,10 @@
-//! What models used, and what that cost as far as anybody knows.
+//! Token usage and cost.
 
 use papertape_protocol::number::number;
 use papertape_protocol::usage::{CostState, UsageSummary};
 use papertape_store::UsageCost;
 
-/// What was used, and its cost.
+/// Token usage and its cost.
 pub(super) fn usage(used: UsageCost) -> UsageSummary {
     let priced = number(used.cost_usd);
     let is_known = used.unpriced_calls == 0;

@@ -56,7 +56,7 @@ function About({ dataset }: { dataset: Dataset }) {
   const format = useFormat()
   const kinds: [string, number][] = [
     [t('data.bars'), dataset.bars],
-    [t('data.within'), dataset.bars_within_days],
+    [t('data.within'), dataset.intraday_bars],
     [t('data.actions'), dataset.actions],
     [t('data.news'), dataset.news],
     [t('data.fundamentals'), dataset.fundamentals],

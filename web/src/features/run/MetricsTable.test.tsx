@@ -8,7 +8,7 @@ import { curvesOf } from './curves'
 import { MetricsTable } from './MetricsTable'
 
 const metrics = (total_return: number): Metrics =>
-  ({ days: 2, days_a_year: 252, total_return, annualised_return: null, volatility: null, sharpe: null, sortino: null, max_drawdown: null, calmar: null, win_rate: null, turnover: null, exposure: null, insolvent_on: null, costs: 0 }) as Metrics
+  ({ days: 2, trading_days_per_year: 252, total_return, annualized_return: null, volatility: null, sharpe: null, sortino: null, max_drawdown: null, calmar: null, win_rate: null, turnover: null, exposure: null, insolvent_on: null, costs: 0 }) as Metrics
 const relative: RelativeMetrics = { benchmark_return: 0.02, excess_return: 0.03, alpha: 0.125, beta: 0.5, correlation: null, tracking_error: 0.0815, information_ratio: 1.25, up_capture: 0.6, down_capture: -0.2 }
 const values = [{ date: '2012-10-01', portfolio_value: 102 }]
 const result = {

@@ -19,7 +19,7 @@ interface Props {
 
 const COLUMNS: [keyof Metrics, TextKey][] = [
   ['total_return', 'metric.return'],
-  ['annualised_return', 'metric.annualised'],
+  ['annualized_return', 'metric.annualised'],
   ['volatility', 'metric.volatility'],
   ['sharpe', 'metric.sharpe'],
   ['sortino', 'metric.sortino'],

@@ -37,7 +37,7 @@ export function AgentFields({ agents, options, error, onChange }: Props) {
           <Agent key={index} agent={agent} options={options} error={error} removable={agents.length > 1} onChange={(part) => change(index, part)} onRemove={() => onChange(agents.filter((_, at) => at !== index))} />
         ))}
         <div className="row">
-          <button type="button" className="button small" disabled={agents.length >= options.most_agents} onClick={add}>
+          <button type="button" className="button small" disabled={agents.length >= options.max_agents} onClick={add}>
             <Icon name="plus" />
             {t('new.agent.add')}
           </button>

@@ -17,8 +17,8 @@ const options = {
   memory: ['all', 'off'],
   languages: ['en', 'zh'],
   tools: [],
-  most_agents: 64,
-  most_rounds: 10,
+  max_agents: 64,
+  max_rounds: 10,
   defaults: { dataset: 'us', market: 'us_equity', costs: 'market', symbols: [], universe: null, initial_cash: 100000, summaries: true, memory: 'all', max_debate_rounds: 1, max_risk_discuss_rounds: 1 },
 }
 

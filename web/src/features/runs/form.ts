@@ -158,7 +158,7 @@ export function validate(draft: Draft, options: Options): FieldErrors {
   }
   if (draft.end === '') errors.end_date = 'missing'
   if (draft.start !== '' && draft.end !== '' && draft.start > draft.end) errors.end_date = 'order'
-  const agents = draft.agents.map((agent) => agentError(agent, options.most_rounds)).find((why) => why !== undefined)
+  const agents = draft.agents.map((agent) => agentError(agent, options.max_rounds)).find((why) => why !== undefined)
   if (agents) errors.agents = agents
   const names = draft.agents.map(agentName)
   if (!errors.agents && new Set(names).size < names.length) errors.agents = 'twice'

@@ -3,7 +3,7 @@ import { shortId } from '@/shared/ids'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { seenBy, type ExposureFilter } from '@/server/queries'
-import type { ShownRead, ShownSession } from '@/server/types'
+import type { SeenByRead, SeenBySession } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { HouseTag, More } from '@/shared/ui/parts'
@@ -47,7 +47,7 @@ export function SeenBy({ filter, zone }: Props) {
   )
 }
 
-function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
+function Row({ row, zone }: { row: SeenBySession; zone: Props['zone'] }) {
   const format = useFormat()
   const first = row.reads[0]
   // A step may have read it more than once, for example as bars and for an indicator.
@@ -86,7 +86,7 @@ function Row({ row, zone }: { row: ShownSession; zone: Props['zone'] }) {
   )
 }
 
-function Read({ read }: { read: ShownRead }) {
+function Read({ read }: { read: SeenByRead }) {
   const t = useText()
   const word = useWord()
   return (
@@ -97,7 +97,7 @@ function Read({ read }: { read: ShownRead }) {
 }
 
 /** The search parameters that open a session at a read. */
-function searchOf(read: ShownRead | undefined): { node?: string; at?: string; symbol?: string } {
+function searchOf(read: SeenByRead | undefined): { node?: string; at?: string; symbol?: string } {
   if (!read) return {}
   const scope = scopeOf(read.path)
   const at = read.message_index == null ? read.path : String(read.message_index)

@@ -1,6 +1,6 @@
 // Orders of a day: fills with their lineage, and rejections with the numbers that decided.
 import { Fragment, useState } from 'react'
-import type { DayResult, Exposure, GivenMemory, Rejected, Session, Step, Trade } from '@/server/types'
+import type { DayResult, Exposure, RecalledBlock, Rejected, Session, Step, Trade } from '@/server/types'
 import { conventionsText, feeName } from '@/shared/conventions'
 import { signClass, useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
@@ -16,7 +16,7 @@ interface Props {
   day: DayResult
   steps: Step[]
   exposures: Exposure[]
-  recalled: GivenMemory[]
+  recalled: RecalledBlock[]
   market: string | null
   /** The action ID of the fill whose lineage is open. */
   open: string | undefined
@@ -96,7 +96,7 @@ function Fills({ session, day, steps, exposures, recalled, market, open, dataset
                   <td className="num">{format.quantity(trade.leverage)}</td>
                   <td className="num">{format.price(trade.stop)}</td>
                   <td className="num">{format.price(trade.target)}</td>
-                  <td className={`num ${signClass(trade.realised_pnl)}`}>{format.gain(trade.realised_pnl, market)}</td>
+                  <td className={`num ${signClass(trade.realized_pnl)}`}>{format.gain(trade.realized_pnl, market)}</td>
                   <td className="num">{format.money(trade.cash_after, market)}</td>
                   <td className="num">
                     <button type="button" className="button small plain" aria-expanded={isOpen} onClick={() => setExpandedId(isOpen ? null : id)}>

@@ -2,7 +2,7 @@
 import { shortId } from '@/shared/ids'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import type { GivenItem, GivenMemory, Session, ShownResponse } from '@/server/types'
+import type { RecalledItem, RecalledBlock, Session, SeenByResponse } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { Tag } from '@/shared/ui/parts'
@@ -10,7 +10,7 @@ import { Empty, Failed, Loading } from '@/shared/ui/states'
 import { SeenBy } from '../seenBy/SeenBy'
 
 interface Props {
-  recalled: GivenMemory[] | undefined
+  recalled: RecalledBlock[] | undefined
   error: Error | null
   session: Session
   zone: string | null
@@ -20,7 +20,7 @@ interface Props {
 }
 
 /** A memory's name within the session. */
-export function nameOfMemory(item: Pick<GivenItem, 'memory_type' | 'memory_id'>): string {
+export function nameOfMemory(item: Pick<RecalledItem, 'memory_type' | 'memory_id'>): string {
   return `${item.memory_type} ${item.memory_id}`
 }
 
@@ -59,7 +59,7 @@ export function RecalledMemories({ recalled, error, session, zone, item: target,
 
 const TAB: Record<string, string | undefined> = { trader_round: 'rounds', open_position_context: 'open' }
 
-function Item({ item, session, zone, marked }: { item: GivenItem; session: Session; zone: string | null; marked: boolean }) {
+function Item({ item, session, zone, marked }: { item: RecalledItem; session: Session; zone: string | null; marked: boolean }) {
   const t = useText()
   const word = useWord()
   const format = useFormat()
@@ -69,7 +69,7 @@ function Item({ item, session, zone, marked }: { item: GivenItem; session: Sessi
     if (marked) box.current?.scrollIntoView({ block: 'nearest' })
   }, [marked])
   const owner = item.job_id ?? session.job_id
-  const kind = item.memory_type as ShownResponse['kind']
+  const kind = item.memory_type as SeenByResponse['kind']
   return (
     <article ref={box} className={`memory-item${marked ? ' marked' : ''}`} aria-current={marked ? 'true' : undefined}>
       <div className="row wrap">

@@ -6,7 +6,7 @@ import { isTyping } from '@/shared/keys'
 import { useNow } from '@/shared/now'
 import { useLiveJob } from '@/server/live'
 import { dataset as datasetQuery, dayResult, exposures as exposuresQuery, job as jobQuery, dayStatus, session as sessionQuery, sessionMemory, steps as stepsQuery, conversation as conversationQuery } from '@/server/queries'
-import { type DayResult, type Degradation, type Exposure, type GivenItem, type GivenMemory, hasStopped, type Instructions as NodeInstructions, type Job, type Message, type Session, type Status, type Step } from '@/server/types'
+import { type DayResult, type Degradation, type Exposure, type RecalledItem, type RecalledBlock, hasStopped, type Instructions as NodeInstructions, type Job, type Message, type Session, type Status, type Step } from '@/server/types'
 import { useFormat } from '@/shared/format'
 import { useText, useWord } from '@/shared/i18n'
 import { useReasons } from '@/shared/i18n/codes'
@@ -29,7 +29,7 @@ type View = 'conversation' | 'orders' | 'shown' | 'memory' | 'provenance' | 'tap
 const VIEWS: View[] = ['conversation', 'orders', 'shown', 'memory', 'provenance', 'tape']
 const NO_STEPS: Step[] = []
 const NO_EXPOSURES: Exposure[] = []
-const NO_MEMORIES: GivenMemory[] = []
+const NO_MEMORIES: RecalledBlock[] = []
 const NO_MESSAGES: Message[] = []
 const NO_INSTRUCTIONS: NodeInstructions[] = []
 
@@ -137,7 +137,7 @@ function Body({ job, head, day }: BodyProps) {
     const part = { node: place.scope, view: hasMessage ? undefined : 'tape', symbol: place.symbol ?? search.symbol, at: path, item: undefined }
     void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false })
   }
-  const toMemory = (memory: Pick<GivenItem, 'memory_type' | 'memory_id'> & { path: string }) => {
+  const toMemory = (memory: Pick<RecalledItem, 'memory_type' | 'memory_id'> & { path: string }) => {
     const place = placeOf(memory.path)
     const part = { view: 'memory', symbol: place.symbol ?? search.symbol, item: nameOfMemory(memory), at: undefined }
     void navigate({ search: (now) => ({ ...now, ...part }), resetScroll: false })

@@ -1,5 +1,5 @@
 // The lineage of a fill. No React.
-import type { DayResult, Exposure, GivenMemory, Message, Session, Sizing, Step, Trade } from '@/server/types'
+import type { DayResult, Exposure, RecalledBlock, Message, Session, Sizing, Step, Trade } from '@/server/types'
 import { placeOf } from './desk'
 
 const ORDER_TOOLS = new Set(['buy', 'sell', 'short', 'cover'])
@@ -28,7 +28,7 @@ export interface Lineage {
   cuts: NonNullable<Sizing['cuts']>
   reads: Exposure[]
   /** The memories in the prompts, with their steps. */
-  memories: (GivenMemory['items'][number] & { path: string })[]
+  memories: (RecalledBlock['items'][number] & { path: string })[]
 }
 
 /** The roles upstream of a decision, nearest first. */
@@ -70,7 +70,7 @@ export function lineageOf(
   day: DayResult | null,
   steps: Step[],
   exposures: Exposure[],
-  recalled: GivenMemory[],
+  recalled: RecalledBlock[],
 ): Lineage {
   const messages = session.conversation ?? []
   const symbol = trade.symbol

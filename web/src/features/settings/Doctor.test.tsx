@@ -8,11 +8,11 @@ it('shows failures first, as text and not only by color', async () => {
   respondWith('/doctor', {
     ok: false,
     findings: [
-      { state: 'ok', what: 'data', text: 'it can be written' },
-      { state: 'note', what: 'provider', text: 'no key for openai' },
-      { state: 'broken', what: 'dataset', text: 'there is no dataset `none`' },
+      { state: 'ok', check: 'data', text: 'it can be written' },
+      { state: 'note', check: 'provider', text: 'no key for openai' },
+      { state: 'broken', check: 'dataset', text: 'there is no dataset `none`' },
     ],
-    looked_at: '2026-11-22T09:00:00Z',
+    checked_at: '2026-11-22T09:00:00Z',
   })
   await show(<Doctor />)
   expect(await screen.findByText('1 failed')).toBeTruthy()

@@ -22,7 +22,7 @@ export function Doctor() {
         <h2>{t('settings.doctor')}</h2>
         {query.data && (broken > 0 ? <Tag kind="bad">{t('doctor.broken', { count: broken })}</Tag> : <span className="second">{t('doctor.well')}</span>)}
         <span className="grow" />
-        {query.data && <span className="quiet tnum">{t('doctor.looked', { at: format.clock(query.data.looked_at) })}</span>}
+        {query.data && <span className="quiet tnum">{t('doctor.looked', { at: format.clock(query.data.checked_at) })}</span>}
         <button type="button" className="button small" disabled={query.isFetching} onClick={() => void query.refetch()}>
           {query.isFetching ? t('doctor.looking') : t('doctor.again')}
         </button>
@@ -57,7 +57,7 @@ function Check({ finding }: { finding: Finding }) {
         {MARK[finding.state]}
       </span>
       <span className="hidden-label">{t(`doctor.state.${finding.state}`)}</span>
-      <b>{word('look', finding.what)}</b>
+      <b>{word('look', finding.check)}</b>
       <span>{finding.text}</span>
     </li>
   )

@@ -34,7 +34,7 @@ struct Earlier {
 /// again changes nothing.
 ///
 /// # Errors
-/// The record's.
+/// A database error.
 pub async fn memory_compact(
     app: &App,
     query: MemoryQuery,

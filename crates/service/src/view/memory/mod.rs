@@ -9,8 +9,9 @@ use papertape_core::ledger::Direction;
 use papertape_core::record::{ErrorTag, SessionId};
 use papertape_core::time::{Date, Timestamp};
 use papertape_protocol::memory::{
-    ArchiveResponse, ArchivesResponse, GivenItem, GivenResponse, OpenPositionResponse, OpenPositionsResponse,
-    ReflectionResponse, RoundResponse, RoundsResponse, SearchBy, SessionMemoryResponse, TradesResponse,
+    ArchiveResponse, ArchivesResponse, OpenPositionResponse, OpenPositionsResponse, RecalledBlock,
+    RecalledItem, ReflectionResponse, RoundResponse, RoundsResponse, SearchBy, SessionMemoryResponse,
+    TradesResponse,
 };
 use papertape_store::{ArchiveRow, MemoryFilter, TradeFilter};
 use rust_decimal::Decimal;
@@ -30,9 +31,9 @@ pub struct MemoryQuery {
     pub model: Option<String>,
     /// Of this job.
     pub job_id: Option<String>,
-    /// How many at most, 1 to 200.
+    /// The maximum number of rows, 1 to 200.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
@@ -61,10 +62,10 @@ pub struct TradesQuery {
     pub to: Option<Date>,
 }
 
-/// Rounds that are remembered.
+/// Round memories.
 ///
 /// # Errors
-/// A limit out of range, a bad cursor; the record's.
+/// A limit out of range, a bad cursor; a database error.
 pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsResponse, ViewError> {
     let filter = filter(&query)?;
     let page = app.store.memory_rounds(&filter, &page(query.limit, query.cursor)?).await?;
@@ -72,7 +73,7 @@ pub async fn memory_rounds(app: &App, query: MemoryQuery) -> Result<RoundsRespon
     Ok(RoundsResponse { count: rounds.len(), rounds, next_cursor: page.next, deployment: deployment(app) })
 }
 
-/// Theses of positions that are open.
+/// Contexts of open positions.
 ///
 /// # Errors
 /// As [`memory_rounds`].
@@ -143,22 +144,22 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
     })
 }
 
-/// What a session's trader was given, to the letter.
+/// The exact memory that a session's trader recalled.
 ///
 /// # Errors
-/// No such session; the record's.
+/// No such session; a database error.
 pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryResponse, ViewError> {
     let session = SessionId(session_id);
     if !app.store.has_session(session).await? {
         return Err(ViewError::NotFound(format!("there is no session {session_id}")));
     }
-    let given = app.store.session_memory(session).await?.into_iter().map(|given| GivenResponse {
+    let given = app.store.session_memory(session).await?.into_iter().map(|given| RecalledBlock {
         path: given.path.to_string(),
         text: given.text,
         items: given
             .items
             .into_iter()
-            .map(|(row, text)| GivenItem {
+            .map(|(row, text)| RecalledItem {
                 memory_type: row.kind.as_str().to_owned(),
                 memory_id: row.memory_id,
                 job_id: row.job.map(|job| job.to_string()),
@@ -167,10 +168,10 @@ pub async fn session_memory(app: &App, session_id: i64) -> Result<SessionMemoryR
             })
             .collect(),
     });
-    Ok(SessionMemoryResponse { session_id, given: given.collect(), deployment: deployment(app) })
+    Ok(SessionMemoryResponse { session_id, recalled: given.collect(), deployment: deployment(app) })
 }
 
-/// What was folded before.
+/// Compacted reflections.
 ///
 /// # Errors
 /// As [`memory_rounds`].

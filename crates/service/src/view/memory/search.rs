@@ -1,4 +1,4 @@
-//! Reflections by words and by meaning, best first; and their vectors made anew.
+//! Keyword and semantic search over reflections, best match first, and their embeddings.
 
 use super::answers;
 use super::{MemoryQuery, filter};
@@ -13,20 +13,20 @@ use papertape_protocol::memory::{ReembedResponse, ReflectionResponse, SearchBy, 
 use papertape_store::{StoredRound, TradeFilter, VectorFor};
 use std::collections::HashMap;
 
-/// A ranked answer has so many where it is not told.
+/// The default number of ranked results.
 const DEFAULT: u32 = 10;
-/// So many of each ranking are fused.
+/// The number of results of each ranking that are fused.
 const RANKED: usize = 200;
-/// A word that more than one in so many of the texts has, and more than [`FEW`], says too little.
+/// A word in more than one of this many texts, and in more than [`FEW`], carries too little weight.
 const ONE_IN: usize = 20;
-/// Words that so few texts have always count.
+/// A word in at most this many texts always counts.
 const FEW: usize = 3;
-/// What all of a question's words count for beside a cosine.
+/// The weight of all query words relative to a cosine.
 const OF_WORDS: f64 = 0.2;
-/// Reflections are embedded by so many.
+/// Batch size of embedding.
 const BATCH: u32 = 32;
 
-/// The way that is asked for, or what the config allows. `None`: by words alone.
+/// The requested search, or the configured default. `None`: by keyword.
 pub(super) fn model_for(
     app: &App,
     asked: Option<SearchBy>,
@@ -46,15 +46,15 @@ pub(super) fn model_for(
     }
 }
 
-/// What a search by meaning came to.
+/// The result of a semantic search.
 pub(super) enum Ranked {
-    /// The answer.
+    /// The response.
     Answer(Box<TradesResponse>),
-    /// The model could not be asked: why.
+    /// The model could not be called: why.
     Failed(String),
 }
 
-/// The best of the reflections that the filter leaves.
+/// The best matches among the filtered reflections.
 pub(super) async fn ranked(
     app: &App,
     filter: &TradeFilter,
@@ -85,7 +85,7 @@ pub(super) async fn ranked(
         SearchBy::Semantic | SearchBy::Keyword => nearest.found.iter().map(|(id, _)| *id).collect(),
     };
     let found = app.store.trades_by_id(&ids).await?;
-    // What a template wrote, nobody has judged: it comes behind all that somebody has.
+    // Reflections from a template rank after all others.
     let is_judged = |item: &StoredRound<ReflectionRow>| item.row.source != SummarySource::Template;
     let (judged, templates): (Vec<_>, Vec<_>) = found.into_iter().partition(is_judged);
     let best = judged.into_iter().chain(templates).take(most as usize);
@@ -105,7 +105,7 @@ pub(super) async fn ranked(
 /// By both: the cosine, and [`OF_WORDS`] of the share of the question's words. A convex combination of the
 /// two scores, which keeps what ranks forget: how near, and how much of the question (Bruch, Gai and Ingber,
 /// "An analysis of fusion functions for hybrid retrieval", ACM TOIS 42, 2023). What is not among the nearest
-/// counts as the farthest of them. Of equals the newer exit.
+/// counts as the farthest of them. Ties go to the newer exit.
 fn fused(words: &[(i64, f64)], meaning: &[(i64, f32)], among: &[i64]) -> Vec<i64> {
     let farthest = meaning.last().map_or(0.0, |(_, cosine)| f64::from(*cosine));
     let mut scores: HashMap<i64, f64> =
@@ -120,7 +120,7 @@ fn fused(words: &[(i64, f64)], meaning: &[(i64, f32)], among: &[i64]) -> Vec<i64
 /// word counts `ln(1 + (N - n + 1/2) / (n + 1/2))`, N reflections being searched, n of them with the word.
 /// That is the weight of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), whose
 /// term frequencies have no part: the index knows only which words a text has. Words that more than one text
-/// in twenty has do not count, for a question in whole sentences is full of them. Of equals the newer exit.
+/// in twenty has do not count, for a question in whole sentences is full of them. Ties go to the newer exit.
 #[must_use]
 pub fn by_words(postings: &[Vec<i64>], among: &[i64]) -> Vec<(i64, f64)> {
     let mut scores: HashMap<i64, f64> = HashMap::new();
@@ -141,17 +141,17 @@ pub fn by_words(postings: &[Vec<i64>], among: &[i64]) -> Vec<(i64, f64)> {
     ranked
 }
 
-/// Those that have a score, the highest first; of equals in the order given.
+/// Scored items, the highest first; ties keep their order.
 fn in_order(scores: &HashMap<i64, f64>, among: &[i64]) -> Vec<(i64, f64)> {
     let mut ranked: Vec<(i64, f64)> = among.iter().filter_map(|id| Some((*id, *scores.get(id)?))).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranked
 }
 
-/// Gives every reflection a vector of the configured model that has none of it.
+/// Embeds every reflection that has no embedding of the configured model.
 ///
 /// # Errors
-/// No model in the config, or one that cannot be called; what was embedded until then is kept.
+/// No model in the configuration, or one that cannot be called; reflections embedded until then stay embedded.
 pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedResponse, ViewError> {
     let Some(model) = &app.config.embeddings.model else {
         return Err(ViewError::bad("embeddings.model", "there is no sentence model in the config"));

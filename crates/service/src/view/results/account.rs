@@ -1,4 +1,4 @@
-//! What an account is recomputed from besides its fills: charges, waiting orders, open positions, and its end.
+//! The parts of an account besides its fills: charges, pending orders, open positions, insolvency.
 
 use papertape_core::broker::{FillModel, PendingOrder};
 use papertape_core::ledger::Insolvency;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What of a session's metadata is about the account; the rest is skipped, since there may be much of it.
+/// The account in a session's metadata; the rest is not parsed, since there may be much of it.
 #[derive(Default, Deserialize)]
 struct Metadata {
     #[serde(default)]
@@ -26,13 +26,13 @@ struct Kept {
     insolvent: Option<Insolvency>,
 }
 
-/// Since when an account is insolvent, of a session's metadata as it stands in the record.
+/// The insolvency of an account, from a session's stored metadata.
 pub(super) fn insolvency_of(metadata: Option<&str>) -> Option<InsolvencyResponse> {
     let metadata: Metadata = serde_json::from_str(metadata?).ok()?;
     metadata.books.insolvent.map(InsolvencyResponse::from)
 }
 
-/// The same of metadata that was read.
+/// The same from parsed metadata.
 pub(super) fn insolvent(metadata: Option<&Value>) -> Option<InsolvencyResponse> {
     let found = metadata?.get("books")?.get("insolvent")?;
     serde_json::from_value::<Insolvency>(found.clone()).ok().map(InsolvencyResponse::from)
@@ -51,7 +51,7 @@ pub(super) fn financing(row: &PositionRow) -> Option<FinancingResponse> {
     })
 }
 
-/// What waits at the end of a session. A record of rules version 1 knows the orders of the day only.
+/// The pending orders at the end of a session. Rules version 1 records only the orders of the day.
 pub(super) fn pending(session: &SessionResult) -> Vec<PendingOrderResponse> {
     let kept = session.metadata.as_ref().and_then(|metadata| metadata.get("books")?.get("pending_orders"));
     if let Some(kept) = kept {

@@ -1,19 +1,19 @@
-//! What doing next to nothing would have come to, under the same rules: the same data, days, symbols,
+//! The baselines, under the same rules: the same data, days, symbols,
 //! market and money, through the same books.
 //!
 //! * `buy_and_hold`: on the first day on which a symbol of the run is listed, the starting value is divided into
 //!   equal parts, one for each symbol that is listed then; each buys what it can at its symbol's first open, and is
-//!   held. It is never divided again: what is listed later is not bought, for nobody knew of it. Dividends stay cash.
+//!   held. It is never divided again: what is listed later is not bought. Dividends stay cash.
 //! * `equal_weight`: at the first day of every calendar month on which anything has an open, each symbol that has one
 //!   is brought to an equal part of the portfolio value: what is above it is sold, then what is below is bought. So
-//!   a symbol is taken in at the first rebalance after it is listed.
+//!   a symbol is included at the first rebalance after it is listed.
 //!
 //! Where the run's universe is an index, its members on a day take the place of what is listed then: `buy_and_hold`
 //! buys those of the first day, and `equal_weight` rebalances over those of the month's first day and sells what is
 //! none.
 //!
 //! A part P buys `floor((P - m) / (open x (1 + s) x (1 + f)))` units, in whole lots or 8 decimals as the
-//! market has it; s is the slippage, f the fee, both as rates, m the least fee.
+//! market has it; s is the slippage, f the fee, both as rates, m the minimum fee.
 
 use super::super::ViewError;
 use papertape_agents::market_data::{conditions, conditions_at_close};
@@ -35,7 +35,7 @@ use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A baseline that left more of its money uninvested says so.
+/// A baseline with a larger uninvested share is marked as underinvested.
 const MAX_UNINVESTED: f64 = 0.05;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +44,16 @@ enum Strategy {
     EqualWeight,
 }
 
-/// Baselines that were worked out: agents of a job that began alike, on the same days, have the same.
+/// Computed baselines: agents of a job with the same start and days share them.
 #[derive(Default)]
 pub(super) struct BaselineCache(Vec<(Ground, Option<Baselines>)>);
 
-/// What baselines follow from: the job with its data and rules, the money, the days.
+/// The inputs of baselines: the job with its data and rules, the money, the days.
 type Ground = (JobId, Money, Vec<Date>);
 
 impl BaselineCache {
-    /// Those of a job's data and rules over these days, from this value. `None` where its numbers do not
-    /// fit the books.
+    /// The baselines for a job's data and rules over these days, from this value. `None` on a
+    /// numeric overflow.
     pub(super) async fn of(
         &mut self,
         dataset: Arc<Dataset>,
@@ -102,7 +102,7 @@ fn run(
     let mut days = Vec::with_capacity(dates.len());
     let mut entries: Vec<LedgerEntry> = Vec::new();
     let mut month = None;
-    // What is left to buy, each with the same part of the money; `None` until anything is listed.
+    // What remains to be bought, each with an equal part of the money; `None` until anything is listed.
     let mut to_buy: Option<(BTreeSet<Symbol>, Money)> = None;
     for day in dates.iter().filter_map(|date| dataset.day(*date)) {
         let at_open = dataset.view_of(day.open, universe, &books.concerned());
@@ -168,13 +168,13 @@ fn run(
     })
 }
 
-/// Equal parts of the money, one for each symbol that is listed; `None` where none is.
+/// Equal parts of the money, one for each listed symbol; `None` if none is.
 fn divided(initial: Money, listed: &Listed) -> Option<(BTreeSet<Symbol>, Money)> {
     let part = Money(initial.0.checked_div(Decimal::from(listed.len()))?);
     Some((BTreeSet::clone(listed), part))
 }
 
-/// Brings every symbol that has an open to its equal part of the portfolio value: sales first. There is one.
+/// Rebalances every symbol that has an open to its equal part of the portfolio value: sales first.
 fn rebalance(
     books: &mut Books,
     at_open: &MarketView<'_>,
@@ -184,7 +184,7 @@ fn rebalance(
     let parts = opens.keys().filter(|symbol| at_open.is_in_universe(symbol)).count().max(1);
     let part = Money(books.portfolio_value()?.0 / Decimal::from(parts));
     let mut entries = Vec::new();
-    // What has left the universe is sold.
+    // Symbols that left the universe are sold.
     let target = |(symbol, open): (&Symbol, &Price)| {
         if !at_open.is_in_universe(symbol) {
             return Decimal::ZERO;
@@ -212,7 +212,7 @@ fn held(books: &Books, symbol: &Symbol) -> Decimal {
     books.account().position(symbol).map_or(Decimal::ZERO, |position| position.quantity.0)
 }
 
-/// How much this money buys without leverage, costs included.
+/// The quantity that this money buys without leverage, costs included.
 fn bought(market: &MarketProfile, at: (&Symbol, Date), money: Money, open: Price) -> Quantity {
     affordable(market, (at, Side::Buy, Decimal::ONE), money, open)
 }
@@ -226,8 +226,8 @@ fn quote(
     Quote::at(symbol.clone(), day, open).under(at_open.conditions(market, symbol))
 }
 
-/// Places an order, as an agent would, but that one which the participation cap or the holding does not cover is
-/// reduced to what they do. One that the market refuses changes nothing.
+/// Places an order like an agent's, reduced to what the participation cap and the holding allow. A rejected order
+/// changes nothing.
 fn order(
     books: &mut Books,
     entries: &mut Vec<LedgerEntry>,
@@ -245,7 +245,7 @@ fn order(
         Ok(Submission::Filled(entry)) => entries.push(*entry),
         Ok(Submission::Pending(_)) => {}
         Err(broker::SubmitError::Ledger(error)) => return Err(error),
-        // It was approved in the line above.
+        // It was approved above.
         Err(broker::SubmitError::OtherAccount { .. } | broker::SubmitError::Stale { .. }) => {}
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The benchmark of a run: the same money held in one symbol or index over the run's days, and the agent's figures
+//! The benchmark of a run: the same money held in one symbol or index over the run's days, and the agent's metrics
 //! relative to it. See [`Dataset::benchmark`].
 
 use super::super::ViewError;
@@ -12,31 +12,31 @@ use papertape_protocol::results::baseline::ValueAtClose;
 use papertape_protocol::results::benchmark::{BenchmarkResponse, BenchmarkStartResponse, RelativeMetrics};
 use papertape_protocol::results::metrics::Metrics;
 
-/// An error names so many symbols.
+/// The maximum number of symbols that an error lists.
 const MAX_NAMED: usize = 20;
 
-/// Which benchmark a reader requests, and what became of it.
+/// The requested benchmark, and whether it is known.
 #[derive(Debug, Default)]
 pub(super) struct Requested {
     symbol: Option<Symbol>,
     /// Does any of the results' datasets have the symbol?
     is_known: bool,
-    /// What is wrong with it, of the first dataset that does not have it.
+    /// The error of the first dataset that does not have it.
     problem: Option<String>,
 }
 
 impl Requested {
-    /// This symbol, where one is given.
+    /// From the requested symbol, if there is one.
     pub(super) fn of(symbol: Option<&str>) -> Self {
         Self { symbol: symbol.map(|symbol| Symbol::new(symbol.trim())), ..Self::default() }
     }
 
-    /// The symbol, where one is requested.
+    /// The requested symbol, if there is one.
     pub(super) fn symbol(&self) -> Option<&Symbol> {
         self.symbol.as_ref()
     }
 
-    /// Notes whether a result's dataset has it.
+    /// Records whether a result's dataset has it.
     pub(super) fn check(&mut self, dataset: Option<&Dataset>) {
         let (Some(symbol), Some(dataset)) = (&self.symbol, dataset) else { return };
         match dataset.instrument(symbol) {
@@ -45,7 +45,7 @@ impl Requested {
         }
     }
 
-    /// Fails where no dataset has it. Where one has, results over others say so themselves.
+    /// Fails if no dataset has it. If one has, results over others report it themselves.
     pub(super) fn finish(self) -> Result<(), ViewError> {
         match self.problem.filter(|_| !self.is_known) {
             Some(problem) => Err(ViewError::bad("benchmark", problem)),
@@ -72,7 +72,7 @@ pub(super) struct Compared<'a> {
     pub(super) values: &'a [(Money, Money)],
     /// Whether the account opens on the first of them.
     pub(super) opens_account: bool,
-    /// Their figures.
+    /// Their metrics.
     pub(super) metrics: &'a Metrics,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn benchmark(
 }
 
 fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compared<'_>) {
-    let year = compared.metrics.days_a_year;
+    let year = compared.metrics.trading_days_per_year;
     let Some(returns) = daily_returns(1.0, &series.values) else {
         answer.unavailable = Some("its prices are out of range".to_owned());
         return;
@@ -145,7 +145,7 @@ fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compa
     answer.relative_metrics = relative_metrics(&relative).into();
 }
 
-/// The figures of a holding that nothing is traded in.
+/// The metrics of a holding without trades.
 fn own_metrics(returns: &[f64], days: usize, days_a_year: u16) -> PeriodMetrics {
     let year = f64::from(days_a_year);
     PeriodMetrics {

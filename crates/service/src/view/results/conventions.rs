@@ -1,4 +1,4 @@
-//! What a run was traded by: which price orders take, what they cost, and what can be filled.
+//! The market conventions of a run: fill prices, costs and limits.
 
 use super::super::{Configs, ViewError};
 use crate::app::App;
@@ -14,13 +14,13 @@ use papertape_protocol::results::conventions::{ConventionsResponse, FeeResponse,
 use papertape_runtime::config::SimulationConfig;
 use rust_decimal::Decimal;
 
-/// A note names so many symbols.
+/// The maximum number of symbols that a note lists.
 const MAX_NAMED: usize = 8;
 
 /// The conventions of a job on one day, without the notes that need its dataset. `None`: the job has no market.
 ///
 /// # Errors
-/// The record's.
+/// A database error.
 pub async fn conventions_of(
     app: &App,
     job: &JobId,
@@ -183,7 +183,7 @@ fn fees(market: &MarketProfile, (first, last): (Date, Date)) -> Vec<FeeResponse>
     answers
 }
 
-/// What is to be said where the data do not carry the volume that the cap is judged by.
+/// The note if the data have no volume for the participation cap.
 fn volume_note(config: &SimulationConfig, dataset: &Dataset) -> Option<String> {
     config.market.participation?;
     let has_none = |symbol: &&Symbol| {
@@ -199,7 +199,7 @@ fn volume_note(config: &SimulationConfig, dataset: &Dataset) -> Option<String> {
     }
 }
 
-/// What is to be said of price limits that cannot be judged.
+/// Notes on price limits that cannot be checked.
 fn limit_notes(config: &SimulationConfig, dataset: Option<&Dataset>) -> Vec<String> {
     let mut notes = Vec::new();
     let without: Vec<&Symbol> = config.symbols.iter().filter(|symbol| Board::of(symbol).is_none()).collect();

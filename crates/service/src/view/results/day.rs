@@ -20,19 +20,19 @@ use papertape_protocol::quality::DayQualityResponse;
 use papertape_protocol::reasoning::MessageResponse;
 use papertape_protocol::results::ReasoningLevel;
 use papertape_protocol::results::day::{
-    CorporateActionResponse, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, HeldAtClose,
-    Holding, OrderPlaceResponse, Rejected, StartingHoldings, Trade,
+    CorporateActionResponse, DailyMetrics, DayMetadata, DayReasoning, DayResult, FinalPosition, Holding,
+    HoldingAtClose, OrderOriginResponse, RejectionResponse, StartingHoldings, Trade,
 };
 use papertape_protocol::results::range::DoneBefore;
 use papertape_store::{OrderPlace, PageRequest, Placed, ResultFilter, SessionFilter, SessionResult};
 use rust_decimal::Decimal;
 
 /// Where an order was placed.
-fn origin(place: &OrderPlace) -> OrderPlaceResponse {
-    OrderPlaceResponse { session_id: place.session.0, date: place.date, path: place.path.to_string() }
+fn origin(place: &OrderPlace) -> OrderOriginResponse {
+    OrderOriginResponse { session_id: place.session.0, date: place.date, path: place.path.to_string() }
 }
 
-/// A day of every model that has one, by model.
+/// The day of each model, by model.
 pub(super) async fn results(
     app: &App,
     configs: &mut Configs,
@@ -41,7 +41,7 @@ pub(super) async fn results(
 ) -> Result<Vec<DayResult>, ViewError> {
     let mut results = Vec::new();
     for SelectedJob { agent, job, from } in chosen(app, filter).await? {
-        // The newest job that has the day: this one, or the one that did it before.
+        // The newest job that has the day: this one, or an earlier one.
         for (done_in, to) in chain(app, configs, (&agent, &job), (from, filter.to)).await? {
             let found = sessions(app, (&agent, &done_in), (from, to)).await?;
             let is_found = !found.is_empty();
@@ -74,7 +74,7 @@ async fn result(
         trade.path = actions.get(&trade.action_id).map(ToString::to_string);
         trade.order = trade.order_id.as_ref().and_then(|id| orders.get(id)).map(origin);
     }
-    let mut rejections: Vec<Rejected> = session.orders.iter().filter_map(rejected).collect();
+    let mut rejections: Vec<RejectionResponse> = session.orders.iter().filter_map(rejected).collect();
     for refused in &mut rejections {
         refused.order = orders.get(&refused.order_id).map(origin);
     }
@@ -146,7 +146,7 @@ fn starting(session: &SessionResult) -> Option<StartingHoldings> {
 }
 
 fn final_position(session: &SessionResult) -> Option<FinalPosition> {
-    let held = session.holdings.iter().map(|held| HeldAtClose {
+    let held = session.holdings.iter().map(|held| HoldingAtClose {
         symbol: held.symbol.to_string(),
         quantity: number(held.quantity.0),
         price: number(held.price.0),
@@ -158,7 +158,7 @@ fn final_position(session: &SessionResult) -> Option<FinalPosition> {
     })
 }
 
-/// `continued`: the day after which the agent went on in this job.
+/// `continued`: the day after which the agent continued in this job.
 fn daily_metrics(session: &SessionResult, continued: Option<Date>) -> DailyMetrics {
     let books = session.metadata.as_ref().and_then(|metadata| metadata.get("books"));
     let figure = |name: &str| -> Option<Decimal> { books?.get(name)?.as_str()?.parse().ok() };
@@ -171,9 +171,9 @@ fn daily_metrics(session: &SessionResult, continued: Option<Date>) -> DailyMetri
     }
 }
 
-fn rejected(order: &OrderRow) -> Option<Rejected> {
+fn rejected(order: &OrderRow) -> Option<RejectionResponse> {
     let is_refused = matches!(order.status.as_str(), "rejected" | "expired");
-    is_refused.then(|| Rejected {
+    is_refused.then(|| RejectionResponse {
         order_id: order.order_id.clone(),
         order: None,
         status: order.status.clone(),

@@ -1,12 +1,12 @@
-//! The head of one session: who, when, what was decided, what it came to, and its neighbours; without what
-//! was said.
+//! The head of one session: agent, date, decisions, results and neighbors, without the transcript.
 
 use super::super::{Configs, ViewError, is_llm};
 use super::account;
+use super::point_in_time;
 use super::provenance::provenance;
-use super::{point_in_time, trades};
 use crate::app::App;
 use crate::view::deployment;
+use crate::view::fills::is_fill;
 use crate::view::quality::books;
 use crate::view::results::conventions::conventions_on;
 use crate::view::usage::usage;
@@ -22,7 +22,7 @@ use serde_json::Value;
 /// A session's head.
 ///
 /// # Errors
-/// No such session; the record's.
+/// No such session; a database error.
 pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse, ViewError> {
     let id = SessionId(session);
     let missing = || ViewError::NotFound(format!("there is no session {session}"));
@@ -41,7 +41,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
         books.get(name)?.as_str()?.parse::<Decimal>().ok().map(number)
     };
     let is_refused = |status: &str| matches!(status, "rejected" | "expired");
-    let fills = result.positions.iter().filter(|row| trades::is_fill(&row.action_type)).count();
+    let fills = result.positions.iter().filter(|row| is_fill(&row.action_type)).count();
     let counts = app.store.order_counts(&[id]).await?;
     let quality = DayQuality::of(result.status, result.error.as_deref(), metadata);
     let beside = |at: usize| neighbours[at].map(|(id, date)| NeighbourResponse { session_id: id.0, date });
@@ -75,7 +75,7 @@ pub async fn session_head(app: &App, session: i64) -> Result<SessionHeadResponse
     })
 }
 
-/// A desk's decisions, by instrument; none of any other agent, or of a session that is open.
+/// A desk's decisions, by instrument; empty for other agents and open sessions.
 fn decisions(metadata: Option<&Value>) -> Vec<DecisionResponse> {
     let by_symbol = metadata.and_then(|metadata| metadata.get("by_symbol")?.as_object());
     let decision = |(symbol, told): (&String, &Value)| {

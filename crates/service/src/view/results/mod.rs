@@ -1,4 +1,4 @@
-//! What trading came to: of a day, or of a range beside its baselines. `GET /results`.
+//! Results of a day, or of a range with its baselines: `GET /results`.
 
 use super::{Configs, ViewError, plain};
 use crate::app::App;
@@ -15,50 +15,49 @@ mod benchmark;
 mod conventions;
 mod day;
 mod head;
-mod kept;
 mod load;
 mod point_in_time;
 mod provenance;
 mod range;
+mod range_reasoning;
 mod recorded;
 mod refill;
 mod researched;
-mod said;
+mod result_cache;
 mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
 pub use head::session_head;
-pub use kept::ResultCache;
+pub use result_cache::ResultCache;
 
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;
-pub(super) use trades::is_fill;
 
 /// Which results.
 #[derive(Clone, Debug, Default)]
 pub struct ResultsQuery {
     /// One day; not together with a range.
     pub date: Option<Date>,
-    /// First day of a range; `None`: the first that there is.
+    /// First day of a range; `None`: the first available.
     pub start_date: Option<Date>,
-    /// Last day of a range, included; `None`: the last that there is.
+    /// Last day of a range, included; `None`: the last available.
     pub end_date: Option<Date>,
-    /// Of this agent; `None`: of all.
+    /// Of this agent; `None`: all.
     pub model: Option<String>,
-    /// Of this job, however far it is; `None`: of each agent the newest completed job that no other
-    /// has replaced.
+    /// Of this job, whatever its status; `None`: of each agent the newest completed job that is not
+    /// superseded.
     pub job_id: Option<String>,
     /// The symbol or index that a range is compared with; `None`: each job's own.
     pub benchmark: Option<String>,
-    /// With how much of what was said.
+    /// How much of the transcript to include.
     pub reasoning: ReasoningLevel,
 }
 
-/// The results of a day, or of a range where no day is given.
+/// The results of a day, or of a range if no day is given.
 ///
 /// # Errors
-/// A field that is wrong; nothing that matches; the record's.
+/// An invalid field; no match; a database error.
 pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, ViewError> {
     let model = plain("model", query.model.as_ref())?.map(AgentName::from);
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);

@@ -1,4 +1,4 @@
-//! Why a day is not known to have seen nothing of its future.
+//! Why a day is not verified as point-in-time.
 
 use super::super::{Configs, ViewError};
 use crate::app::App;
@@ -9,10 +9,10 @@ use papertape_core::time::Date;
 use papertape_protocol::results::point_in_time::PointInTimeReason;
 use serde_json::Value;
 
-/// As metadata spell it.
+/// As in metadata.
 const UNVERIFIED: &str = "unverified";
 
-/// Why a session is unverified; `None` where it is verified, or has not ended.
+/// Why a session is unverified; `None` if it is verified, or has not ended.
 pub(super) async fn reason(
     app: &App,
     configs: &mut Configs,

@@ -1,4 +1,4 @@
-//! How far a day's result can be trusted.
+//! The provenance of a day's research.
 
 use papertape_core::provenance::extract;
 use papertape_protocol::results::provenance::Provenance;

@@ -1,13 +1,13 @@
-//! One model's range of days, and its figures.
+//! One model's range of days, and its metrics.
 
 use super::super::{Configs, ViewError};
 use super::account;
 use super::baseline::BaselineCache;
 use super::benchmark::Compared;
 use super::benchmark::benchmark;
-use super::kept::ResultKey;
 use super::load::{self, SelectedJob, chain, chosen};
-use super::said::{conversations, summaries};
+use super::range_reasoning::{conversations, summaries};
+use super::result_cache::ResultKey;
 use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
 use crate::view::results::conventions::conventions;
@@ -32,7 +32,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The most model-days whose whole conversations one answer holds.
+/// The maximum number of model-days with full transcripts in one response.
 const MAX_CONVERSATIONS: usize = 500;
 
 /// A closed day.
@@ -41,11 +41,11 @@ pub(super) struct Closed {
     figures: Figures,
     is_full: bool,
     quality: Option<DayQuality>,
-    /// Of a day that is unverified, what of its metadata says why.
+    /// Of an unverified day, the metadata that says why.
     unverified: Option<Value>,
 }
 
-/// What the figures of a period need of a day.
+/// The inputs of a day to the metrics of a period.
 struct Figures {
     before: Money,
     value: DayValue,
@@ -53,7 +53,7 @@ struct Figures {
     closed_pnl: Vec<Money>,
 }
 
-/// A range of every model that has one, by model.
+/// The range of each model, by model.
 pub(super) async fn results(
     app: &App,
     configs: &mut Configs,
@@ -71,7 +71,7 @@ pub(super) async fn results(
             None => None,
         };
         requested.check(dataset.as_deref());
-        // Before the days are read: what is kept is at least as new as what it is called.
+        // Before the days are read, so a cached result is at least as new as its key.
         let key = match level {
             ReasoningLevel::None => {
                 let with = (dataset.is_some(), requested.symbol());
@@ -108,7 +108,7 @@ pub(super) async fn results(
     Ok(results)
 }
 
-/// A closed day's figures.
+/// The metric inputs of a closed day.
 async fn close(app: &App, day: ClosedDay) -> Result<Closed, ViewError> {
     let fills = trades::fills(app, day.id, &day.fills, &day.filled).await?;
     let researched = Researched::read(day.metadata.as_deref());
@@ -133,10 +133,11 @@ async fn result(
     days: Vec<Closed>,
     (level, requested): (ReasoningLevel, Option<&Symbol>),
 ) -> Result<RangeResult, ViewError> {
-    let said = match level {
+    let closed: Vec<&ClosedDay> = days.iter().map(|day| &day.day).collect();
+    let reasoning = match level {
         ReasoningLevel::None => None,
-        ReasoningLevel::Summary => Some(summaries(app, &days).await?),
-        ReasoningLevel::Full => Some(conversations(app, &days).await?),
+        ReasoningLevel::Summary => Some(summaries(app, &closed).await?),
+        ReasoningLevel::Full => Some(conversations(app, &closed).await?),
     };
     let (first, last) = (&days[0], &days[days.len() - 1]);
     let all: Vec<&Figures> = days.iter().map(|day| &day.figures).collect();
@@ -152,12 +153,11 @@ async fn result(
         config.branch.is_none() && config.done_until(agent).is_none() && begins == Some(first.day.date)
     });
     let config = configs.of(app, job).await?;
-    // A job of another kind names no market; its figures go by the default one's year.
+    // A job of another kind names no market; its metrics use the default market.
     let year =
         config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
     let span = (first.day.date, last.day.date);
     let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
-    let closed: Vec<&ClosedDay> = days.iter().map(|day| &day.day).collect();
     let refilled_at_next_open = match config {
         Some(config) => refill(app, config, dataset.clone(), &closed).await?,
         None => None,
@@ -211,7 +211,7 @@ async fn result(
         },
         baselines,
         benchmark,
-        reasoning: said,
+        reasoning,
     })
 }
 
@@ -231,9 +231,9 @@ fn at_close(day: &Closed) -> DailyPortfolioValue {
     }
 }
 
-/// The figures of some of the days. Where days are left out, the returns of the others are put one after
-/// the other from the first one's starting value, each day's exposure and fills in the same proportion;
-/// costs are what was really paid. Behind an insolvency nothing is put.
+/// The metrics of some of the days. If days are omitted, the returns of the others are chained from the first
+/// starting value, with each day's exposure and fills in the same proportion; costs are as paid. Nothing follows
+/// an insolvency.
 fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
     let initial = days.first().map_or(Money::ZERO, |day| day.before);
     let mut level = initial;
@@ -243,7 +243,7 @@ fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
         if !values.is_empty() && !level.is_positive() && level != day.before {
             break;
         }
-        // 1 as long as each day begins where the one before ended.
+        // 1 as long as each day begins where the previous one ended.
         let scale = if level == day.before { Some(Decimal::ONE) } else { level.0.checked_div(day.before.0) };
         let scaled = |money: Money| Money(scale.and_then(|by| money.0.checked_mul(by)).unwrap_or(money.0));
         level = scaled(day.value.portfolio_value);

@@ -1,21 +1,21 @@
-//! What came of a day that was traded elsewhere, beside its log.
+//! The outcome of an imported day, compared with its log.
 
 use papertape_agents::imported::ImportedOutcome;
 use papertape_protocol::number::number;
-use papertape_protocol::results::recorded::{RecordedDifference, RecordedRefusal, RecordedResponse};
+use papertape_protocol::results::recorded::{RecordedDifference, RecordedRejection, RecordedResponse};
 use serde_json::Value;
 
-/// Of a session's metadata; `None` where the day was lived here.
+/// From a session's metadata; `None` for a day that was not imported.
 pub(super) fn recorded(metadata: Option<&Value>) -> Option<RecordedResponse> {
     let spoke: ImportedOutcome = serde_json::from_value(metadata?.get("recorded")?.clone()).ok()?;
     Some(RecordedResponse {
         messages: spoke.messages,
-        answers: spoke.answers,
+        responses: spoke.answers,
         orders: spoke.orders,
-        refused: spoke
+        rejected: spoke
             .refused
             .into_iter()
-            .map(|refused| RecordedRefusal {
+            .map(|refused| RecordedRejection {
                 symbol: refused.order.symbol.to_string(),
                 side: refused.order.side.to_string(),
                 quantity: number(refused.order.quantity.0),
@@ -27,7 +27,7 @@ pub(super) fn recorded(metadata: Option<&Value>) -> Option<RecordedResponse> {
             .differences
             .into_iter()
             .map(|difference| RecordedDifference {
-                what: difference.what,
+                item: difference.what,
                 recorded: number(difference.recorded),
                 computed: number(difference.computed),
             })

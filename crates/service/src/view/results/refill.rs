@@ -22,7 +22,7 @@ use papertape_store::ClosedDay;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// So many orders are named.
+/// The maximum number of listed orders.
 const MAX_NAMED: usize = 50;
 
 fn unavailable(why: &str) -> RefillResponse {
@@ -41,7 +41,7 @@ fn unavailable(why: &str) -> RefillResponse {
     }
 }
 
-/// Of a job's days. `None` where its orders took the next open anyway.
+/// For a job's days. `None` if its orders filled at the next open anyway.
 pub(super) async fn refill(
     app: &App,
     config: &SimulationConfig,

@@ -1,7 +1,8 @@
-//! A session's fills with what they cost and realised.
+//! A session's fills, with costs and realized results.
 
 use super::super::ViewError;
 use crate::app::App;
+use crate::view::fills::{is_fill, is_forced, is_ordered};
 use papertape_core::broker::{FeeInput, LedgerEntry, MarketProfile, Side};
 use papertape_core::id::Symbol;
 use papertape_core::metric::TradedAmount;
@@ -19,18 +20,18 @@ use std::collections::BTreeMap;
 /// One fill.
 #[derive(Clone, Debug)]
 pub(super) struct Filled {
-    /// As it is shown.
+    /// The response.
     pub(super) trade: Trade,
     quantity: Quantity,
     price: Price,
     /// For turnover and costs.
     pub(super) amount: TradedAmount,
-    /// The net result, where something was closed.
+    /// The net result of a closing fill.
     pub(super) closed_pnl: Option<Money>,
 }
 
 impl Filled {
-    /// As it is shown, with the parts of its fee by the market's rules.
+    /// The response, with the components of its fee by the market's rules.
     pub(super) fn with_fee_parts(self, market: Option<&MarketProfile>, day: Date) -> Trade {
         let Self { mut trade, quantity, price, amount, .. } = self;
         let symbol = Symbol::new(&trade.symbol);
@@ -46,7 +47,7 @@ impl Filled {
     }
 }
 
-/// What a fill cost and realised, and on which terms.
+/// The costs, the realized result and the terms of a fill.
 #[derive(Clone, Debug, Default)]
 struct Costs {
     order_id: Option<String>,
@@ -58,8 +59,8 @@ struct Costs {
     target: Option<Price>,
 }
 
-/// The fills of a session, in order. A row says its terms itself; of a record of rules version 1, those of
-/// an order are in `orders`, and those that were forced (a stop, a target, a liquidation, a delisting) on the tape.
+/// The fills of a session, in order. A row holds its terms; in rules version 1, the terms of an order
+/// are in `orders`, and those of forced fills (a stop, a target, a liquidation, a delisting) on the tape.
 pub(super) async fn fills(
     app: &App,
     session: SessionId,
@@ -93,20 +94,7 @@ pub(super) async fn fills(
     Ok(fills)
 }
 
-/// Does such a row say that something was traded?
-pub(in crate::view) fn is_fill(action: &str) -> bool {
-    is_ordered(action) || is_forced(action)
-}
-
-fn is_ordered(action: &str) -> bool {
-    matches!(action, "buy" | "sell" | "short" | "cover")
-}
-
-fn is_forced(action: &str) -> bool {
-    matches!(action, "stop" | "target" | "liquidation" | "delisting")
-}
-
-/// What a fill of this kind does. A forced fill closes a long or a short position, which its row does not say.
+/// The sides of a fill of this kind. A forced fill closes a long or a short position; its row does not say which.
 fn sides(action: &str) -> &'static [Side] {
     match action {
         "buy" => &[Side::Buy],
@@ -132,7 +120,7 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
             leverage: costs.leverage.map(number),
             stop: costs.stop.map(|stop| number(stop.0)),
             target: costs.target.map(|target| number(target.0)),
-            realised_pnl: costs.realised_pnl.map(|pnl| number(pnl.0)),
+            realized_pnl: costs.realised_pnl.map(|pnl| number(pnl.0)),
             order_id: costs.order_id,
             path: None,
             order: None,
@@ -188,7 +176,7 @@ async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, V
     let documents = app.store.texts(outcomes).await?;
     let mut found = BTreeMap::new();
     for document in documents.values() {
-        // What is no entry of the books (a refusal, the day's marks) is no fill either.
+        // Other outcomes (a rejection, the day's marks) are not fills.
         let entry = serde_json::from_str(document).ok().and_then(|stored| inline(&stored, &|_| None).ok());
         let entry = entry.and_then(|whole| serde_json::from_value::<LedgerEntry>(whole).ok());
         let Some(entry) = entry else { continue };

@@ -1,4 +1,4 @@
-//! From a bar, a news item, a figure or a memory to every session that was shown it.
+//! Which sessions read a bar, a news item, a value or a memory.
 
 use super::bars::{open_dataset, symbol_of};
 use super::{Configs, ViewError, page, plain};
@@ -9,21 +9,21 @@ use papertape_core::id::{AgentName, ContentHash, JobId};
 use papertape_core::market::{Dataset, Fundamental, GENERAL_NEWS, MacroPoint, News, Published};
 use papertape_core::record::{ExposureRow, MemoryKind};
 use papertape_core::time::{Date, Timestamp};
-use papertape_protocol::exposures::{ShownKind, ShownReadResponse, ShownResponse, ShownSessionResponse};
+use papertape_protocol::exposures::{SeenByKind, SeenByRead, SeenByResponse, SeenBySession};
 use papertape_store::{
     ExposurePredicate, GivenFilter, Page, PageRequest, ShownFilter, ShownRead, ShownSession,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many pages of the record are looked through for one page of an answer: news are sifted.
+/// How many stored pages are scanned for one page of a response: news are filtered.
 const MAX_LOOKS: usize = 8;
 
-/// What is asked for, as far as its kind has it.
+/// The item, with the fields of its kind.
 #[derive(Clone, Debug)]
-pub struct ShownQuery {
-    /// What it is.
-    pub kind: ShownKind,
+pub struct SeenByQuery {
+    /// The kind of item.
+    pub kind: SeenByKind,
     /// The dataset's name, or the first digits of its hash.
     pub dataset: Option<String>,
     /// The instrument.
@@ -34,33 +34,33 @@ pub struct ShownQuery {
     pub to: Option<Date>,
     /// The news item's id.
     pub news_id: Option<String>,
-    /// What a company's figure measures.
+    /// The metric of a fundamental.
     pub metric: Option<String>,
     /// The macroeconomic series.
     pub series: Option<String>,
-    /// The last day of a figure's period; the first of a macroeconomic value's.
+    /// The last day of a fundamental's period; the first of a macroeconomic value's.
     pub period: Option<Date>,
-    /// As it was published at this instant; absent: as it was ever published.
+    /// As published at this instant; absent: any publication.
     pub published_at: Option<Timestamp>,
     /// The memory's id.
     pub memory_id: Option<String>,
-    /// Market data: of sessions of this job. A memory: whose it is.
+    /// Market data: sessions of this job. A memory: its job.
     pub job_id: Option<String>,
-    /// Market data: of sessions of this agent. A memory: whose it is.
+    /// Market data: sessions of this agent. A memory: its agent.
     pub model: Option<String>,
-    /// How many sessions at most, 1 to 200.
+    /// The maximum number of sessions, 1 to 200.
     pub limit: Option<u32>,
-    /// Where to go on.
+    /// The cursor.
     pub cursor: Option<String>,
 }
 
-/// The sessions whose agent was shown it. What the books alone have read (a mark, a stop that was looked
-/// for) was shown to nobody.
+/// The sessions whose agent read the item. Reads by the books (marks, stops) do not
+/// count.
 ///
 /// # Errors
-/// A field that the kind needs and that is not there, or the other way round; nothing of that name in the
-/// dataset; the record's.
-pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownResponse, ViewError> {
+/// A missing or superfluous field; no such item in the
+/// dataset; a database error.
+pub async fn seen_by(app: &App, query: &SeenByQuery) -> Result<SeenByResponse, ViewError> {
     let asked = ItemQuery::of(query)?;
     let mut request = page(query.limit, query.cursor.clone())?;
     let wanted = if request.limit == 0 { 50 } else { request.limit } as usize;
@@ -88,16 +88,16 @@ pub async fn shown(app: &App, query: &ShownQuery) -> Result<ShownResponse, ViewE
     answer(app, query.kind, Some(dataset), found, next).await
 }
 
-/// What is asked for, with what its kind needs.
+/// The item, with the required fields of its kind.
 enum ItemQuery {
     Data,
     Memory(GivenFilter),
 }
 
 impl ItemQuery {
-    fn of(query: &ShownQuery) -> Result<Self, ViewError> {
-        let fields: [(&'static str, bool, &[ShownKind]); 9] = {
-            use ShownKind::{Bar, Fundamental, Macro, News, OpenPositionContext, Trade, TraderRound};
+    fn of(query: &SeenByQuery) -> Result<Self, ViewError> {
+        let fields: [(&'static str, bool, &[SeenByKind]); 9] = {
+            use SeenByKind::{Bar, Fundamental, Macro, News, OpenPositionContext, Trade, TraderRound};
             [
                 ("dataset", query.dataset.is_some(), &[Bar, News, Fundamental, Macro]),
                 ("symbol", query.symbol.is_some(), &[Bar, Fundamental]),
@@ -119,16 +119,17 @@ impl ItemQuery {
                 return Err(ViewError::bad(field, "it is missing"));
             }
         }
-        if query.published_at.is_some() && !matches!(query.kind, ShownKind::Fundamental | ShownKind::Macro) {
+        if query.published_at.is_some() && !matches!(query.kind, SeenByKind::Fundamental | SeenByKind::Macro)
+        {
             return Err(ViewError::bad("published_at", "what is asked for has none"));
         }
         let kind = match query.kind {
-            ShownKind::Bar | ShownKind::News | ShownKind::Fundamental | ShownKind::Macro => {
+            SeenByKind::Bar | SeenByKind::News | SeenByKind::Fundamental | SeenByKind::Macro => {
                 return Ok(Self::Data);
             }
-            ShownKind::TraderRound => MemoryKind::TraderRound,
-            ShownKind::OpenPositionContext => MemoryKind::OpenPositionContext,
-            ShownKind::Trade => MemoryKind::Trade,
+            SeenByKind::TraderRound => MemoryKind::TraderRound,
+            SeenByKind::OpenPositionContext => MemoryKind::OpenPositionContext,
+            SeenByKind::Trade => MemoryKind::Trade,
         };
         let needed = |field, text: Option<&String>| {
             let text = plain(field, text)?.map(str::to_owned);
@@ -143,8 +144,8 @@ impl ItemQuery {
     }
 }
 
-/// Where in the exposure record a piece of market data stands.
-fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), ViewError> {
+/// Where market data is in the table of data reads.
+fn sought(app: &App, query: &SeenByQuery) -> Result<(Arc<Dataset>, ShownFilter), ViewError> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let dataset = open_dataset(app, "dataset", &text(&query.dataset))?;
     let job = plain("job_id", query.job_id.as_ref())?.map(JobId::from);
@@ -161,7 +162,7 @@ fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), 
         shows: None,
     };
     let filter = match query.kind {
-        ShownKind::News => {
+        SeenByKind::News => {
             let (at, item) = news_item(&dataset, &text(&query.news_id))?;
             let day = local_day(&dataset, item.published_at);
             let about = item.item.symbols.iter().map(|symbol| format!("{symbol}/news"));
@@ -171,7 +172,7 @@ fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), 
             let shows = Some(shows_news(Arc::clone(&dataset), at));
             ShownFilter { known_from, shows, ..filter(series, (day, day)) }
         }
-        ShownKind::Fundamental => {
+        SeenByKind::Fundamental => {
             let symbol = symbol_of(&dataset, &text(&query.symbol))?;
             let metric = text(&query.metric);
             let is_it = |figure: &&Published<Fundamental>| {
@@ -184,7 +185,7 @@ fn sought(app: &App, query: &ShownQuery) -> Result<(Arc<Dataset>, ShownFilter), 
             let series = vec![format!("{symbol}/fundamentals")];
             version.narrow(&dataset, |days| filter(series, days))
         }
-        ShownKind::Macro => {
+        SeenByKind::Macro => {
             let series = text(&query.series);
             let is_it = |point: &&Published<MacroPoint>| {
                 point.item.series == series && Some(point.item.period) == query.period
@@ -278,11 +279,11 @@ fn local_day(dataset: &Dataset, at: Timestamp) -> Date {
 
 async fn answer(
     app: &App,
-    kind: ShownKind,
+    kind: SeenByKind,
     dataset: Option<Arc<Dataset>>,
     found: Vec<ShownSession>,
     next_cursor: Option<String>,
-) -> Result<ShownResponse, ViewError> {
+) -> Result<SeenByResponse, ViewError> {
     let mut configs = Configs::default();
     let mut opened: BTreeMap<ContentHash, Option<Arc<Dataset>>> = BTreeMap::new();
     let mut sessions = Vec::with_capacity(found.len());
@@ -293,7 +294,7 @@ async fn answer(
             opened.entry(hash).or_insert_with(|| app.catalogue.open(&hash.to_hex()).ok()).as_ref()
         });
         let instant = calendar.and_then(|dataset| dataset.day(one.date)).map(|day| day.open);
-        sessions.push(ShownSessionResponse {
+        sessions.push(SeenBySession {
             session_id: one.session.0,
             job_id: one.job.to_string(),
             date: one.date,
@@ -305,7 +306,7 @@ async fn answer(
             read_count: one.read_count,
         });
     }
-    Ok(ShownResponse {
+    Ok(SeenByResponse {
         kind,
         dataset: dataset.map(|dataset| dataset.hash().to_hex()),
         count: sessions.len(),
@@ -315,9 +316,9 @@ async fn answer(
     })
 }
 
-fn read(read: ShownRead) -> ShownReadResponse {
+fn read(read: ShownRead) -> SeenByRead {
     let shown = read.shown;
-    ShownReadResponse {
+    SeenByRead {
         node: read.path.node().to_owned(),
         path: read.path.to_string(),
         message_index: read.message_index,

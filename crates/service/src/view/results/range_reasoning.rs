@@ -1,8 +1,7 @@
-//! What was said on the days of a range, and what the books say beside it.
+//! The reasoning of the days of a range, with order counts.
 
 use super::super::ViewError;
 use super::super::reasoning::message;
-use super::range::Closed;
 use crate::app::App;
 use crate::view::quality::books;
 use papertape_core::id::{AgentName, JobId};
@@ -11,11 +10,11 @@ use papertape_protocol::results::range::RangeReasoning;
 use papertape_store::{ClosedDay, OrderCounts, PageRequest, SessionFilter};
 use std::collections::BTreeSet;
 
-/// What was said on each day, without the messages, and what the books say beside it.
-pub(super) async fn summaries(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
-    let ids: Vec<SessionId> = days.iter().map(|day| day.day.id).collect();
+/// The reasoning of each day, without messages.
+pub(super) async fn summaries(app: &App, days: &[&ClosedDay]) -> Result<Vec<RangeReasoning>, ViewError> {
+    let ids: Vec<SessionId> = days.iter().map(|day| day.id).collect();
     let orders = app.store.order_counts(&ids).await?;
-    Ok(days.iter().map(|day| range_reasoning(&day.day, orders.get(&day.day.id))).collect())
+    Ok(days.iter().map(|day| range_reasoning(day, orders.get(&day.id))).collect())
 }
 
 fn range_reasoning(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReasoning {
@@ -28,10 +27,9 @@ fn range_reasoning(day: &ClosedDay, orders: Option<&OrderCounts>) -> RangeReason
     }
 }
 
-pub(super) async fn conversations(app: &App, days: &[Closed]) -> Result<Vec<RangeReasoning>, ViewError> {
+pub(super) async fn conversations(app: &App, days: &[&ClosedDay]) -> Result<Vec<RangeReasoning>, ViewError> {
     let mut all = summaries(app, days).await?;
-    let jobs: BTreeSet<(&JobId, &AgentName)> =
-        days.iter().map(|day| (&day.day.job, &day.day.agent)).collect();
+    let jobs: BTreeSet<(&JobId, &AgentName)> = days.iter().map(|day| (&day.job, &day.agent)).collect();
     for (job, agent) in jobs {
         let filter =
             SessionFilter { job: Some(job.clone()), agent: Some(agent.clone()), ..SessionFilter::default() };

@@ -1,4 +1,4 @@
-//! Heads of jobs: what somebody publishes to show later that nothing was rewritten.
+//! Heads of jobs: publish one to prove later that nothing was rewritten.
 
 use crate::app::App;
 use crate::view::deployment;
@@ -6,9 +6,9 @@ use papertape_core::json::to_value;
 use papertape_core::record::JobHead;
 use papertape_protocol::head::HeadResponse;
 
-/// The head as the API says it.
+/// The response for a head.
 #[must_use]
-pub fn head_answer(app: &App, head: &JobHead) -> HeadResponse {
+pub fn head_response(app: &App, head: &JobHead) -> HeadResponse {
     let hash = head.hash();
     HeadResponse {
         job_id: head.job.to_string(),

@@ -1,9 +1,8 @@
-//! Results of jobs that have stopped, kept so that they are worked out once.
+//! A cache of results of stopped jobs.
 //!
-//! What is kept is called by everything that it follows from: the agent and the days, each job with its
-//! epoch, the requested benchmark, and whether the data for the baselines are at hand. A job's sessions change under a lease alone,
-//! and a lease is another epoch; of a job that may be written nothing is kept. So nothing stale is ever
-//! found, whoever has written.
+//! The key holds all inputs: the agent and the days, each job with its epoch, the requested benchmark, and whether
+//! the dataset for the baselines is available. A job's sessions change only under a lease, and each lease has a new
+//! epoch; a job that may be written is not cached. So a stale result is never found, whichever process wrote.
 
 use super::super::ViewError;
 use crate::app::App;
@@ -18,22 +17,22 @@ use papertape_store::StoppedJob;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes that are kept, about: ten years of some hundred agents.
+/// The maximum size of the cache in bytes, about: ten years of some hundred agents.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Results that were worked out, the ones used last.
+/// The most recently used results.
 #[derive(Debug, Default)]
 pub struct ResultCache(Mutex<ResultStore>);
 
-/// What a result follows from.
+/// The inputs of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ResultKey {
     agent: AgentName,
     days: (Option<Date>, Option<Date>),
-    /// With the last day that counts of each.
+    /// With the last day that counts of each job.
     jobs: Vec<(StoppedJob, Option<Date>)>,
     is_at_hand: bool,
-    /// The benchmark that was requested in place of the job's own.
+    /// The requested benchmark, instead of the job's own.
     benchmark: Option<Symbol>,
 }
 
@@ -53,7 +52,7 @@ struct CachedResult {
 }
 
 impl ResultKey {
-    /// What an agent's days in these jobs are called; `None` while one of the jobs may be written.
+    /// The key of an agent's days in these jobs; `None` while one of the jobs may be written.
     pub(super) async fn of(
         app: &App,
         agent: &AgentName,
@@ -72,7 +71,7 @@ impl ResultKey {
 }
 
 impl ResultCache {
-    /// What is kept under this.
+    /// The cached result of a key.
     pub(super) fn get(&self, key: &ResultKey) -> Option<Arc<RangeResult>> {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.clock += 1;
@@ -82,7 +81,7 @@ impl ResultCache {
         Some(Arc::clone(&kept.result))
     }
 
-    /// Keeps a result; what was not used for longest goes for it.
+    /// Caches a result, and evicts the least recently used ones.
     pub(super) fn insert(&self, key: ResultKey, result: &RangeResult) {
         let bytes = size(result);
         if bytes > MAX_BYTES {
@@ -103,7 +102,7 @@ impl ResultCache {
     }
 }
 
-/// How many bytes a result takes, about; its key and its own fields with it.
+/// The approximate size of a result in bytes, with its key.
 fn size(result: &RangeResult) -> usize {
     const ALL_ELSE: usize = 4096;
     let day = size_of::<DailyPortfolioValue>() + result.job_id.len();
@@ -193,8 +192,8 @@ mod tests {
         }
     }
 
-    /// Goal: however many results are asked for, no more bytes are kept than are allowed, and what was used
-    /// last is kept.
+    /// Goal: however many results are requested, the cache stays within its limit, and keeps what was used
+    /// last.
     #[test]
     fn what_is_kept_is_bounded_and_the_last_used_stays() {
         let kept = ResultCache::default();

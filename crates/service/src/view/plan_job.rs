@@ -1,0 +1,30 @@
+//! One job of a plan.
+
+use super::ViewError;
+use super::actions::{LogQuery, indexed};
+use super::jobs;
+use crate::app::App;
+use papertape_core::record::JobKind;
+use papertape_protocol::jobs::JobResponse;
+
+/// A job of a plan, as [`super::job`] shows it.
+///
+/// # Errors
+/// No such job, or not of the plan; a bad limit or cursor; a database error.
+pub async fn plan_job(app: &App, plan: i64, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
+    indexed(app, Some(plan), job).await?;
+    jobs::job(app, job, query).await
+}
+
+/// A job that decomposes a task, as [`super::job`] shows it.
+///
+/// # Errors
+/// No such job, or of another kind; a bad limit or cursor; a database error.
+pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobResponse, ViewError> {
+    let index = indexed(app, None, job).await?;
+    if index.job_type != JobKind::PlanDecompose {
+        let job = index.job;
+        return Err(ViewError::NotFound(format!("the job {job} decomposes no task")));
+    }
+    jobs::job(app, job, query).await
+}
