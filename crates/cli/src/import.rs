@@ -18,7 +18,7 @@ pub struct ImportArgs {
 
 #[derive(Debug, Subcommand)]
 enum ImportSource {
-    /// Import runs of AI-Trader
+    /// Import AI-Trader's runs
     ///
     /// Reads prices, position.jsonl and log.jsonl. Without --write, only reports what would be written.
     AiTrader(Box<AiTraderArgs>),

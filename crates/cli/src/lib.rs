@@ -147,7 +147,7 @@ enum Command {
     Head(head::HeadArgs),
     /// Back up the database and its datasets
     Backup(backup::BackupArgs),
-    /// Restore a backup into an empty data directory
+    /// Restore a backup into a new data directory
     Restore(backup::BackupArgs),
     /// Remove old log rows and imported logs
     Cleanup(cleanup::CleanupArgs),

@@ -33,7 +33,7 @@ pub(super) async fn migrate(common: &Common, config: Config, args: MigrateArgs) 
     let MigrateCommand::ActionLogs(ActionLogsArgs { dry_run }) = args.command;
     let reports = match dry_run {
         // A folder of files from another installation may have no database yet.
-        true if !record_access::has_record(&config)? && config.data_dir.is_dir() => {
+        true if !record_access::has_database(&config)? && config.data_dir.is_dir() => {
             PortableFiles::preview(&config.data_dir).await?
         }
         true => record_access::open_read_only(common, config).await?.portable_files().migrate(true).await?,

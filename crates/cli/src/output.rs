@@ -217,17 +217,19 @@ pub(super) fn width() -> usize {
 /// Wraps each line of a text at `width` columns, indented by `indent` and its own leading spaces. Words that are longer
 /// than a line are split.
 pub(super) fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let width = width.max(display_width(indent) + MIN_WRAP_WIDTH);
     let wrapped = text.lines().map(|line| {
         let content = line.trim_start_matches(' ');
-        let leading = (line.len() - content.len()).min(width / 2);
+        let leading = (line.len() - content.len()).min(MIN_WRAP_WIDTH / 2);
         let indent = format!("{indent}{}", " ".repeat(leading));
-        let width = width.max(display_width(&indent) + MIN_WRAP_WIDTH);
-        textwrap::fill(content, Options::new(width).initial_indent(&indent).subsequent_indent(&indent))
+        let options = Options::new(width).initial_indent(&indent).subsequent_indent(&indent);
+        // An empty line is only its indent.
+        textwrap::fill(content, options).trim_end().to_owned()
     });
     wrapped.collect::<Vec<_>>().join("\n")
 }
 
-/// The minimum width of wrapped text, however deep its indent.
+/// The minimum width of wrapped text without its indent.
 const MIN_WRAP_WIDTH: usize = 20;
 
 #[cfg(test)]
@@ -248,7 +250,7 @@ mod tests {
     #[test]
     fn text_wraps_at_words() {
         let text = "one two three four five six\n\n  a list of many many words";
-        let lines = "| one two three four\n| five six\n\n|   a list of many\n|   many words";
+        let lines = "| one two three four\n| five six\n|\n|   a list of many\n|   many words";
         assert_eq!(wrap(text, 22, "| "), lines);
         assert_eq!(wrap("a 0123456789012345678901234", 22, "  "), "  a\n  01234567890123456789\n  01234");
         assert_eq!(wrap("一二三四五六七八九十一二", 20, ""), "一二三四五六七八九十\n一二");
@@ -286,7 +288,7 @@ mod tests {
                 .map(|agent| {
                     std::array::from_fn(|at| match at {
                         0 => format!("{agent:a>name$}"),
-                        1 => "house model, not an LLM".to_owned(),
+                        1 => "rules, not an LLM".to_owned(),
                         _ => format!("+{agent}{at}.25%"),
                     })
                 })

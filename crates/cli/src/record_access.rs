@@ -23,7 +23,7 @@ pub(super) enum RecordAccess {
 
 /// Opens the database for reading, alongside a process that owns it.
 pub async fn open_read_only(common: &Common, config: Config) -> Result<App> {
-    require_record(&config)?;
+    require_database(&config)?;
     with_redacted_log(common, App::open(config, Access::Read, common.product.integrations()).await)
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn open_for_writing(common: &Common, config: Config) -> Result<
 
 /// As [`open_for_writing`], but a missing database is an error.
 pub(super) async fn open_existing(common: &Common, config: Config) -> Result<RecordAccess> {
-    require_record(&config)?;
+    require_database(&config)?;
     open_for_writing(common, config).await
 }
 
@@ -91,13 +91,13 @@ fn in_use(pid: u32) -> anyhow::Error {
 }
 
 /// Whether the database exists. PostgreSQL's schema is created when it is first opened, so it always does.
-pub(super) fn has_record(config: &Config) -> Result<bool> {
+pub(super) fn has_database(config: &Config) -> Result<bool> {
     let file = database_file(&config.data_dir, config.mode);
     Ok(config.database_url.is_some() || file.try_exists().with_context(|| file.display().to_string())?)
 }
 
-fn require_record(config: &Config) -> Result<()> {
-    if !has_record(config)? {
+fn require_database(config: &Config) -> Result<()> {
+    if !has_database(config)? {
         let dir = config.data_dir.display();
         return Err(not_found(format!("no database in {dir}; create one with `papertape run --demo`")));
     }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub(super) struct ResultsArgs {
     /// Only this job, or `latest` [default: each agent's newest completed job]
     job: Option<String>,
-    /// One day, with its trades and rejected orders
+    /// Show one day, with its trades and rejected orders
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, conflicts_with_all = ["start", "end"])]
     date: Option<Date>,
     /// First day

@@ -30,15 +30,13 @@ pub(super) struct RunArgs {
     /// Last day, inclusive
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date, required_unless_present = "demo")]
     end: Option<Date>,
-    /// Kind of agents that --model creates: solo (one conversation with tools) or desk (a team of roles per symbol)
+    /// Kind of agents that models run as: solo (one conversation) or desk (a team of roles)
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Solo, hide_possible_values = true)]
     kind: Kind,
     /// Agent to run: a configured name, or provider::model; repeat for more [default: the configured agents, else the
     /// house models]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
-    #[command(flatten)]
-    desk: DeskArgs,
     /// Symbols to trade, separated by commas [default: all of the dataset]
     #[arg(long, value_name = "SYMBOLS", value_delimiter = ',')]
     symbols: Vec<String>,
@@ -93,6 +91,9 @@ pub(super) struct RunArgs {
     /// Run completed days again from the first degraded one
     #[arg(long, conflicts_with = "replace")]
     rerun_degraded: bool,
+    // Last, since its heading applies to every option that follows.
+    #[command(flatten)]
+    desk: DeskArgs,
 }
 
 /// A desk's settings; the others come from the config.

@@ -220,7 +220,7 @@ fn cells(agent: &AgentSummary) -> [String; COLUMNS.len()] {
 
 fn model_name(result: &RangeResult, model: Option<&str>) -> String {
     match (result.is_llm, model) {
-        (Some(false), _) => "house model, not an LLM".to_owned(),
+        (Some(false), _) => "rules, not an LLM".to_owned(),
         (_, Some(model)) => model.to_owned(),
         _ => "-".to_owned(),
     }

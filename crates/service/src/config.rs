@@ -62,7 +62,7 @@ pub struct Config {
     pub models: ModelsConfig,
     /// Sources of market data.
     pub download: DownloadConfig,
-    /// Sentence models.
+    /// Embedding models.
     pub embeddings: EmbeddingsConfig,
     /// External tool servers (MCP) by name.
     pub tools: BTreeMap<String, ToolServer>,
@@ -94,7 +94,7 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingsConfig {
-    /// The sentence model, `provider::model`; absent: reflections are searched by keyword only.
+    /// The embedding model, `provider::model`; absent: reflections are searched by keyword only.
     pub model: Option<ModelName>,
 }
 

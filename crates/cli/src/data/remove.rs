@@ -21,7 +21,7 @@ pub(super) async fn remove(common: &Common, config: Config, catalogue: &Catalogu
     let others = catalogue.list()?;
     let has_another_name =
         others.iter().any(|one| one.hash == entry.hash && !one.replaced && one.name != entry.name);
-    if record_access::has_record(&config)? && !has_another_name {
+    if record_access::has_database(&config)? && !has_another_name {
         let app = record_access::open_read_only(common, config).await?;
         if let Some(job) = user(&app, entry.hash).await? {
             bail!("job {job} uses {} ({}); delete the job first", entry.name, entry.hash);

@@ -22,7 +22,7 @@ fn names(found: &Value, kind: &str) -> Vec<String> {
 /// the database, with the folders that become empty; a log with one more message, other files and everything
 /// outside the logs stay, and are named; the backup contains what was removed.
 #[test]
-fn what_the_record_holds_goes_and_nothing_else() {
+fn only_imported_logs_are_removed() {
     let tool = Tool::new();
     folder(&tool.path("runs"), 1_000);
     tool.ok(&["import", "ai-trader", "runs", "--write"]);
@@ -64,7 +64,7 @@ fn what_the_record_holds_goes_and_nothing_else() {
 
 /// Goal: without a database, every log stays.
 #[test]
-fn what_was_never_imported_stays() {
+fn logs_that_were_not_imported_remain() {
     let tool = Tool::new();
     folder(&tool.path("runs"), 1_000);
     tool.ok(&[

@@ -37,7 +37,7 @@ fn status(address: &str, path: &str, headers: &str) -> String {
 /// Goal: the command prints a config that admits its token, and no other; the owner's own commands use the
 /// server without one; nobody else can read the key that they use.
 #[test]
-fn a_token_that_was_made_is_let_in() {
+fn a_created_token_grants_access() {
     let tool = Tool::new();
     let made = tool.ok(&["auth", "token", "the \"desk\"", "--scope", "operate"]);
     let (token, config) = made.out.split_once('\n').expect("a token and its lines");
@@ -73,7 +73,7 @@ fn a_token_that_was_made_is_let_in() {
 /// Goal: a server that others could reach does not start without tokens, and says how to create one; an
 /// invalid config is reported with its key, and a token in it is not repeated.
 #[test]
-fn bad_access_is_refused_at_start() {
+fn invalid_access_settings_are_rejected_at_startup() {
     let open = Tool::new().ends(&["serve", "--listen", "0.0.0.0:0"], 2);
     assert!(open.err.contains("auth.tokens") && open.err.contains("papertape auth token"), "{open:#?}");
     let check = |toml: &str, told: &str| {
@@ -87,8 +87,8 @@ fn bad_access_is_refused_at_start() {
     };
     let secret = format!("ptk_{}", "cd".repeat(32));
     assert!(!check(&token("a", &secret), "papertape auth token").contains(&secret));
-    check(&format!("{0}{0}", token("a", &hash)), "stands twice");
-    check(&format!("{}{}", token("a", &hash), token("b", &hash)), "`b` is the token of another name");
+    check(&format!("{0}{0}", token("a", &hash)), "duplicate name `a`");
+    check(&format!("{}{}", token("a", &hash), token("b", &hash)), "`b` has the same hash as another token");
     check(&token("", &hash), "has no name");
     check("[auth]\nsession_hours = 0", "auth.session_hours");
     check(&token("a", &hash).replace("'read'", "'write'"), "auth.tokens.0.scope");
@@ -98,7 +98,7 @@ fn bad_access_is_refused_at_start() {
 /// Goal: open streams, idle connections and clients that never read do not block the server's shutdown: it
 /// ends by itself, before the forced close after five seconds.
 #[test]
-fn open_streams_do_not_hold_up_the_end() {
+fn open_streams_do_not_block_shutdown() {
     // Its jobs wait for a worker, so that their streams stay open.
     let tool = Tool::new().with("PAPERTAPE_SERVER__RUN_JOBS", "false");
     let job = tool.job(&SHORT);

@@ -6,7 +6,7 @@ use std::fs;
 /// Goal: a backup taken next to a running server and restored into an empty data directory equals the
 /// original: the job verifies, its canonical export has the same bytes, the imported dataset is there.
 #[test]
-fn a_backup_restores_the_record_and_its_datasets() {
+fn a_backup_restores_the_database_and_its_datasets() {
     let tool = Tool::new();
     fs::write(
         tool.path("bars.csv"),

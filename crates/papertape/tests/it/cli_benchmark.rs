@@ -80,7 +80,7 @@ fn a_run_is_compared_with_an_imported_index() {
 // Goal: what cannot be is a usage error that names the option and says what to do: trading an index, a benchmark that nobody
 // knows, one for a single day.
 #[test]
-fn what_cannot_be_compared_is_an_error_that_helps() {
+fn invalid_benchmarks_are_rejected_with_help() {
     let tool = tool();
     let traded = tool.ends(&[&RUN[..], &["--symbols", "AAA,SPX"]].concat(), 2).err;
     assert!(traded.contains("SPX is an index of mine and cannot be traded"), "{traded}");

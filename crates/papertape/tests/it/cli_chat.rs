@@ -19,7 +19,7 @@ fn piped(tool: &Tool, said: &[u8]) -> Output {
 
 /// Goal: one message is answered: the answer on stdout, actions on stderr, all of it as JSON on request.
 #[test]
-fn one_message_is_answered() {
+fn one_message_gets_a_reply() {
     let tool = Tool::new();
     let done = tool.ok(&["chat", "list plans", "--language", "en"]);
     assert!(
@@ -61,7 +61,7 @@ fn lines_are_a_conversation() {
 
 /// Goal: a line that is not valid text is reported; none is silently dropped.
 #[test]
-fn a_line_that_is_no_text_is_told() {
+fn a_line_that_is_not_utf8_is_reported() {
     let tool = Tool::new();
     let output = piped(&tool, b"list plans\nbad \xff\xfe\nhelp\n");
     assert_eq!(output.status.code(), Some(2), "{output:#?}");
@@ -87,7 +87,7 @@ fn a_conversation_is_not_replayed() {
 
 /// Goal: an invalid request has the usual exit code, and a model that cannot be called is reported.
 #[test]
-fn refusals_have_their_codes() {
+fn errors_have_their_exit_codes() {
     let tool = Tool::new();
     let none = tool.ends(&["chat", "hello", "--session", "latest"], 4);
     assert!(none.err.contains("no conversations yet"), "{none:#?}");
@@ -106,7 +106,7 @@ fn refusals_have_their_codes() {
 
 /// Goal: `resume` resumes a failed answer like a backtest, and reports the result.
 #[test]
-fn an_answer_is_resumed() {
+fn a_reply_is_resumed() {
     let nobody = "http://127.0.0.1:9/";
     let tool = Tool::new()
         .configured(&format!(
@@ -125,7 +125,7 @@ fn an_answer_is_resumed() {
 
 /// Goal: if a server owns the database, the server answers.
 #[test]
-fn a_server_answers() {
+fn a_server_replies() {
     let tool = Tool::new();
     let mut server = tool.start(&["serve"]);
     server.first_line();

@@ -18,7 +18,7 @@ fn tool(files: &[(&str, &str)]) -> Tool {
 // Goal: an imported dataset is listed, shown, verified, run on, replayed, and not removed while the job uses
 // it, even after its name refers to other content.
 #[test]
-fn an_imported_dataset_is_used_and_kept_for_its_jobs() {
+fn an_imported_dataset_is_retained_for_its_jobs() {
     let other = BARS.replace("22,500", "22,501");
     let tool = tool(&[("bars.csv", BARS), ("other.csv", &other)]);
     let made = tool.json(&["data", "import", "bars.csv", "--name", "mine"]);
@@ -64,7 +64,7 @@ fn an_imported_dataset_is_used_and_kept_for_its_jobs() {
 // Goal: rejected rows are reported by file and line with exit code 1 and nothing is imported; with quarantine
 // they are written down and the rest is imported.
 #[test]
-fn refused_rows_are_told_or_quarantined() {
+fn rejected_rows_are_reported_or_quarantined() {
     let bad = BARS.replace("BBB,2024-01-03,20,22,20", "BBB,2024-01-03,20,2,20");
     let tool = tool(&[("bad.csv", &bad)]);
     let done = tool.ends(&["data", "import", "bad.csv", "--name", "mine", "--quarantine-not"], 2);
@@ -93,7 +93,7 @@ fn refused_rows_are_told_or_quarantined() {
 
 // Goal: exported and imported on the command line, it is the same dataset; a folder stands for its files.
 #[test]
-fn what_is_exported_is_imported_as_the_same() {
+fn an_exported_dataset_reimports_unchanged() {
     let tool = tool(&[("bars.csv", BARS)]);
     let hash = tool.json(&["data", "import", "bars.csv", "--name", "mine"])["hash"].clone();
     for form in ["csv", "jsonl", "parquet"] {
@@ -152,7 +152,7 @@ fn crash_in_the_middle_of_an_import() {
 /// Goal: a folder is read with its subfolders; files that are not data are skipped and named, and rows with
 /// the same problem are one sentence.
 #[test]
-fn folders_are_read_with_all_that_lies_in_them() {
+fn folders_are_read_recursively() {
     let tool = tool(&[]);
     std::fs::create_dir_all(tool.path("in/a/b")).expect("makes folders");
     std::fs::write(tool.path("in/a/b/bars.csv"), BARS).expect("writes");
@@ -181,7 +181,7 @@ fn folders_are_read_with_all_that_lies_in_them() {
 // Goal: if a stock stops having bars for no known reason, its last close remains its price, and from the
 // sixth trading day on the session says so, with the day of the last bar.
 #[test]
-fn a_price_that_is_no_longer_known_is_said_to_be_so() {
+fn a_stale_price_is_reported() {
     let mut rows = "symbol,date,open,high,low,close,volume\n".to_owned();
     for day in 1..=10 {
         writeln!(rows, "AAA,2024-01-{day:02},10,10,10,10,100000000").expect("writes");
@@ -271,7 +271,7 @@ fn a_delisting_ends_a_position() {
 // Goal: members of an index are imported, shown and come back from an export; a run on the index trades the members of
 // each day, is replayed and told as such, and a wrong universe is a usage error that says what there is.
 #[test]
-fn an_index_is_imported_and_run_on() {
+fn an_imported_index_can_be_traded_as_a_universe() {
     let members =
         "index,symbol,from,until\nIDX,AAA,2024-01-02,2024-01-04\nIDX,BBB,2024-01-03,\nIDX,ZZZ,2020-01-01,\n";
     let tool = tool(&[("bars.csv", BARS), ("members.csv", members)]);

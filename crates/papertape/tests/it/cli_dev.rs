@@ -14,7 +14,7 @@ fn serve_once(tool: &Tool) -> String {
 }
 
 #[test]
-fn dev_data_are_apart_and_wiped_when_a_server_starts_unless_preserved() {
+fn dev_data_is_separate_and_wiped_at_server_startup_unless_preserved() {
     let tool = Tool::new();
     tool.ok(&SHORT);
     let tool = tool.with("PAPERTAPE_MODE", "dev");
@@ -25,10 +25,10 @@ fn dev_data_are_apart_and_wiped_when_a_server_starts_unless_preserved() {
     assert_eq!((&jobs["count"], &jobs["is_dev_mode"]), (&2.into(), &true.into()));
 
     let tool = tool.with("PAPERTAPE_PRESERVE_DEV_DATA", "true");
-    assert!(serve_once(&tool).contains("mode dev (house models alone, data preserved)"));
+    assert!(serve_once(&tool).contains("mode dev (house models only, data preserved)"));
     assert_eq!(tool.json(&["jobs"])["count"], 2);
     let tool = tool.with("PAPERTAPE_PRESERVE_DEV_DATA", "false");
-    assert!(serve_once(&tool).contains("mode dev (house models alone, data wiped at start)"));
+    assert!(serve_once(&tool).contains("mode dev (house models only, data wiped at startup)"));
     assert_eq!(tool.json(&["jobs"])["count"], 0);
 
     let tool = tool.with("PAPERTAPE_MODE", "prod");
@@ -36,7 +36,7 @@ fn dev_data_are_apart_and_wiped_when_a_server_starts_unless_preserved() {
 }
 
 #[test]
-fn a_record_that_dev_mode_has_not_made_is_not_touched_by_it() {
+fn dev_mode_does_not_touch_a_database_it_did_not_create() {
     let tool = Tool::new();
     tool.ok(&SHORT);
     std::fs::copy(tool.path("data/papertape.db"), tool.path("data/papertape-dev.db")).expect("copies");
@@ -49,7 +49,7 @@ fn a_record_that_dev_mode_has_not_made_is_not_touched_by_it() {
 }
 
 #[test]
-fn dev_mode_runs_house_models_alone() {
+fn dev_mode_runs_only_house_models() {
     let tool = Tool::new().with("PAPERTAPE_MODE", "dev").with("OPENAI_API_KEY", "sk-test-0123456789abcdef01");
     let real = ["run", "--start", "2012-10-01", "--end", "2012-10-02", "--model", "openai::gpt-5"];
     let refused = tool.ends(&real, 2);

@@ -18,7 +18,7 @@ fn row<'a>(table: &'a str, what: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn an_empty_directory_is_well_and_stays_empty() {
+fn an_empty_directory_passes_and_stays_empty() {
     let tool = Tool::new();
     let done = tool.ok(&["doctor"]);
     assert!(row(&done.out, "data").is_some_and(|row| row.contains("✓ ok")), "{done:#?}");
@@ -31,7 +31,7 @@ fn an_empty_directory_is_well_and_stays_empty() {
 }
 
 #[test]
-fn a_used_directory_is_well() {
+fn a_used_directory_passes() {
     let tool = Tool::new();
     tool.ok(&SHORT);
     let done = tool.ok(&["doctor"]);
@@ -41,7 +41,7 @@ fn a_used_directory_is_well() {
 }
 
 #[test]
-fn what_is_broken_is_found_with_exit_code_1() {
+fn failed_checks_exit_with_code_1() {
     let check = |tool: &Tool, what: &str| {
         let done = tool.ends(&["doctor"], 1);
         let broken = done.out.lines().any(|line| line.contains("✗ failed") && line.contains(what));
@@ -113,7 +113,7 @@ fn response(status: &str, body: &str) -> &'static str {
 // Goal: "can be called" appears only after the provider has listed its models for the key, and only for a
 // model in that list; every other response is distinguished from it, and the key is never shown.
 #[test]
-fn a_provider_is_asked_before_its_models_can_be_called() {
+fn a_provider_lists_its_models_before_they_can_be_called() {
     const KEY: &str = "sk-test-0123456789abcdef0123456789";
     let list = r#"{"object":"list","data":[{"id":"gpt-5","object":"model"},{"id":"gpt-5-mini"}]}"#;
     let cases = [
@@ -153,7 +153,7 @@ fn a_provider_is_asked_before_its_models_can_be_called() {
 // Goal: a replaced prompt that refers to something missing is found by the doctor and at every start, with
 // its folder, file and line; the assistant's prompts are checked too, and valid ones pass.
 #[test]
-fn a_wrong_prompt_is_found_before_anything_is_run() {
+fn an_invalid_prompt_is_found_before_anything_runs() {
     let tool = Tool::new().configured("[prompts]\ndir = 'own'");
     let own = tool.path("own");
     std::fs::create_dir_all(own.join("assistant")).expect("makes it");

@@ -44,7 +44,7 @@ fn klines(days: i64) -> ScriptedAnswer {
 // Goal: a download results in a dataset with exactly the requested days; the same command again requests
 // nothing and changes nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_download_ends_as_a_dataset() {
+async fn a_download_creates_a_dataset() {
     let server = ModelServer::scripted([klines(10)]).await;
     let tool = tool(&server);
     let made = tool.json(&BTC);
@@ -93,7 +93,7 @@ async fn a_dataset_from_yahoo_is_as_traded() {
 // Goal: a symbol that the source does not know is reported with exit code 1, and the others are in the
 // dataset; an exhausted quota is reported with what is missing and exit code 3, and creates no dataset.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_missing_is_told() {
+async fn missing_symbols_are_reported() {
     let unknown = answer(&json!({ "code": -1121, "msg": "Invalid symbol." })).status(400);
     let server = ModelServer::scripted([klines(3), unknown]).await;
     let tool = tool(&server);
@@ -111,7 +111,7 @@ async fn what_is_missing_is_told() {
 
 // Goal: Ctrl-C stops at once, with exit code 3; the same command resumes after what is stored.
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_keeps_what_there_is() {
+async fn ctrl_c_preserves_stored_responses() {
     let server = ModelServer::scripted([klines(3), klines(3).held(), klines(3)]).await;
     let tool = tool(&server);
     let args = ["data", "download", "binance", "--symbols", "AAA,BBB", "--from", "2024-06-01", "--to"];
@@ -129,7 +129,7 @@ async fn ctrl_c_keeps_what_there_is() {
 // Goal: the key comes from the environment or a file named there, goes to the source, and appears nowhere
 // else: neither in the most verbose output nor in a file of the data directory.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_key_is_told_nowhere() {
+async fn the_key_is_never_printed() {
     let refusal = json!({ "Information": format!("We have detected your API key as {KEY} and our standard \
         API rate limit is 25 requests per day.") });
     let server = ModelServer::scripted([answer(&refusal)]).await;
@@ -149,7 +149,7 @@ async fn the_key_is_told_nowhere() {
 
 // Goal: an impossible download is rejected before any request.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_had_is_refused() {
+async fn impossible_requests_are_rejected() {
     let server = ModelServer::scripted([]).await;
     let tool = tool(&server);
     let refused = |more: &[&str], why: &str| {

@@ -5,7 +5,7 @@ use crate::cli_tool::{SHORT, Tool};
 use serde_json::Value;
 
 #[test]
-fn a_published_head_is_held_against_the_record() {
+fn a_published_head_is_verified_against_the_database() {
     let tool = Tool::new();
     let job = tool.job(&SHORT);
     let printed = tool.json(&["head", &job]);

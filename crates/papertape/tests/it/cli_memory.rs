@@ -24,7 +24,7 @@ fn rows<'a>(answer: &'a Value, of: &str) -> &'a Vec<Value> {
 // Goal: after a trade, each memory is shown, the reflection is found by keyword and agrees with the books,
 // and impossible requests fail with the exit code of their kind.
 #[test]
-fn memories_of_a_trade_are_shown_and_searched() {
+fn memories_of_a_trade_are_listed_and_searched() {
     let tool = Tool::new();
     assert!(tool.ends(&["memory", "rounds"], 4).err.contains("run --demo"), "nothing is there yet");
     let job = tool.job(&TRADE);

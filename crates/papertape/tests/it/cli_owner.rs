@@ -115,7 +115,7 @@ async fn a_job_of_the_server_is_cancelled_and_resumed_from_outside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_goes_down_lets_the_step_end_and_the_next_one_goes_on() {
+async fn a_stopping_server_finishes_the_step_and_the_next_one_resumes() {
     let done = || ScriptedAnswer::text("Nothing to do today. <FINISH_SIGNAL>");
     let calls = ScriptedAnswer::call("c1", "get_portfolio", "{}");
     let server = ModelServer::scripted([calls.held(), done(), done()]).await;
@@ -139,7 +139,7 @@ async fn a_server_that_goes_down_lets_the_step_end_and_the_next_one_goes_on() {
     following.until("runs in the server");
     server.request(1).await;
     serving.signal(Signal::TERM);
-    serving.until("stopping after the steps under way");
+    serving.until("stopping after the current steps");
     server.release();
     let ended = serving.end();
     assert_eq!(ended.code, 0, "{ended:#?}");

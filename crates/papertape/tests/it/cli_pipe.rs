@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
 #[test]
-fn a_closed_stdout_is_no_failure_and_no_panic() {
+fn a_closed_stdout_is_neither_a_failure_nor_a_panic() {
     let tool = Tool::new();
     tool.ok(&SHORT);
     let commands: [&[&str]; 6] = [
@@ -32,7 +32,7 @@ fn a_closed_stdout_is_no_failure_and_no_panic() {
 }
 
 #[test]
-fn a_run_whose_stderr_nobody_reads_goes_on_to_its_end() {
+fn a_run_with_an_unread_stderr_completes() {
     let tool = Tool::new();
     let mut child =
         tool.command(&SHORT).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// Goal: a run logs its start and its end, and the log is in the portable file when the command has ended.
 #[test]
-fn a_run_has_a_log() {
+fn a_run_has_an_action_log() {
     let tool = Tool::new();
     let job = tool.job(&SHORT);
     let log = tool.json(&["actions", "latest"]);
@@ -149,7 +149,7 @@ fn older_files_are_migrated() {
 // journal the files have, the report equals that of the migration that follows, and nothing in the folder
 // changes, not even a timestamp.
 #[test]
-fn a_bare_folder_is_previewed_and_stays_as_it_is() {
+fn a_folder_without_a_database_is_previewed_unchanged() {
     let tool = Tool::new();
     tool.job(&SHORT);
     let bare = Tool::new();

@@ -10,7 +10,7 @@ fn tool() -> Tool {
 }
 
 #[test]
-fn postgres_lets_a_worker_take_what_a_command_queued_and_a_command_follow_it() {
+fn postgres_lets_a_worker_run_a_job_that_a_command_queued_and_follows() {
     let tool = tool();
     let job = tool.job(&SHORT);
     let queued =
@@ -31,7 +31,7 @@ fn postgres_lets_a_worker_take_what_a_command_queued_and_a_command_follow_it() {
 }
 
 #[test]
-fn postgres_keeps_dev_data_in_a_schema_of_their_own() {
+fn postgres_stores_dev_data_in_a_separate_schema() {
     let tool = tool();
     let before = tool.run(&["jobs", "--json"]).code;
     assert!([0, 1].contains(&before));

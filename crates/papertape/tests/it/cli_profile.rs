@@ -137,7 +137,7 @@ fn a_trace_is_drawn() {
 
 // Goal: traces that cannot be compared or read are rejected with the reason and the file.
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn incomparable_traces_are_rejected() {
     let tool = desk();
     let check = |args: &[&str], code: i32, said: &str| {
         let args: Vec<&str> = ["profile", "ab"].iter().chain(args).copied().collect();
@@ -166,7 +166,7 @@ fn what_cannot_be_compared_is_refused() {
     check(
         &["--a", "compact", "--b", "detailed"],
         1,
-        "2 traces cannot be read:\n  detailed/bad.json: not a trace: missing field",
+        "cannot read 2 traces:\n  detailed/bad.json: not a trace: missing field",
     );
     tool.ends(&["profile", "show", "detailed/bad.json"], 1);
     tool.ends(&["profile", "show", "nowhere"], 4);
@@ -242,7 +242,7 @@ fn a_chain_is_run_and_its_trace_written() {
 // Goal: a run that hits its overall timeout ends with a trace that says so, with its open steps on request;
 // other traces contain none of that.
 #[test]
-fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
+fn a_run_that_times_out_has_an_error_trace() {
     // A provider that accepts every call and never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = silent.local_addr().expect("has an address");
@@ -300,7 +300,7 @@ fn a_run_that_meets_its_overall_timeout_ends_with_an_error_trace() {
 
 // Goal: a request that cannot be timed is rejected before anything runs.
 #[test]
-fn what_cannot_be_timed_is_refused() {
+fn invalid_profile_requests_are_rejected() {
     let tool = Tool::new();
     let check = |args: &[&str], code: i32, said: &str| {
         let args: Vec<&str> = ["profile"].iter().chain(args).copied().collect();

@@ -6,7 +6,7 @@ use crate::cli_tool::{SHORT, Tool};
 fn a_job_can_be_run_read_replayed_verified_exported_and_branched() {
     let tool = Tool::new();
     let done = tool.ok(&SHORT);
-    for text in ["house::momentum", "model          house model, not an LLM"] {
+    for text in ["house::momentum", "model          rules, not an LLM"] {
         assert!(done.out.contains(text), "{text}: {done:#?}");
     }
     let widest = done.out.lines().map(|line| line.chars().count()).max();
@@ -61,7 +61,7 @@ fn a_job_can_be_run_read_replayed_verified_exported_and_branched() {
 }
 
 #[test]
-fn a_second_run_does_nothing_and_shows_the_same() {
+fn a_second_run_skips_completed_days_and_prints_the_same() {
     let tool = Tool::new();
     let first = tool.ok(&SHORT);
     let second = tool.ok(&SHORT);
@@ -83,7 +83,7 @@ fn a_second_run_does_nothing_and_shows_the_same() {
 }
 
 #[test]
-fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
+fn usage_errors_exit_with_code_2() {
     let tool = Tool::new();
     let check = |args: &[&str], reason: &str| {
         let done = tool.ends(args, 2);
@@ -124,7 +124,7 @@ fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found_with_exit_code_4() {
+fn missing_items_exit_with_code_4() {
     let tool = Tool::new();
     let commands: [&[&str]; 8] = [
         &["jobs", "nope"],
@@ -151,7 +151,7 @@ fn what_is_not_there_is_not_found_with_exit_code_4() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_stops_the_job_and_a_larger_one_goes_on_after_it() {
+fn an_exhausted_budget_stops_the_job_and_a_larger_one_resumes_it() {
     let tool = Tool::new();
     // Enough for the first day, but not for three.
     let args: Vec<&str> = SHORT.iter().copied().chain(["--budget-tokens", "10000"]).collect();
@@ -177,7 +177,7 @@ fn fewer_steps_are_fewer_model_calls() {
 }
 
 #[test]
-fn small_commands_do_what_they_say() {
+fn small_commands_work() {
     let tool = Tool::new();
     let data = tool.json(&["data", "list"]);
     assert_eq!(data["datasets"][0]["name"], "us-daily-2000-2013");

@@ -19,7 +19,7 @@ fn done() -> ScriptedAnswer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_lets_the_step_end_and_resume_pays_for_nothing_twice() {
+async fn the_first_signal_finishes_the_step_and_resume_repeats_no_call() {
     let calls = ScriptedAnswer::call("c1", "get_portfolio", "{}");
     let server = ModelServer::scripted([calls.held(), done(), done()]).await;
     let tool = tool(&server);
@@ -40,7 +40,7 @@ async fn the_first_lets_the_step_end_and_resume_pays_for_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_second_ends_at_once_and_the_call_under_way_is_sent_again() {
+async fn the_second_signal_stops_immediately_and_the_call_is_sent_again() {
     let server = ModelServer::scripted([done().held(), done(), done()]).await;
     let tool = tool(&server);
     let mut running = tool.start(&RUN);
@@ -57,7 +57,7 @@ async fn the_second_ends_at_once_and_the_call_under_way_is_sent_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_process_reads_beside_a_run_and_is_told_who_has_the_record() {
+async fn another_process_can_read_during_a_run_and_learns_the_owner() {
     let server = ModelServer::scripted([done().held(), done()]).await;
     let tool = tool(&server);
     let running = tool.start(&RUN);
@@ -66,7 +66,7 @@ async fn another_process_reads_beside_a_run_and_is_told_who_has_the_record() {
     tool.ok(&["reasoning"]);
     tool.ok(&["verify", "latest"]);
     let found = tool.ok(&["doctor"]).out;
-    assert!(found.contains(&format!("process {} has it", running.pid())), "{found}");
+    assert!(found.contains(&format!("process {}; other commands", running.pid())), "{found}");
     for args in [&["cancel", "latest"][..], &["serve"][..], &["worker"][..], &RUN[..]] {
         let refused = tool.ends(args, 1);
         assert!(

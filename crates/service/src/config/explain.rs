@@ -28,10 +28,10 @@ fn line(mut error: figment::Error) -> String {
         Kind::InvalidValue(found, expected) if !path.is_empty() => {
             format!("`{path}` is {found}; expected {expected}")
         }
-        other if path.is_empty() => single_line(&other.to_string()),
-        other => format!("`{path}`: {}", single_line(&other.to_string())),
+        other if path.is_empty() => renamed::translate_message(&single_line(&other.to_string())),
+        other => format!("`{path}`: {}", renamed::translate_message(&single_line(&other.to_string()))),
     };
-    source.into_iter().chain([renamed::translate_message(&text)]).collect::<Vec<_>>().join(": ")
+    source.into_iter().chain([text]).collect::<Vec<_>>().join(": ")
 }
 
 fn unknown(key: &str, known: &[&str], path: &str) -> String {

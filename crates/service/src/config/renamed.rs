@@ -67,25 +67,28 @@ impl<P: Provider> Provider for Translated<P> {
         let mut profiles = self.0.data()?;
         for root in profiles.values_mut() {
             for renamed in &STORED_FIELDS {
-                to_stored(root, renamed.table, renamed, &mut Vec::new())?;
+                to_stored(root, renamed.table, renamed, &mut Vec::new()).map_err(|path| {
+                    let mut error = Error::from(Kind::UnknownField(renamed.stored.to_owned(), &[]));
+                    error.path = path;
+                    error
+                })?;
             }
         }
         Ok(profiles)
     }
 }
 
-/// Renames the key in every table at this path below `dict`. The stored name itself is an unknown key.
+/// Renames the key in every table at this path below `dict`. The stored name itself is an unknown key: the error is the
+/// path of its table.
 fn to_stored(
     dict: &mut Dict,
     table: &[&str],
     renamed: &StoredField,
     path: &mut Vec<String>,
-) -> Result<(), Error> {
+) -> Result<(), Vec<String>> {
     let Some((name, rest)) = table.split_first() else {
         if dict.contains_key(renamed.stored) {
-            let mut error = Error::from(Kind::UnknownField(renamed.stored.to_owned(), &[]));
-            error.path.clone_from(path);
-            return Err(error);
+            return Err(path.clone());
         }
         if let Some(value) = dict.remove(renamed.key) {
             dict.insert(renamed.stored.to_owned(), value);

