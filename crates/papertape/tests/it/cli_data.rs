@@ -308,5 +308,5 @@ fn an_index_is_imported_and_run_on() {
     assert!(both.err.contains("--symbols"), "{both:?}");
     let early =
         tool.ends(&["run", "--dataset", "us-daily-2000-2013", "--end", "2012-10-01", "--universe", "IDX"], 2);
-    assert!(early.err.contains("it has none; import them"), "{early:?}");
+    assert!(early.err.contains("it has no indexes with members; import rows"), "{early:?}");
 }

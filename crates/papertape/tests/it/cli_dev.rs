@@ -43,7 +43,7 @@ fn a_record_that_dev_mode_has_not_made_is_not_touched_by_it() {
     let tool = tool.with("PAPERTAPE_MODE", "dev");
     for args in [&["serve"][..], &SHORT[..]] {
         let refused = tool.ends(args, 1);
-        assert!(refused.err.contains("was not made by dev mode"), "{refused:#?}");
+        assert!(refused.err.contains("was not created by dev mode"), "{refused:#?}");
     }
     assert_eq!(tool.json(&["jobs"])["count"], 1);
 }
@@ -54,7 +54,7 @@ fn dev_mode_runs_house_models_alone() {
     let real = ["run", "--start", "2012-10-01", "--end", "2012-10-02", "--model", "openai::gpt-5"];
     let refused = tool.ends(&real, 2);
     assert!(
-        refused.err.contains("house models alone") || refused.err.contains("root certificates"),
+        refused.err.contains("only house models") || refused.err.contains("root certificates"),
         "{refused:#?}"
     );
 }

@@ -312,7 +312,7 @@ fn what_cannot_be_timed_is_refused() {
     check(&["export", "nope"], 4, "there is no record");
     check(&["chain", "--ticker", "TSLA", "--date", "2012-10-02"], 2, "TSLA");
     check(&["chain", "--ticker", "AAPL", "--date", "2012-10-06"], 2, "no trading day");
-    check(&with(&["--selected-analysts", "market,lunch"]), 2, "`lunch` is no analyst");
+    check(&with(&["--selected-analysts", "market,lunch"]), 2, "unknown analyst `lunch`");
     check(&with(&["--analysis-prompt-style", "long"]), 2, "standard, compact, detailed");
     check(&with(&["--model", "magic"]), 2, "house::momentum");
     check(&with(&["--overall-timeout", "0"]), 2, "--overall-timeout");

@@ -98,7 +98,7 @@ fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
     check(&["run", "--demo", "--end", "2012-12-03"], "cannot be used with");
     check(
         &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "momentum"],
-        "--model: `momentum`",
+        "--model: unknown agent `momentum`",
     );
     check(
         &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "house::magic"],
@@ -107,7 +107,7 @@ fn a_wrong_question_is_answered_with_what_is_wrong_and_exit_code_2() {
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--symbols", "TSLA"], "--symbols:");
     check(&["run", "--start", "2012-12-03", "--end", "2012-12-03", "--cash", "0"], "--cash:");
     check(&["run", "--demo", "--quick", "house::momentum"], "add --agent desk");
-    check(&["run", "--demo", "--agent", "desk", "--analysts", "market,tea"], "`tea` is no analyst");
+    check(&["run", "--demo", "--agent", "desk", "--analysts", "market,tea"], "unknown analyst `tea`");
     check(
         &["run", "--demo", "--agent", "desk", "--debate-rounds", "0"],
         "max_debate_rounds must be from 1 to 10",

@@ -241,7 +241,7 @@ fn a_cut_line_of_a_log_is_left_out_where_asked_for() {
     put(&positions, &rows);
     assert_eq!(report(&tool, &skip, 1)["report"]["problems"]["count"], 1);
     put(&positions, &jsonl(&[json!({ "date": "2025-10-01 10:00:00", "id": 0, "positions": { "CASH": 1 } })]));
-    assert!(tool.ends(&skip, 1).err.contains("by the hour"));
+    assert!(tool.ends(&skip, 1).err.contains("hourly runs"));
 }
 
 // Goal: rejected prices prevent the whole import too, and an agent must start with cash only.
@@ -260,7 +260,7 @@ fn prices_and_beginnings_that_are_none_keep_all_out() {
     held[0] = row(0, DAYS[0], Value::Null, (3, 0, 1_000.0));
     alpha(&tool.path("runs"), &held);
     let found = report(&tool, &WRITE, 1);
-    assert!(told(&found, "problems")[0].contains("starts with cash alone"), "{found}");
+    assert!(told(&found, "problems")[0].contains("start with cash only"), "{found}");
     assert!(!tool.path("data").exists());
 }
 
@@ -313,9 +313,9 @@ fn rows_out_of_order_and_twice_are_told_and_change_nothing() {
     alpha(&tool.path("runs"), &shuffled);
     let found = tool.json(&WRITE);
     assert_eq!(found["jobs"], json!([{ "job_id": job, "status": "completed", "imported": false }]));
-    assert!(told(&found, "skipped").iter().any(|one| one.contains("once more")), "{found}");
+    assert!(told(&found, "skipped").iter().any(|one| one.contains("it repeats line")), "{found}");
     let notes = found["report"]["notes"].to_string();
-    assert!(notes.contains("do not stand in the order of their ids"), "{notes}");
+    assert!(notes.contains("are not sorted by ID"), "{notes}");
 
     // A later row with an earlier date is invalid.
     let mut back = rows();
@@ -349,7 +349,7 @@ fn what_is_empty_is_told() {
     let found = report(&tool, &WRITE, 1);
     assert_eq!(found["report"]["agents"], json!([]));
     let skipped = told(&found, "skipped").join("\n");
-    for why in ["no position/position.jsonl", "no row", "no such trading day", "no message in it"] {
+    for why in ["no position/position.jsonl", "no row", "not a trading day", "no messages"] {
         assert!(skipped.contains(why), "{why}: {skipped}");
     }
     assert!(!tool.path("data").exists());

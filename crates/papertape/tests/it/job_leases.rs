@@ -103,7 +103,7 @@ async fn a_lost_lease_is_not_an_error() {
     serving.await.expect("it ends");
     drop(guard);
     let logged = String::from_utf8(logged.0.lock().expect("a lock").clone()).expect("a text");
-    assert!(logged.contains("lease lost: another worker has the job"), "{logged}");
+    assert!(logged.contains("lease lost: another worker owns the job"), "{logged}");
     assert!(!logged.contains("ERROR") && !logged.contains("WARN"), "{logged}");
     assert_eq!(app.store.get_job(&job).await.expect("reads").expect("is there").crashes, 0);
 }

@@ -107,7 +107,7 @@ async fn crash_postgres_three_workers_share_two_hundred_jobs() {
     let stands = tokio::task::spawn_blocking(move || {
         for _ in 0..AT_ONCE {
             // Not an error: another worker has the job.
-            let line = stands.until("lease lost: another worker has the job");
+            let line = stands.until("lease lost: another worker owns the job");
             assert!(line.contains("INFO"), "{line}");
         }
         stands

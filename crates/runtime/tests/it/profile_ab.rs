@@ -363,8 +363,8 @@ fn doubtful_times_are_flagged() {
     let b = [run("b", |value| value["summary"]["interrupted_attempts"] = json!(1))];
     let vary = BTreeSet::from([Invariant::Ticker]);
     let flags = compare(("a", &a), ("b", &b), &vary).expect("compares").flags.join("\n");
-    assert!(flags.contains("a: 1 of 1 runs took over steps"), "{flags}");
-    assert!(flags.contains("b: 1 of 1 runs were cut off"), "{flags}");
-    assert!(flags.contains("shows no spread"), "{flags}");
-    assert!(flags.contains("ticker was to vary, and is the same"), "{flags}");
+    assert!(flags.contains("a: 1 of 1 runs reused steps"), "{flags}");
+    assert!(flags.contains("b: 1 of 1 runs were interrupted"), "{flags}");
+    assert!(flags.contains("so there is no spread"), "{flags}");
+    assert!(flags.contains("ticker was expected to vary, but is the same"), "{flags}");
 }

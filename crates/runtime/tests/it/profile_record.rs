@@ -231,7 +231,7 @@ fn a_node_without_a_known_phase_is_an_error() {
         let error = trace(facts("AAPL"), &[], &[node]).expect_err("is bad").to_string();
         assert!(error.contains("AAPL/Trader end#1/node#1") && error.contains(said), "{error}");
     };
-    check(node("AAPL", "Trader", "lunch", 0, fine()), "`lunch` is no phase");
+    check(node("AAPL", "Trader", "lunch", 0, fine()), "unknown phase `lunch`");
     check(node("AAPL", "Trader", "trading", 0, json!({})), "state");
     let mut without = node("AAPL", "Trader", "trading", 0, fine());
     without.arguments = json!({"symbol": "AAPL", "node": "Trader"});

@@ -292,7 +292,7 @@ async fn a_file_that_cannot_be_brought_stays_as_it_was(place: Place) {
     let errors: Vec<bool> = told.iter().map(|file| file.error.is_some()).collect();
     assert_eq!(errors, [false, true, false, true, true]);
     assert!(told[1].error.as_ref().is_some_and(|why| why.contains("once upon a time")), "{told:?}");
-    assert!(told[4].error.as_ref().is_some_and(|why| why.contains("newer program")), "{told:?}");
+    assert!(told[4].error.as_ref().is_some_and(|why| why.contains("newer version")), "{told:?}");
     assert_eq!(broken.map(|at| std::fs::read(&paths[at]).expect("reads")), before);
     assert!(told[1].backup.is_none(), "what is not changed needs no copy: {told:?}");
     for (job, is_there) in [("first", true), ("second", false), ("third", true), ("newer", false)] {
@@ -403,7 +403,7 @@ async fn rows_without_an_index_are_told(place: Place) {
         assert_eq!((told.len(), &told[0].path, told[0].rows_left_out), (1, &path, 4), "{told:?}");
         let why = told[0].error.as_deref().expect("is told");
         for job in ["lost", "other"] {
-            assert!(why.contains(&format!("2 row(s) of the job {job} are not taken in")), "{why}");
+            assert!(why.contains(&format!("2 row(s) of the job {job} are not imported")), "{why}");
         }
         assert!(!told[0].is_current() && told[0].backup.is_none());
     }
