@@ -104,7 +104,7 @@ fn providers_that_make_no_sense_are_refused() {
     let said = |name, provider| with(name, provider).unwrap_err();
     assert_eq!(said("lab", ProviderConfig::default()), "the provider `lab` needs a `kind`");
     assert_eq!(said("lab", compatible(None)), "the provider `lab` needs a `base_url`");
-    assert!(said("lab", compatible(Some("not a url"))).contains("no URL"));
+    assert!(said("lab", compatible(Some("not a url"))).contains("not a URL"));
     assert!(said("lab", compatible(Some("ftp://h/"))).contains("http://"));
     assert!(said("house", compatible(Some("http://h/"))).contains("built-in"));
     let secret = said("lab", compatible(Some("https://user:pass@h/")));

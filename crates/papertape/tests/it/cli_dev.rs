@@ -54,7 +54,7 @@ fn dev_mode_runs_only_house_models() {
     let real = ["run", "--start", "2012-10-01", "--end", "2012-10-02", "--model", "openai::gpt-5"];
     let refused = tool.ends(&real, 2);
     assert!(
-        refused.err.contains("house models alone") || refused.err.contains("root certificates"),
+        refused.err.contains("only house models") || refused.err.contains("root certificates"),
         "{refused:#?}"
     );
 }

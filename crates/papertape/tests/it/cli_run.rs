@@ -98,7 +98,7 @@ fn usage_errors_exit_with_code_2() {
     check(&["run", "--demo", "--end", "2012-12-03"], "cannot be used with");
     check(
         &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "momentum"],
-        "--model: `momentum`",
+        "--model: unknown agent `momentum`",
     );
     check(
         &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "house::magic"],

@@ -241,7 +241,7 @@ fn a_cut_line_of_a_log_is_left_out_where_asked_for() {
     put(&positions, &rows);
     assert_eq!(report(&tool, &skip, 1)["report"]["problems"]["count"], 1);
     put(&positions, &jsonl(&[json!({ "date": "2025-10-01 10:00:00", "id": 0, "positions": { "CASH": 1 } })]));
-    assert!(tool.ends(&skip, 1).err.contains("by the hour"));
+    assert!(tool.ends(&skip, 1).err.contains("hourly runs"));
 }
 
 // Goal: rejected prices prevent the whole import too, and an agent must start with cash only.
@@ -313,7 +313,7 @@ fn rows_out_of_order_and_twice_are_told_and_change_nothing() {
     alpha(&tool.path("runs"), &shuffled);
     let found = tool.json(&WRITE);
     assert_eq!(found["jobs"], json!([{ "job_id": job, "status": "completed", "imported": false }]));
-    assert!(told(&found, "skipped").iter().any(|one| one.contains("once more")), "{found}");
+    assert!(told(&found, "skipped").iter().any(|one| one.contains("it repeats line")), "{found}");
     let notes = found["report"]["notes"].to_string();
     assert!(notes.contains("are not sorted by ID"), "{notes}");
 
