@@ -2,7 +2,7 @@
 //!
 //! axum's own accept loop has no deadline for a request's head and no limit on connections. The routes are axum's.
 
-use super::outlet::{MonitoredSocket, SendState};
+use super::monitored_socket::{MonitoredSocket, SendState};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};

@@ -3,7 +3,7 @@
 //! `PAPERTAPE_BENCH_PYTHON` or `python3`, and is skipped if it has no numpy.
 
 use papertape_embed::Matrix;
-use papertape_embed::vector::normalise;
+use papertape_embed::vector::normalize;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::hint::black_box;
@@ -36,7 +36,7 @@ fn main() {
     let mut vector = || {
         let mut vector: Vec<f32> =
             (0..DIMENSION).map(|_| random.next_u32() as f32 / u32::MAX as f32 - 0.5).collect();
-        assert!(normalise(&mut vector), "random numbers have a direction");
+        assert!(normalize(&mut vector), "random numbers have a direction");
         vector
     };
     let mut matrix = Matrix::new(DIMENSION);

@@ -4,7 +4,7 @@
 //! its vectors.
 
 use papertape_embed::SentenceModel;
-use papertape_embed::vector::{dot, normalise};
+use papertape_embed::vector::{dot, normalize};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Instant;
@@ -46,7 +46,7 @@ fn main() {
         let vector = model.embed(&expected.text);
         let took = begun.elapsed().as_secs_f64() * 1e3;
         let mut wanted = expected.vector.clone();
-        assert!(normalise(&mut wanted), "the reference has a direction");
+        assert!(normalize(&mut wanted), "the reference has a direction");
         let cosine = dot(&vector, &wanted);
         let tokens = model.tokens(&expected.text);
         println!("cosine {cosine:.6}, {} tokens in {took:.1} ms", tokens.len());

@@ -25,7 +25,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Scales the vector to length 1. Returns `false` and leaves the vector unchanged if it has no direction: all
 /// zeros, or a number that is not finite.
 #[must_use]
-pub fn normalise(vector: &mut [f32]) -> bool {
+pub fn normalize(vector: &mut [f32]) -> bool {
     let square: f64 = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
     let length = square.sqrt();
     if !length.is_finite() || length <= f64::from(f32::MIN_POSITIVE) {

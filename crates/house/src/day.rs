@@ -91,7 +91,7 @@ impl<'a> Transcript<'a> {
             result: answer(&call.id).and_then(super::data).unwrap_or_default(),
         });
         Some(Self {
-            language: Language::of(question),
+            language: Language::of_text(question),
             date: date(question),
             symbols: symbols(question)?,
             closing_only: closing_only(question),

@@ -17,7 +17,7 @@ const LONG_DAYS: i64 = 20;
 /// The requested memory; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft> {
     let Some(Message::User { content: prompt }) = request.messages.first() else { return None };
-    let language = Language::of(prompt);
+    let language = Language::of_text(prompt);
     if lines::ROUND_TASK.strip(prompt).is_some() {
         return Some(Draft::text(round(prompt, language, strategy)));
     }
@@ -27,7 +27,7 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
 }
 
 fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
-    let en = language == Language::English;
+    let en = language == Language::En;
     let text = |line: Line| if en { line.en } else { line.zh };
     let concluded = format!("{}\n", text(lines::CONCLUDED));
     let [booked, held] = [lines::BOOKED, lines::HELD_AT_CLOSE].map(|line| format!("\n{}\n", text(line)));
@@ -111,7 +111,7 @@ fn next(symbols: &[&str], en: bool, strategy: Strategy) -> String {
 
 /// The reflection on the facts and the thesis in a prompt.
 fn reflection(prompt: &str, language: Language, strategy: Strategy) -> Value {
-    let en = language == Language::English;
+    let en = language == Language::En;
     let text = |line: Line| if en { line.en } else { line.zh };
     let (head, thesis_head) = (text(lines::LEDGER_FACTS), text(lines::ENTRY_THESIS));
     let rest = prompt.split_once(&format!("{head}\n")).map_or("", |(_, rest)| rest);
@@ -213,17 +213,17 @@ mod tests {
         let lesson = |pnl: &str, pct: &str, language| {
             let facts = format!("symbol: IBM\nside: long\npnl: {pnl}\n{pct}holding_days: 7\ncause: stop\n");
             let prompt = match language {
-                Language::English => format!("Facts of the ledger:\n{facts}Thesis at entry:\n"),
-                Language::Chinese => format!("账本的事实：\n{facts}开仓时的依据：\n"),
+                Language::En => format!("Facts of the ledger:\n{facts}Thesis at entry:\n"),
+                Language::Zh => format!("账本的事实：\n{facts}开仓时的依据：\n"),
             };
             let told = reflection(&prompt, language, Strategy::Momentum);
             told["summary"].as_str().unwrap_or_default().to_owned()
         };
-        let en = |pnl, pct| lesson(pnl, pct, Language::English);
+        let en = |pnl, pct| lesson(pnl, pct, Language::En);
         assert_eq!(en("-662", "return_pct: -6.62\n"), "IBM long lost 6.62% in 7 days, closed by stop.");
         assert_eq!(en("-662", ""), "IBM long lost 662 in 7 days, closed by stop.");
         assert_eq!(en("662", "return_pct: 6.62\n"), "IBM long made 6.62% in 7 days, closed by stop.");
-        let zh = lesson("-662", "return_pct: -6.62\n", Language::Chinese);
+        let zh = lesson("-662", "return_pct: -6.62\n", Language::Zh);
         assert_eq!(zh, "IBM long 持有 7 天，亏损 6.62%，由 stop 平仓。");
     }
 }

@@ -6,18 +6,16 @@ use super::market::Market;
 use super::number::{self, show, show_price};
 use super::plan::{Plan, SymbolView};
 use super::strategy::{Reason, Signal, Strategy};
-use Language::{Chinese, English};
+use Language::{En, Zh};
 use papertape_core::message::ModelName;
 use papertape_core::prompt::lines::FINISH_SIGNAL;
 use rust_decimal::Decimal;
 
-/// This signal in a text ends the day.
-
 /// The line that identifies the author as a house model.
 pub(crate) fn label(language: Language, model: &ModelName) -> String {
     match language {
-        English => format!("({model} is a rule-based stand-in, not a language model.)"),
-        Chinese => format!("（{model} 是基于规则的替身，不是语言模型。）"),
+        En => format!("({model} is a rule-based stand-in, not a language model.)"),
+        Zh => format!("（{model} 是基于规则的替身，不是语言模型。）"),
     }
 }
 
@@ -34,7 +32,7 @@ fn ending(language: Language, model: &ModelName) -> String {
 
 /// The reply to a conversation that the house models cannot handle.
 pub(super) fn nothing_to_do(model: &ModelName) -> String {
-    format!("There is nothing here that my rules cover.\n{}", ending(English, model))
+    format!("There is nothing here that my rules cover.\n{}", ending(En, model))
 }
 
 /// The reply when the day cannot be traded.
@@ -111,22 +109,22 @@ pub(super) fn smaller(language: Language) -> String {
 pub(super) fn order(language: Language, tool: &str, quantity: Decimal, symbol: &str, why: &str) -> String {
     let quantity = quantity.normalize();
     match language {
-        English => format!("- {tool} {quantity} {symbol}: {why}"),
-        Chinese => format!("- {} {symbol} {quantity} 股：{why}", verbs(Chinese, tool).0),
+        En => format!("- {tool} {quantity} {symbol}: {why}"),
+        Zh => format!("- {} {symbol} {quantity} 股：{why}", verbs(Zh, tool).0),
     }
 }
 
 /// What an order did, and what it is to do.
 fn verbs(language: Language, tool: &str) -> (&'static str, &'static str) {
     match (language, tool) {
-        (English, "buy") => ("bought", "buy"),
-        (English, "sell") => ("sold", "sell"),
-        (English, "short") => ("sold short", "sell short"),
-        (English, _) => ("covered", "cover"),
-        (Chinese, "buy") => ("买入", "买入"),
-        (Chinese, "sell") => ("卖出", "卖出"),
-        (Chinese, "short") => ("卖空", "卖空"),
-        (Chinese, _) => ("平仓", "平仓"),
+        (En, "buy") => ("bought", "buy"),
+        (En, "sell") => ("sold", "sell"),
+        (En, "short") => ("sold short", "sell short"),
+        (En, _) => ("covered", "cover"),
+        (Zh, "buy") => ("买入", "买入"),
+        (Zh, "sell") => ("卖出", "卖出"),
+        (Zh, "short") => ("卖空", "卖空"),
+        (Zh, _) => ("平仓", "平仓"),
     }
 }
 

@@ -77,7 +77,7 @@ fn decode() -> Result<Dataset, MarketError> {
         let kind = match kind {
             "split" => CorporateActionKind::Split { ratio: number(value)? },
             "dividend" => CorporateActionKind::Dividend { amount: price(value)? },
-            other => return Err(format!("`{other}` is no kind of action")),
+            other => return Err(format!("unknown kind of action `{other}`")),
         };
         let action = CorporateAction { symbol: symbol.into(), ex_date: parse_date(ex_date)?, kind };
         builder.action(action).map_err(|error| error.to_string())

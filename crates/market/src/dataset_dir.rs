@@ -99,7 +99,7 @@ impl DatasetDir {
     pub(crate) fn open(&self, name: &str, hash: ContentHash) -> Result<Dataset, MarketError> {
         let path = self.content(hash).join(DATA);
         let damaged = |reason: String| MarketError::Damaged { file: path.display().to_string(), reason };
-        let info = self.info(hash)?.ok_or_else(|| damaged(format!("{ABOUT} beside it is gone")))?;
+        let info = self.info(hash)?.ok_or_else(|| damaged(format!("{ABOUT} next to it is missing")))?;
         let file = File::open(&path).map_err(|error| failed(&path, error))?;
         let mut reader =
             BufReader::with_capacity(1 << 20, Hashing { inner: file, hasher: blake3::Hasher::new() });
@@ -110,7 +110,7 @@ impl DatasetDir {
         let rest = io::copy(&mut reader, &mut io::sink()).map_err(|error| failed(&path, error))?;
         let checksum = ContentHash::from_bytes(*reader.into_inner().hasher.finalize().as_bytes());
         if rest > 0 || checksum != info.checksum || dataset.hash() != hash {
-            return Err(damaged("it is not the file that was written".to_owned()));
+            return Err(damaged("it was modified".to_owned()));
         }
         Ok(dataset)
     }

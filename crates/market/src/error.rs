@@ -21,25 +21,25 @@ pub enum MarketError {
         matches: Vec<String>,
     },
     /// Another dataset already has this name.
-    #[error("there is another dataset called `{name}`")]
+    #[error("a different dataset named `{name}` already exists")]
     NameTaken {
         /// The name.
         name: String,
     },
     /// An invalid dataset name. The caller must change it.
-    #[error("`{}` cannot be a dataset's name: letters, digits, `.`, `_` and `-` can, 64 at the most", name.escape_default())]
+    #[error("invalid dataset name `{}`; use up to 64 letters, digits, `.`, `_` and `-`", name.escape_default())]
     Name {
         /// The name as given.
         name: String,
     },
     /// The dataset is part of the program and cannot be removed.
-    #[error("`{name}` is part of the program")]
+    #[error("`{name}` is built in")]
     Fixed {
         /// Its name.
         name: String,
     },
     /// The catalogue has no directory to store datasets in.
-    #[error("this catalogue keeps no datasets")]
+    #[error("this catalogue stores no datasets")]
     NoDirectory,
     /// A file differs from what was written. The owner of the files must act: import it again.
     #[error("{file}: {reason}")]

@@ -84,7 +84,7 @@ impl KnownSecrets {
     }
 
     /// The maximum bytes that one credential can take up in a text, with every character escaped (`\u0041`).
-    pub(super) fn longest_written(&self) -> usize {
+    pub(super) fn max_written_len(&self) -> usize {
         self.longest.saturating_mul(6)
     }
 
@@ -129,7 +129,7 @@ impl KnownSecrets {
 
     /// The parts of the text near enough to an escape to contain an escaped credential.
     fn zones(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        let reach = self.longest_written() + 4;
+        let reach = self.max_written_len() + 4;
         let mut zones: Vec<Range<usize>> = Vec::new();
         for at in signs(bytes).filter(|at| self.is_escape(&bytes[*at..])) {
             let zone = at.saturating_sub(reach)..bytes.len().min(at + reach);

@@ -233,9 +233,9 @@ fn is_credential(class: Class, value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let special = value.bytes().filter(|b| b"!@#$%^&*+~?=".contains(b)).count();
     let letters = upper + small;
-    let least_digits = if class.label == "password" { 4 } else { 8 };
+    let min_digits = if class.label == "password" { 4 } else { 8 };
     if letters == 0 {
-        return digits >= least_digits
+        return digits >= min_digits
             && (digits == value.len() || special > 0 && !value.contains('%') && !value.starts_with('$'));
     }
     // `8-character`, `16-byte`, `Q3`, `v1.2`: short, or a number with a word appended.

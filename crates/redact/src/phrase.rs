@@ -121,7 +121,7 @@ fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
     let open = |rest: Option<char>| rest.is_none_or(|c| !c.is_alphanumeric());
     let before = text[..first.start].trim_end_matches([' ', '*', '`']).chars().next_back();
     let behind = text[last.end..].trim_start_matches([' ', '*', '`']).chars().next();
-    let stands_alone = open(before) && open(behind);
+    let is_delimited = open(before) && open(behind);
     let small: Vec<bool> = numbers.iter().map(|number| SMALL_NUMBERS.binary_search(number).is_ok()).collect();
     let mut small_before = vec![0];
     small_before.extend(small.iter().scan(0, |sum, is_small| {
@@ -136,7 +136,7 @@ fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
             // Unless it is introduced as one, only small words of the sentence may be next to it.
             let beside = numbers.len() - length;
             let is_apart = is_called || beside == small_before[numbers.len()] - inside;
-            let most = match (is_called || is_whole && stands_alone, is_whole) {
+            let most = match (is_called || is_whole && is_delimited, is_whole) {
                 (true, _) => length / 3,
                 (false, true) => length / 4,
                 (false, false) => length / 6,
@@ -144,7 +144,7 @@ fn mnemonic(text: &str, words: &[Range<usize>]) -> Option<Range<usize>> {
             if inside > most || !is_apart || part.is_sorted() && !is_repeated(part) {
                 continue;
             }
-            if is_called && is_whole && stands_alone || has_checksum(part) {
+            if is_called && is_whole && is_delimited || has_checksum(part) {
                 return Some(start..end);
             }
         }

@@ -33,7 +33,7 @@ pub struct StreamRedactor {
 
 impl StreamRedactor {
     pub(super) fn new(redactor: Redactor) -> Self {
-        let hold = redactor.exact.longest_written().max(MIN_HOLD);
+        let hold = redactor.exact.max_written_len().max(MIN_HOLD);
         Self { redactor, buffer: String::new(), given: 0, hold, look_at: hold + hold / 4, removed: 0 }
     }
 

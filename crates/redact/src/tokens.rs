@@ -134,9 +134,9 @@ fn end_of(parts: &[TokenPart], bytes: &[u8], mut at: usize, most: usize) -> Opti
             }
         }
     }
-    let goes_on = bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let continues = bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let is_open = matches!(parts.last(), Some(TokenPart::Of { max: usize::MAX, .. }));
-    (is_open || !goes_on).then_some(at)
+    (is_open || !continues).then_some(at)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) async fn vectors(
         Ok(reply) => vector::from_json(&reply.text, texts.len()).map(|mut vectors| {
             // A provider may return vectors of any length; a vector without a direction stays close to zero.
             for vector in &mut vectors {
-                let _ = vector::normalise(vector);
+                let _ = vector::normalize(vector);
             }
             vectors
         }),

@@ -117,7 +117,7 @@ fn sentences(_: &StepPath, call: &ExternalCall) -> Act<ExternalReply> {
     let texts: Vec<String> = serde_json::from_value(call.arguments["texts"].clone()).expect("texts");
     let made = texts.iter().map(|text| {
         let mut numbers: Vec<f32> = (0..384).map(|i| (text.len() as f32 * 0.37 + i as f32).sin()).collect();
-        assert!(vector::normalise(&mut numbers));
+        assert!(vector::normalize(&mut numbers));
         numbers
     });
     let text = vector::to_json(&made.collect::<Vec<_>>());

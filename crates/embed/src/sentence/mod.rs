@@ -10,7 +10,7 @@ mod wordpiece;
 
 pub use wordpiece::WordPiece;
 
-use crate::vector::normalise;
+use crate::vector::normalize;
 use bert::Bert;
 use serde::Deserialize;
 
@@ -92,7 +92,7 @@ impl SentenceModel {
     pub fn embed(&self, text: &str) -> Vec<f32> {
         let mut mean = self.bert.mean_state(&self.tokens(text));
         // A mean without a direction is left as it is: zeros, similar to nothing.
-        let _ = normalise(&mut mean);
+        let _ = normalize(&mut mean);
         mean
     }
 }

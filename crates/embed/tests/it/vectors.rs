@@ -1,7 +1,7 @@
 //! A serialized vector is the same vector when it is read back.
 
 use papertape_embed::vector::{
-    dot, from_base64, from_bytes, from_json, normalise, to_base64, to_bytes, to_json,
+    dot, from_base64, from_bytes, from_json, normalize, to_base64, to_bytes, to_json,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ proptest! {
     #[test]
     fn length_becomes_one(mut vector in prop::collection::vec(-1e20_f32..1e20, 1..50)) {
         let before = vector.clone();
-        let done = normalise(&mut vector);
+        let done = normalize(&mut vector);
         prop_assert_eq!(done, before.iter().any(|value| value.abs() > 0.0));
         if done {
             prop_assert!((dot(&vector, &vector) - 1.0).abs() < 1e-4);
@@ -31,7 +31,7 @@ proptest! {
 #[test]
 fn what_is_no_vector_is_told() {
     for mut vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![f32::INFINITY, 1.0]] {
-        assert!(!normalise(&mut vector), "{vector:?}");
+        assert!(!normalize(&mut vector), "{vector:?}");
     }
     assert_eq!(from_bytes(&[1, 2, 3]), None);
     assert_eq!(from_base64("%"), None);

@@ -34,7 +34,7 @@ static TEXTS: LazyLock<Option<Templates>> = LazyLock::new(|| {
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let role = ROLE.as_ref()?.captures(request.instructions.as_deref()?)?;
     let is = |part: &str| role.name(part).is_some();
-    let language = if is("english") { Language::English } else { Language::Chinese };
+    let language = if is("english") { Language::En } else { Language::Zh };
     let mut messages = request.messages.iter().enumerate().rev();
     let (at, question) = messages.find_map(|(at, message)| match message {
         Message::User { content } => Some((at, QUESTION.as_ref()?.captures(content)?)),
@@ -102,7 +102,7 @@ fn children(goal: &str, read: impl Fn(&str) -> ParsedMessage, language: Language
 }
 
 fn text(language: Language, values: &Value) -> String {
-    let file = if language == Language::English { "en" } else { "zh" };
+    let file = if language == Language::En { "en" } else { "zh" };
     let found = TEXTS.as_ref().map(|texts| texts.render(file, values));
     found.map_or_else(String::new, |found| found.unwrap_or_else(|error| error.to_string()))
 }

@@ -213,8 +213,8 @@ fn counts(asked: &RoleRequest<'_>, made: &[Answer]) -> Vec<String> {
             let items = answer.value["items"].as_array()?;
             let newest = items.iter().filter_map(|item| day_of(&item["published_at"])).max();
             let newest = newest.map(|day| match asked.language {
-                Language::English => format!(", the newest of {day}"),
-                Language::Chinese => format!("，最新为 {day}"),
+                Language::En => format!(", the newest of {day}"),
+                Language::Zh => format!("，最新为 {day}"),
             });
             let (count, newest) = (items.len(), newest.unwrap_or_default());
             Some(if answer.arguments["symbol"].is_string() {

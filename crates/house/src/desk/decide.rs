@@ -209,7 +209,7 @@ fn answer(asked: &RoleRequest<'_>, parts: &[(&str, &str, &str, Value)]) -> Draft
     let lines =
         parts.iter().filter(|(_, _, _, value)| !value.is_null()).map(|(_, english, chinese, value)| {
             let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let named = Rating::named(&plain).filter(|_| asked.language == Language::Chinese);
+            let named = Rating::named(&plain).filter(|_| asked.language == Language::Zh);
             let plain = named.map_or(plain, |rating| rating.chinese().to_owned());
             asked.say(format!("**{english}**: {plain}"), format!("**{chinese}**：{plain}"))
         });

@@ -52,7 +52,7 @@ pub(super) fn draft(request: &ModelRequest, strategy: Strategy) -> Option<Draft>
     let english = first.strip_prefix(lines::ROLE.en);
     let name = lines::ROLE.strip(first).or_else(|| first.strip_prefix("角色:"))?.trim();
     let role = Role::named(name)?;
-    let language = if english.is_some() { Language::English } else { Language::Chinese };
+    let language = if english.is_some() { Language::En } else { Language::Zh };
     // The first user message is the task; a later turn requests a repair.
     let task = request.messages.iter().find_map(|message| match message {
         Message::User { content } => Some(content.as_str()),

@@ -5,13 +5,13 @@
 //! belong to the caller, who drops the call; the server is then notified of the cancellation. Dropping
 //! [`McpTools`] ends the child processes.
 
-mod answer;
 mod bounded;
 mod child;
 mod connection;
 mod ending;
 mod http;
 pub mod names;
+mod reply;
 
 pub(crate) use http::client as http_client;
 
@@ -87,7 +87,7 @@ impl ToolClient for McpTools {
                 let entry = |tool: ExternalTool| json!({ "spec": tool.spec, "repeatable": tool.repeatable });
                 let list: Vec<Value> = server.list(self.ping_timeout).await?.into_iter().map(entry).collect();
                 let reply = ExternalReply { text: Value::Array(list).to_string(), is_error: false };
-                return answer::bounded(reply).map_err(|reason| server.error(&reason));
+                return reply::bounded(reply).map_err(|reason| server.error(&reason));
             }
             server.call(call, self.ping_timeout).await
         }
@@ -147,7 +147,7 @@ impl Server {
         params.arguments = Some(arguments(&call.arguments)?);
         let connection = self.connect(ping_timeout).await?;
         let reply = match connection.call(params).await {
-            Ok(CallToolResponse::Complete(result)) => answer::reply(result),
+            Ok(CallToolResponse::Complete(result)) => reply::reply(result),
             Ok(_) => return Err(self.error("asks for more than the call, which is not supported")),
             // The protocol's own errors (no such tool, wrong arguments) are for the model to read.
             Err(ConnectionError::Protocol { code, message }) => {
@@ -155,7 +155,7 @@ impl Server {
             }
             Err(ConnectionError::Failed(reason)) => return Err(self.error(&reason)),
         };
-        answer::bounded(reply).map_err(|reason| self.error(&reason))
+        reply::bounded(reply).map_err(|reason| self.error(&reason))
     }
 
     /// The current connection if it is healthy; else a new one.

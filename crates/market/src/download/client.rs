@@ -112,7 +112,9 @@ impl HttpFetcher {
             let packed = match packed.map(str::to_ascii_lowercase).as_deref() {
                 None | Some("identity" | "") => false,
                 Some("gzip" | "x-gzip") => true,
-                Some(_) => return Err(FetchError::Useless("its answer is packed in a way not asked for")),
+                Some(_) => {
+                    return Err(FetchError::Useless("its answer is compressed, which was not requested"));
+                }
             };
             let used = text(headers, "x-mbx-used-weight-1m").or_else(|| text(headers, "x-mbx-used-weight"));
             let now = text(headers, "date").and_then(http_date).unwrap_or_else(|| self.clock.now());

@@ -113,7 +113,7 @@ impl Downloader {
     ) -> Result<Self, DownloadError> {
         let (url, per_minute) = config.endpoint(name);
         if key.is_none() && name.needs_key() {
-            return Err(DownloadError::Setup(format!("{} answers nothing without a key", name.as_str())));
+            return Err(DownloadError::Setup(format!("{} requires a key", name.as_str())));
         }
         let timeout = Duration::from_secs(config.timeout_secs);
         let fetcher = HttpFetcher::new(url, key, timeout, Arc::clone(&clock))

@@ -229,7 +229,7 @@ impl Collected {
 }
 
 fn dated(at: Option<Timestamp>) -> Result<Timestamp, String> {
-    at.ok_or_else(|| "it is undated: nobody could say who may see it".to_owned())
+    at.ok_or_else(|| "it is undated, so it is unknown when an agent may see it".to_owned())
 }
 
 const EPOCH: Date = Date::constant(1970, 1, 1);

@@ -102,7 +102,7 @@ mod tests {
         let mut problems = Problems::default();
         problems.add("a.csv, line 9", "there is no headline");
         for line in 2..=7 {
-            problems.add(format_args!("a.csv, line {line}"), &format!("high: `x{line}` is no number"));
+            problems.add(format_args!("a.csv, line {line}"), &format!("high: `x{line}` is not a number"));
         }
         problems.add("b.csv, line 2", "low 10.5 above high 9");
         problems.add("b.csv, line 3", "low 11 above high 9.25");
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "6 times, as here: high: `x2` is no number (a.csv, line 2; a.csv, line 3; a.csv, line 4; 3 more)",
+                "6 times, as here: high: `x2` is not a number (a.csv, line 2; a.csv, line 3; a.csv, line 4; 3 more)",
                 "2 times, as here: low 10.5 above high 9 (b.csv, line 2; b.csv, line 3)",
                 "a.csv, line 9: there is no headline",
             ]

@@ -68,10 +68,10 @@ pub struct Progress<'a> {
 #[non_exhaustive]
 pub enum ImportError {
     /// Rows or files were rejected. Their supplier must act, or use quarantine.
-    #[error("{} of {} rows refused; the first: {}", .0.refused, .0.rows, first(.0))]
+    #[error("{} of {} rows rejected; the first: {}", .0.refused, .0.rows, first(.0))]
     Refused(Box<ImportReport>),
     /// No rows were left for a dataset.
-    #[error("there is no bar to make a dataset of")]
+    #[error("no bars to build a dataset from")]
     Nothing(Box<ImportReport>),
     /// An unknown format was requested.
     #[error("{0}")]
@@ -183,12 +183,7 @@ impl Import<'_, '_> {
         if source.head()?.trim_ascii().is_empty() {
             return Err(ReadAbort::file(1, "the file is empty"));
         }
-        detect(source)?.ok_or_else(|| {
-            ReadAbort::file(
-                1,
-                "no format is known by such a beginning; name one with --format, if there is one",
-            )
-        })
+        detect(source)?.ok_or_else(|| ReadAbort::file(1, "unknown format; name one with --format"))
     }
 
     fn read(&mut self, at: usize, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), ImportError> {

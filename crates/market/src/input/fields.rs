@@ -29,7 +29,7 @@ pub(crate) fn decimal(text: &str) -> Result<Decimal, String> {
     };
     parsed.map_err(|_| match text {
         "" | "null" | "NaN" | "nan" | "N/A" | "N/D" | "-" => "it is missing".to_owned(),
-        other => format!("{} is no number", quote(other)),
+        other => format!("{} is not a number", quote(other)),
     })
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn symbol(text: &str) -> Result<Symbol, String> {
     let text = text.trim();
     let fits = |c: char| !c.is_whitespace() && !c.is_control();
     if text.is_empty() || text.chars().count() > 32 || !text.chars().all(fits) {
-        return Err(format!("{} is no symbol", quote(text)));
+        return Err(format!("{} is not a symbol", quote(text)));
     }
     Ok(Symbol::new(text))
 }
@@ -67,9 +67,9 @@ pub(crate) fn date(text: &str) -> Result<Date, String> {
     let text = text.trim();
     if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return parse_date(&format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]))
-            .map_err(|_| format!("{} is no date", quote(text)));
+            .map_err(|_| format!("{} is not a date", quote(text)));
     }
-    parse_date(text).map_err(|_| format!("{} is no date of the form YYYY-MM-DD", quote(text)))
+    parse_date(text).map_err(|_| format!("{} is not a date of the form YYYY-MM-DD", quote(text)))
 }
 
 /// The day of a date, or of an instant since the Unix epoch: its day in UTC, by which such files count days.
@@ -89,7 +89,7 @@ pub(crate) fn epoch(text: &str) -> Option<Result<Timestamp, String>> {
     if whole.len() < 9 || !is_digits(whole) || !is_digits(part) {
         return None;
     }
-    let refuse = || format!("{} is no time", quote(text));
+    let refuse = || format!("{} is not a time", quote(text));
     let read = || {
         let count: i64 = whole.parse().map_err(|_| refuse())?;
         let millis =
@@ -124,7 +124,7 @@ pub(crate) fn moment(text: &str) -> Result<(DateTime, Option<Timestamp>), String
         let at = at?;
         return Ok((TimeZone::UTC.to_datetime(at), Some(at)));
     }
-    let refuse = || format!("{} is no time", quote(text));
+    let refuse = || format!("{} is not a time", quote(text));
     let pieces = Pieces::parse(text).map_err(|_| refuse())?;
     let time = pieces.time().ok_or_else(|| format!("{} has no time of day", quote(text)))?;
     let wall = pieces.date().to_datetime(time);
@@ -141,7 +141,9 @@ pub(crate) fn at_wall_clock(wall: DateTime, zone: &TimeZone) -> Result<Timestamp
     let ambiguous = zone.to_ambiguous_timestamp(wall);
     ambiguous.unambiguous().map_err(|_| {
         let zone = zone.iana_name().unwrap_or("its zone");
-        format!("{wall} is no one instant in {zone}: the clocks were put forward or back; give an offset")
+        format!(
+            "{wall} is not a single instant in {zone}: the clocks were put forward or back; give an offset"
+        )
     })
 }
 

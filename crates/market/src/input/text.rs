@@ -39,7 +39,7 @@ pub fn each_line(source: &Source, take: LineHandler<'_>) -> Result<(), ReadAbort
             Ok(line) => take(number, Ok(line))?,
             Err(_) => {
                 let text = String::from_utf8_lossy(&bytes);
-                take(number, Err(format!("{} is no UTF-8", quote(&text))))?;
+                take(number, Err(format!("{} is not UTF-8", quote(&text))))?;
             }
         }
     }
@@ -48,5 +48,5 @@ pub fn each_line(source: &Source, take: LineHandler<'_>) -> Result<(), ReadAbort
 /// The whole file as JSON.
 pub(crate) fn whole_json(source: &Source) -> Result<Value, ReadAbort> {
     serde_json::from_slice(&source.all()?)
-        .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is no whole JSON: {error}")))
+        .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is not complete JSON: {error}")))
 }

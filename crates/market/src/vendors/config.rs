@@ -57,7 +57,7 @@ pub(super) use vendor_config;
 /// # Errors
 /// Why it is invalid; the address is not repeated if it may contain a secret.
 pub(crate) fn base_url(text: &str) -> Result<Url, String> {
-    let url: Url = text.trim().parse().map_err(|_| "it is no address".to_owned())?;
+    let url: Url = text.trim().parse().map_err(|_| "it is not an address".to_owned())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("it must begin with http:// or https:// and name a host".to_owned());
     }

@@ -125,7 +125,7 @@ impl DownloadConfig {
     /// The invalid key, and why.
     pub fn check(&self) -> Result<(), String> {
         if self.timeout_secs == 0 {
-            return Err("download.timeout_secs: no request can be answered in no time".to_owned());
+            return Err("download.timeout_secs: must be above 0".to_owned());
         }
         for source in SourceName::ALL {
             let (url, per_minute) = self.endpoint(source);

@@ -71,7 +71,8 @@ impl FromStr for BarInterval {
 
     /// Parses `1d`, `1m`, `60m`, `4h`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let refuse = || format!("`{text}` is no interval: 1m, 5m, 15m, 30m, 1h, 4h and 1d are, for example");
+        let refuse =
+            || format!("unknown interval `{text}`; expected for example 1m, 5m, 15m, 30m, 1h, 4h or 1d");
         let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(refuse)?;
         let number: u32 = text[..end].parse().map_err(|_| refuse())?;
         let minutes = match &text[end..] {
@@ -109,7 +110,7 @@ impl DownloadRequest {
             }
         }
         if unique.is_empty() {
-            return Err("there are no symbols to download".to_owned());
+            return Err("no symbols to download".to_owned());
         }
         if unique.len() > MAX_SYMBOLS {
             return Err(format!("{} symbols are more than {MAX_SYMBOLS}", unique.len()));

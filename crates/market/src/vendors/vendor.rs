@@ -187,7 +187,7 @@ pub(super) fn json(response: &DataResponse) -> Result<Value, ResponseError> {
             () if response.body.trim_ascii().is_empty() => "an empty answer".to_owned(),
             () if html => "a web page instead of data".to_owned(),
             () if error.is_eof() => "an answer that breaks off before its end".to_owned(),
-            () => format!("an answer that is no JSON (line {}, column {})", error.line(), error.column()),
+            () => format!("an answer that is not JSON (line {}, column {})", error.line(), error.column()),
         };
         ResponseError::Broken(format!("it gave {what}"))
     })

@@ -36,7 +36,7 @@ fn misses_and_clashes_are_told() {
     let empty =
         |name: &str| Arc::new(DatasetBuilder::new(name, TradingHours::US_ZONE).build().expect("dataset"));
     let taken = catalogue.add(empty(BUNDLED_NAME)).expect_err("taken");
-    assert_eq!(taken.to_string(), "there is another dataset called `us-daily-2000-2013`");
+    assert_eq!(taken.to_string(), "a different dataset named `us-daily-2000-2013` already exists");
     catalogue.add(empty("empty")).expect("another name");
     let names: Vec<String> = catalogue.list().expect("lists").into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["empty", BUNDLED_NAME]);

@@ -198,7 +198,7 @@ fn news_are_read_as_they_stand() {
     assert!(item.id.starts_with("av-") && item.symbols.len() == 2, "{item:?}");
     assert!(!format!("{item:?}").contains("0.3"));
     let refused: Vec<&String> = rows.iter().filter_map(|row| row.as_ref().err()).collect();
-    let expected = ["$.feed[1]: time_published: `yesterday` is no time", "$.feed[2]: it has no `title`"];
+    let expected = ["$.feed[1]: time_published: `yesterday` is not a time", "$.feed[2]: it has no `title`"];
     assert_eq!(refused, expected);
 }
 

@@ -121,12 +121,12 @@ fn wrong_rows_are_refused_where_they_stand() {
         "line 4: a price of -10",
         "line 5: the close 12 is outside of 9 to 11",
         "line 6: a volume of -1",
-        "line 7: close: `ten` is no number",
-        "line 8: `2024-13-09` is no time",
+        "line 7: close: `ten` is not a number",
+        "line 8: `2024-13-09` is not a time",
         "line 9: 5 fields instead of 7",
         "line 10: it has no symbol",
         "line 11: low: it is missing",
-        "line 13: `B C` is no symbol",
+        "line 13: `B C` is not a symbol",
         "line 12: a second bar of the day",
     ];
     assert_eq!(told, expected.map(|line| format!("dir/?.csv, {line}")));
@@ -148,7 +148,7 @@ fn quarantine_takes_the_refused_rows_alone() {
     let at = |one: &serde_json::Value| format!("{} {}", one["file"].as_str().unwrap_or("?"), one["line"]);
     assert_eq!(lines.iter().map(at).collect::<Vec<_>>(), ["a.csv 3", "b.csv 1", "a.csv 4", "a.csv 5"]);
     assert_eq!(lines[0]["raw"], "A,2024-01-03,10,8,9,10,100");
-    assert_eq!(lines[3]["reason"], "a second bar of the day, and not alike");
+    assert_eq!(lines[3]["reason"], "a second bar of the day, with different values");
     assert_eq!(lines[3]["raw"], "A,2024-01-04,10,11,9,10.5,100");
 }
 
@@ -161,16 +161,16 @@ fn files_of_no_use_are_refused() {
         ("a.csv", "date,open,high,close\n2024-01-02,1,2,1\n", "line 1: there is no column `low`"),
         ("a.csv", "when,what\n1,2\n", "line 1: no format is known"),
         ("a.csv", "\u{0}\u{1}\u{2}", "line 1: no format is known"),
-        ("a.parquet", "PAR1 and no more", "line 1: it is no Parquet file"),
+        ("a.parquet", "PAR1 and no more", "line 1: it is not a Parquet file"),
         ("a.json", "{\"Meta Data\": {}, \"Time Series (Daily)\": {\n", "line"),
-        ("a.json", "{\"Meta Data\": {}, \"Time Series (Daily)\": 5}", "line 1: it is no JSON object"),
+        ("a.json", "{\"Meta Data\": {}, \"Time Series (Daily)\": 5}", "line 1: it is not a JSON object"),
     ] {
         let told = refusals(&files(&[(name, text)]), &options("x"));
         assert!(told[0].contains(reason), "{text:?}: {told:?}");
     }
     let open_quote = format!("date,open,high,low,close,volume\n\"{}", "x".repeat(17 << 20));
     let told = refusals(&files(&[("a.csv", &open_quote)]), &options("x"));
-    assert!(told[0].contains("a quotation mark may be open"), "{}", &told[0][..200.min(told[0].len())]);
+    assert!(told[0].contains("a quotation mark may be unclosed"), "{}", &told[0][..200.min(told[0].len())]);
     let none: Vec<Source> = Vec::new();
     assert!(matches!(strict(&none, &options("x")), Err(ImportError::Nothing(_))));
 }
@@ -237,7 +237,7 @@ fn alpha_vantage_intraday() {
     );
     let bad_zone = text.replace("US/Eastern", "US/Nowhere");
     assert!(
-        refusals(&files(&[("q.json", &bad_zone)]), &as_traded)[0].contains("`US/Nowhere` is no time zone")
+        refusals(&files(&[("q.json", &bad_zone)]), &as_traded)[0].contains("`US/Nowhere` is not a time zone")
     );
 }
 
@@ -276,7 +276,7 @@ fn the_open_alone_is_the_newest_days() {
     assert_eq!(
         told,
         [
-            r#"merged.jsonl, line 1, $."Time Series (Daily)"."2025-10-28": the open alone, though it is not the newest bar"#
+            r#"merged.jsonl, line 1, $."Time Series (Daily)"."2025-10-28": only an open, but it is not the newest bar"#
         ]
     );
 }
@@ -313,8 +313,11 @@ fn news_need_a_publication_time() {
         refused.iter().map(|one| format!("{} {}: {}", one["file"], one["line"], one["reason"])).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     assert!(told[0].contains("2: \"it is undated"), "{told:?}");
-    assert!(told[1].contains("4: \"it is no JSON object"), "{told:?}");
-    assert!(told[2].contains("5: \"2024-03-10T02:30:00 is no one instant in America/New_York"), "{told:?}");
+    assert!(told[1].contains("4: \"it is not a JSON object"), "{told:?}");
+    assert!(
+        told[2].contains("5: \"2024-03-10T02:30:00 is not a single instant in America/New_York"),
+        "{told:?}"
+    );
     assert!(told[3].contains("3: \"it is undated"), "{told:?}");
 }
 
@@ -384,6 +387,6 @@ fn figures_calendars_and_actions() {
     ]);
     let told = refusals(&off, &options("x"));
     assert!(told[0].ends_with("line 4: a split of 1 new shares for one"), "{told:?}");
-    assert!(told[1].ends_with("line 2: its ex-date is no trading day"), "{told:?}");
+    assert!(told[1].ends_with("line 2: its ex-date is not a trading day"), "{told:?}");
     assert!(told[2].ends_with("line 3: there is no bar of B"), "{told:?}");
 }

@@ -19,7 +19,7 @@ fn names(catalogue: &Catalogue) -> Vec<String> {
 fn what_is_kept_is_found_by_others() {
     let dir = tempfile::tempdir().expect("a directory");
     let (one, two) = (Catalogue::at(dir.path()), Catalogue::at(dir.path()));
-    assert_eq!(names(&two), [BUNDLED_NAME], "an empty directory is no error");
+    assert_eq!(names(&two), [BUNDLED_NAME], "an empty directory is not an error");
     let made = dataset("mine", "2");
     assert!(one.store(&made, Some("us_equity"), false).expect("keeps"));
     let entry = two.find("mine").expect("finds");

@@ -75,15 +75,15 @@ fn impossible_memberships_are_refused() {
         ("IDX,AAA,2024-01-03,2024-01-03,", "m.csv, line 2: until 2024-01-03 is not after from 2024-01-03"),
         ("IDX,AAA,,2024-01-03,", "m.csv, line 2: from: it is missing"),
         (",AAA,2024-01-03,,", "m.csv, line 2: `` is not the name of an index"),
-        ("IDX,,2024-01-03,,", "m.csv, line 2: `` is no symbol"),
-        ("IDX,AAA,2024-01-03,soon,", "m.csv, line 2: until: `soon` is no date of the form YYYY-MM-DD"),
-        ("IDX,AAA,2024-01-03,,soon", "m.csv, line 2: `soon` is no time"),
+        ("IDX,,2024-01-03,,", "m.csv, line 2: `` is not a symbol"),
+        ("IDX,AAA,2024-01-03,soon,", "m.csv, line 2: until: `soon` is not a date of the form YYYY-MM-DD"),
+        ("IDX,AAA,2024-01-03,,soon", "m.csv, line 2: `soon` is not a time"),
     ] {
         assert_eq!(refused(rows), [reason]);
     }
     let twice = refused("IDX,AAA,2024-01-03,,\nIDX,AAA,2024-01-03,2024-01-04,\n");
     assert_eq!(twice.len(), 2);
-    assert!(twice[0].ends_with("the membership is duplicate, and not alike"), "{twice:?}");
+    assert!(twice[0].ends_with("the membership is duplicate, with different values"), "{twice:?}");
     let overlap = "IDX,AAA,2023-01-01,,\nIDX,AAA,2023-02-01,2023-03-01,\nIDX,AAA,2023-05-01,2023-06-01,\n\
         IDX,BBB,2023-01-01,2023-02-01,\nIDX,BBB,2023-02-01,,\nALL,AAA,2023-02-01,,\n";
     assert_eq!(

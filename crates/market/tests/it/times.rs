@@ -106,7 +106,7 @@ fn problems_are_told_by_kind() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(
         told[0],
-        "9 times, as here: high: `x1` is no number (bars.csv, line 2; bars.csv, line 3; bars.csv, line 4; 6 more)"
+        "9 times, as here: high: `x1` is not a number (bars.csv, line 2; bars.csv, line 3; bars.csv, line 4; 6 more)"
     );
     assert!(told[1].starts_with("bars.csv, line 12: "), "{told:?}");
 }

@@ -68,7 +68,7 @@ impl Embeddings {
         if !model.is_house() {
             let mut made = self.gateway.embed(model, texts).await?;
             for vector in &mut made {
-                if !vector::normalise(vector) {
+                if !vector::normalize(vector) {
                     let message = "the provider's answer has a vector without a direction".to_owned();
                     return Err(failed(FailureKind::BadAnswer, message));
                 }

@@ -233,5 +233,5 @@ fn wall_clock(text: &str) -> Result<Time, String> {
         }
         _ => text.to_owned(),
     };
-    spelt.parse().map_err(|_| format!("{} is no time of day", fields::quote(text)))
+    spelt.parse().map_err(|_| format!("{} is not a time of day", fields::quote(text)))
 }

@@ -87,7 +87,7 @@ fn check(record: &ByteRecord, columns: usize) -> Result<(), String> {
         return Err(format!("{} fields instead of {columns}", record.len()));
     }
     match record.iter().find(|field| std::str::from_utf8(field).is_err()) {
-        Some(field) => Err(format!("{} is no UTF-8", quote(&String::from_utf8_lossy(field)))),
+        Some(field) => Err(format!("{} is not UTF-8", quote(&String::from_utf8_lossy(field)))),
         None => Ok(()),
     }
 }
@@ -115,7 +115,7 @@ struct Limited<'s> {
 impl std::io::Read for Limited<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.read >= self.limit {
-            let what = "a record of more than 16 MiB: a quotation mark may be open";
+            let what = "a record of more than 16 MiB: a quotation mark may be unclosed";
             return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
         }
         let count = self.inner.read(buffer)?;

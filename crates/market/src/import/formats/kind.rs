@@ -143,7 +143,7 @@ fn action(fields: &[&str]) -> Result<ImportedRow, String> {
         "dividend" => CorporateActionKind::Dividend { amount: Price(fields::decimal(value)?) },
         "delisting" => CorporateActionKind::Delisting { pays: pays(value)? },
         "splits_complete" => return Ok(ImportedRow::SplitsComplete { symbol }),
-        other => return Err(format!("{} is no kind of action", fields::quote(other))),
+        other => return Err(format!("unknown kind of action {}", fields::quote(other))),
     };
     let ex_date = fields::day(ex_date)?;
     Ok(ImportedRow::Action(CorporateAction { symbol, ex_date, kind }))
@@ -162,14 +162,14 @@ fn pays(text: &str) -> Result<Option<Price>, String> {
 fn ratio(text: &str) -> Result<Decimal, String> {
     let Some((new, old)) = text.split_once([':', '/']) else { return fields::decimal(text) };
     let (new, old) = (fields::decimal(new)?, fields::decimal(old)?);
-    new.checked_div(old).ok_or_else(|| format!("{} is no ratio", fields::quote(text)))
+    new.checked_div(old).ok_or_else(|| format!("{} is not a ratio", fields::quote(text)))
 }
 
 fn instrument(fields: &[&str]) -> Result<ImportedRow, String> {
     let [symbol, name, currency, instrument_type] = *fields else { return Err(short()) };
     let symbol = fields::symbol(symbol)?;
     if currency.len() > 10 {
-        return Err(format!("{} is no currency", fields::quote(currency)));
+        return Err(format!("{} is not a currency", fields::quote(currency)));
     }
     let instrument_type = match instrument_type {
         "" => None,

@@ -26,7 +26,7 @@ pub fn all_formats() -> impl Iterator<Item = &'static Format> {
 pub fn format_named(name: &str) -> Result<&'static Format, String> {
     all_formats().find(|format| format.name == name).ok_or_else(|| {
         let names: Vec<&str> = all_formats().map(|format| format.name).collect();
-        format!("there is no format `{name}`; there are: {}", names.join(", "))
+        format!("unknown format `{name}`; expected one of {}", names.join(", "))
     })
 }
 

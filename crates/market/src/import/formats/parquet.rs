@@ -141,11 +141,11 @@ fn write(text: &mut String, field: &Field, time: Option<(TimeUnit, bool)>) -> Re
             write!(text, "{}", instant(*v, TimeUnit::MICROS, is_utc)?)
         }
         Field::Bytes(bytes) => {
-            let value = std::str::from_utf8(bytes.data()).map_err(|_| "it is no UTF-8".to_owned())?;
+            let value = std::str::from_utf8(bytes.data()).map_err(|_| "it is not UTF-8".to_owned())?;
             text.push_str(value.trim());
             Ok(())
         }
-        other => return Err(format!("{} is no plain value", quote(&other.to_string()))),
+        other => return Err(format!("{} is not a plain value", quote(&other.to_string()))),
     };
     done.map_err(|_| "it cannot be written".to_owned())
 }
@@ -157,7 +157,7 @@ fn instant(value: i64, unit: TimeUnit, is_utc: bool) -> Result<String, String> {
         TimeUnit::MICROS => (Timestamp::from_microsecond(value), SignedDuration::from_micros(value)),
         TimeUnit::NANOS => (Timestamp::from_nanosecond(value.into()), SignedDuration::from_nanos(value)),
     };
-    let refuse = |error: jiff::Error| format!("{value} is no time: {error}");
+    let refuse = |error: jiff::Error| format!("{value} is not a time: {error}");
     if is_utc {
         return at.map(|at| at.to_string()).map_err(refuse);
     }
@@ -167,7 +167,7 @@ fn instant(value: i64, unit: TimeUnit, is_utc: bool) -> Result<String, String> {
 
 fn date(days: i32) -> Result<Date, String> {
     let date = Date::constant(1970, 1, 1).checked_add(days.days());
-    date.map_err(|error| format!("{days} is no date: {error}"))
+    date.map_err(|error| format!("{days} is not a date: {error}"))
 }
 
 fn decimal(value: &parquet::data_type::Decimal) -> Result<Decimal, String> {
@@ -184,7 +184,7 @@ fn decimal(value: &parquet::data_type::Decimal) -> Result<Decimal, String> {
 }
 
 fn broken(error: &ParquetError) -> ReadAbort {
-    ReadAbort::file(1, format!("it is no Parquet file that can be read: {error}"))
+    ReadAbort::file(1, format!("it is not a Parquet file that can be read: {error}"))
 }
 
 /// A row as a JSON object.

@@ -109,7 +109,8 @@ impl Series<'_, '_, '_> {
         let what =
             if self.interval.is_some() { "a second bar of the time" } else { "a second bar of the day" };
         if rows.iter().skip(1).any(|row| read(row) != bar) {
-            rows.iter().for_each(|row| self.reconciler.refuse(place(row), format!("{what}, and not alike")));
+            rows.iter()
+                .for_each(|row| self.reconciler.refuse(place(row), format!("{what}, with different values")));
             return;
         }
         rows.iter().skip(1).for_each(|row| self.reconciler.refuse(place(row), what));

@@ -81,7 +81,7 @@ impl<'a> Reconciler<'a> {
             list.sort_by_key(|(_, place)| *place);
             if list.windows(2).any(|pair| pair[0].0 != pair[1].0) {
                 for (_, place) in list {
-                    self.refuse(place, format!("{what} twice, and not alike"));
+                    self.refuse(place, format!("{what} twice, with different values"));
                 }
                 continue;
             }

@@ -171,7 +171,7 @@ fn interpret(
 
 fn bars_page(context: &FetchContext<'_>, body: &Value) -> Result<Page, ResponseError> {
     let broken = |reason: &str| ResponseError::Broken(reason.to_owned());
-    let object = body.as_object().ok_or_else(|| broken("its answer is no object"))?;
+    let object = body.as_object().ok_or_else(|| broken("its answer is not an object"))?;
     if object.is_empty() {
         return Err(ResponseError::Unknown("it answers with nothing".to_owned()));
     }
@@ -210,7 +210,7 @@ fn bars_page(context: &FetchContext<'_>, body: &Value) -> Result<Page, ResponseE
 
 fn news_page(context: &FetchContext<'_>, body: &Value) -> Result<Page, ResponseError> {
     let feed = Feed::read(body)
-        .map_err(|reason| ResponseError::Broken(format!("its answer is none of its feeds: {reason}")))?;
+        .map_err(|reason| ResponseError::Broken(format!("its answer is not one of its feeds: {reason}")))?;
     let mut page = Page::of(feed.items.len());
     let newest = feed.items.iter().filter_map(|item| Feed::published_at(item).ok()).max();
     let is_full = feed.items.len() >= NEWS_PAGE;

@@ -55,7 +55,7 @@ impl<'a> Feed<'a> {
             13 => DateTime::strptime("%Y%m%dT%H%M", text),
             _ => DateTime::strptime("%Y%m%dT%H%M%S", text),
         };
-        let at = at.map_err(|_| format!("time_published: {} is no time", fields::quote(text)))?;
+        let at = at.map_err(|_| format!("time_published: {} is not a time", fields::quote(text)))?;
         let at = at.to_zoned(TimeZone::UTC).map_err(|_| "time_published: it is out of range".to_owned())?;
         Ok(at.timestamp())
     }

@@ -41,9 +41,9 @@ pub(super) const MERGED_JSONL: Format = Format {
 fn read_document(source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
     let bytes = source.all()?;
     let text = std::str::from_utf8(&bytes)
-        .map_err(|error| ReadAbort::file(line_of(&bytes[..error.valid_up_to()]), "it is no UTF-8"))?;
+        .map_err(|error| ReadAbort::file(line_of(&bytes[..error.valid_up_to()]), "it is not UTF-8"))?;
     let document = serde_json::from_str(text.trim_end())
-        .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is no JSON: {error}")))?;
+        .map_err(|error| ReadAbort::file(error.line() as u64, format!("it is not JSON: {error}")))?;
     let mut lines = Lines { text, line: 1, until: 0 };
     Document { hints, at: &mut |raw| lines.of(raw) }.read(&document, source, sink)
 }
@@ -189,7 +189,7 @@ impl Document<'_> {
         let zone = match meta.field(&["Time Zone"]).filter(|_| interval.is_some()) {
             Some(zone) => TimeZoneDatabase::bundled()
                 .get(&zone)
-                .map_err(|_| format!("{} is no time zone", fields::quote(&zone)))?,
+                .map_err(|_| format!("{} is not a time zone", fields::quote(&zone)))?,
             None => self.hints.zone.clone(),
         };
         let basis = match (self.hints.basis, interval) {

@@ -31,7 +31,7 @@ pub(super) const KLINES: Format = Format {
 
 fn read(source: &Source, hints: &Hints, sink: &mut dyn Sink) -> Result<(), ReadAbort> {
     let body = whole_json(source)?;
-    let rows = body.as_array().ok_or_else(|| ReadAbort::file(1, "it is no list of klines"))?;
+    let rows = body.as_array().ok_or_else(|| ReadAbort::file(1, "it is not a list of klines"))?;
     let symbol = symbol(source, hints).map_err(|reason| ReadAbort::file(1, reason))?;
     let fetched_at = CacheMeta::fetched_at(source)?;
     for (at, row) in rows.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Kline {
         let number = |at: usize| match &row[at] {
             Value::String(text) => Ok(text.clone()),
             Value::Number(number) => Ok(number.to_string()),
-            other => Err(format!("{other} is no number")),
+            other => Err(format!("{other} is not a number")),
         };
         let kline = Self {
             opens_at: instant(&row[0])?,
@@ -108,7 +108,7 @@ impl Kline {
         } else {
             let interval = u16::try_from(minutes).ok().and_then(Interval::of_minutes);
             let interval = interval.filter(|_| length % 60_000 == 0);
-            let interval = interval.ok_or_else(|| format!("bars of {minutes} minutes cannot be kept"))?;
+            let interval = interval.ok_or_else(|| format!("bars of {minutes} minutes are not supported"))?;
             BarTime::Within { opens_at: self.opens_at, interval }
         };
         let rest = BarAfterOpen { high: self.high, low: self.low, close: self.close, volume: self.volume };
@@ -124,7 +124,7 @@ impl Kline {
 }
 
 fn instant(value: &Value) -> Result<Timestamp, String> {
-    let refuse = || format!("{value} is no time");
+    let refuse = || format!("{value} is not a time");
     let number = value.as_i64().ok_or_else(refuse)?;
     let at = if number >= FIRST_MICROS {
         Timestamp::from_microsecond(number)

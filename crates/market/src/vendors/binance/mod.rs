@@ -67,7 +67,8 @@ impl Vendor for Binance {
             });
         }
         check_status(response).map_err(|error| if is_banned { banned() } else { error })?;
-        let broken = |more: String| ResponseError::Broken(format!("its answer is no list of klines{more}"));
+        let broken =
+            |more: String| ResponseError::Broken(format!("its answer is not a list of klines{more}"));
         let rows = body.as_array().ok_or_else(|| broken(String::new()))?;
         let times: Result<Vec<(Timestamp, Timestamp)>, String> =
             rows.iter().map(|row| Kline::read(row).map(|kline| (kline.opens_at, kline.closes_at))).collect();

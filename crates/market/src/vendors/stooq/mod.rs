@@ -74,8 +74,7 @@ impl Vendor for Stooq {
             return Err(ResponseError::Denied("it asks for a key".to_owned()));
         }
         if text.starts_with('<') {
-            let message =
-                "it answers with a web page instead of data, as it does when it takes the reader for a robot";
+            let message = "it answers with a web page instead of data, as it does for suspected bots";
             return Err(ResponseError::Denied(message.to_owned()));
         }
         Ok(page(context, &rows(text).map_err(ResponseError::Broken)?))
@@ -89,7 +88,7 @@ fn rows(text: &str) -> Result<Vec<Date>, String> {
         let first = text.lines().next().unwrap_or_default();
         return Err(match first {
             "" => "it gave an empty answer".to_owned(),
-            first => format!("its answer is no table: {}", quote(first)),
+            first => format!("its answer is not a table: {}", quote(first)),
         });
     };
     let fields = header.split(',').count();
@@ -97,7 +96,7 @@ fn rows(text: &str) -> Result<Vec<Date>, String> {
         let date = line.split(',').next().map(parse_date);
         match date {
             Some(Ok(date)) if line.split(',').count() == fields => Ok(date),
-            _ => Err(format!("its answer breaks off, or is no table: {}", quote(line))),
+            _ => Err(format!("its answer breaks off, or is not a table: {}", quote(line))),
         }
     };
     lines.filter(|line| !line.trim().is_empty()).map(classify).collect()

@@ -89,7 +89,7 @@ impl Chart {
         let times = match result.get("timestamp") {
             None | Some(Value::Null) => Vec::new(),
             Some(times) => {
-                let times = times.as_array().ok_or("`timestamp` is no list")?;
+                let times = times.as_array().ok_or("`timestamp` is not a list")?;
                 times.iter().map(instant).collect::<Result<Vec<_>, _>>()?
             }
         };
@@ -134,7 +134,7 @@ impl Chart {
     ) -> Result<Vec<(Date, Decimal)>, String> {
         let mut found = Vec::new();
         let Some(events) = result.pointer(&format!("/events/{kind}")) else { return Ok(found) };
-        for (key, event) in events.as_object().ok_or_else(|| format!("`events.{kind}` is no object"))? {
+        for (key, event) in events.as_object().ok_or_else(|| format!("`events.{kind}` is not an object"))? {
             let refuse = || format!("`events.{kind}.{key}` cannot be read");
             let at = event.get("date").and_then(|at| instant(at).ok()).ok_or_else(refuse)?;
             found.push((self.date(at), value(event).ok_or_else(refuse)?));
@@ -316,14 +316,14 @@ fn values(list: Option<&Value>, name: &str, count: usize) -> Result<Vec<Option<D
             Err(format!("it has no `{name}`"))
         };
     };
-    let list = list.as_array().ok_or_else(|| format!("`{name}` is no list"))?;
+    let list = list.as_array().ok_or_else(|| format!("`{name}` is not a list"))?;
     if list.len() != count {
         return Err(format!("`{name}` has {} values for {count} times", list.len()));
     }
     let read = |value: &Value| match value {
         Value::Null => Ok(None),
         other => {
-            decimal(other).map(Some).ok_or_else(|| format!("`{name}` holds {other}, which is no number"))
+            decimal(other).map(Some).ok_or_else(|| format!("`{name}` holds {other}, which is not a number"))
         }
     };
     list.iter().map(read).collect()
@@ -336,8 +336,8 @@ fn decimal(value: &Value) -> Option<Decimal> {
 }
 
 fn instant(value: &Value) -> Result<Timestamp, String> {
-    let seconds = value.as_i64().ok_or_else(|| format!("{value} is no time"))?;
-    Timestamp::from_second(seconds).map_err(|_| format!("{value} is no time"))
+    let seconds = value.as_i64().ok_or_else(|| format!("{value} is not a time"))?;
+    Timestamp::from_second(seconds).map_err(|_| format!("{value} is not a time"))
 }
 
 /// Its significant digits, without the noise after them.

@@ -76,8 +76,9 @@ impl Vendor for Yahoo {
             return no_chart(response, error);
         }
         check_status(response)?;
-        let chart = Chart::read(&body)
-            .map_err(|reason| ResponseError::Broken(format!("its answer is none of its charts: {reason}")))?;
+        let chart = Chart::read(&body).map_err(|reason| {
+            ResponseError::Broken(format!("its answer is not one of its charts: {reason}"))
+        })?;
         Ok(page(context, &chart))
     }
 }
