@@ -11,7 +11,7 @@ use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Ver
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{Stream, unfold};
 use papertape_service::app::App;
-use papertape_service::streams::{self, OpenStream, StreamReader};
+use papertape_service::streams::{OpenStream, StreamReader};
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -59,7 +59,7 @@ pub(super) async fn stream(
     let after = last_event_id(&headers)?.or(query.after);
     let max = app.config.server.max_streams_per_client;
     let open = app.streams.open(client(&extensions), max).ok_or(ApiError::TooManyStreams(max))?;
-    let reader = match streams::read(&app, &job, after).await {
+    let reader = match view::read_stream(&app, &job, after).await {
         Ok(Some(reader)) => reader,
         // There is nothing to follow.
         nothing => {

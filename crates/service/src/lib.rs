@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod embeddings;
 pub mod format;
 pub mod integrations;
+pub mod result_cache;
 pub mod retention;
 pub mod secrets;
 mod states;

@@ -7,7 +7,7 @@ use papertape_core::ports::Queue as _;
 use papertape_runtime::cancellation::{CancelSource, StopReason};
 use papertape_runtime::simulate::NoopObserver;
 use papertape_service::app::{Access, App};
-use papertape_service::streams::{self, StreamReader};
+use papertape_service::streams::StreamReader;
 use papertape_service::trigger::{Request as Simulation, trigger};
 use papertape_store::{DatabaseTarget, Store};
 use papertape_testkit::clock::FakeClock;
@@ -310,7 +310,9 @@ async fn pieces(mut reader: StreamReader) -> Vec<axum::body::Bytes> {
 async fn readers_of_a_job_share_the_work() {
     let world = World::empty().await;
     let job = trigger(&world.app, week()).await.expect("it is queued").job.to_string();
-    let open = async |after| streams::read(&world.app, &job, after).await.expect("reads").expect("goes on");
+    let open = async |after| {
+        papertape_service::view::read_stream(&world.app, &job, after).await.expect("reads").expect("goes on")
+    };
     let places = |pieces: &[axum::body::Bytes]| -> Vec<(*const u8, usize)> {
         // The first chunk is the reader's own.
         pieces[1..].iter().map(|piece| (piece.as_ptr(), piece.len())).collect()
@@ -335,7 +337,10 @@ async fn a_resumed_job_is_followed_beside_who_has_its_first_end() {
     let job = trigger(&world.app, week()).await.expect("it is queued").job;
     world.app.store.cancel(&job).await.expect("writes");
     let open = async |after| {
-        streams::read(&world.app, job.as_str(), after).await.expect("reads").expect("there is something")
+        papertape_service::view::read_stream(&world.app, job.as_str(), after)
+            .await
+            .expect("reads")
+            .expect("there is something")
     };
     let (mut stays, mut told) = (open(Some(0)).await, String::new());
     while !told.contains("event: end") {

@@ -5,14 +5,15 @@
 //! takes new events from the ring, and from the database what the ring no longer holds. Readers that are
 //! equally far behind share one read.
 
+use super::Source;
 use super::Streams;
+use super::job::streamed_job;
 use super::ring::{Chunk, Delivery, Phase, Ring};
-use crate::app::App;
 use crate::deltas::DeltaReceiver;
-use crate::view::{self, StreamedJob};
 use papertape_core::id::JobId;
 use papertape_core::ports::{BoxFuture, Clock};
 use papertape_core::time::Timestamp;
+use papertape_protocol::stream::StreamedJob;
 use papertape_runtime::cancellation::CancelToken;
 use papertape_store::{Follower, JobTail, Store, StoreError};
 use std::collections::{HashMap, VecDeque};
@@ -58,7 +59,13 @@ struct Page {
 
 impl Channels {
     /// The channel of a job that has just been read.
-    pub(super) fn join(&self, app: &App, streams: &Streams, job: &JobId, tail: &JobTail) -> Arc<Channel> {
+    pub(super) fn join(
+        &self,
+        source: &Source<'_>,
+        streams: &Streams,
+        job: &JobId,
+        tail: &JobTail,
+    ) -> Arc<Channel> {
         let mut channels = lock(&self.0);
         let found = channels.get(job).and_then(Weak::upgrade);
         if let Some(channel) = &found
@@ -66,7 +73,7 @@ impl Channels {
         {
             return Arc::clone(channel);
         }
-        let channel = Arc::new(Channel::start(app, streams, job, tail, Arc::clone(&self.0)));
+        let channel = Arc::new(Channel::start(source, streams, job, tail, Arc::clone(&self.0)));
         channels.insert(job.clone(), Arc::downgrade(&channel));
         // Dropping a channel takes this lock, and the channel found may have no other owner left.
         drop(channels);
@@ -82,27 +89,27 @@ impl Channels {
 
 impl Channel {
     fn start(
-        app: &App,
+        source: &Source<'_>,
         streams: &Streams,
         job: &JobId,
         tail: &JobTail,
         channels: Arc<Mutex<HashMap<JobId, Weak<Channel>>>>,
     ) -> Self {
-        let (sender, ring) = watch::channel(Ring::new(view::streamed_job(job, tail), tail.newest));
-        let clock = ClockOf(Arc::clone(&app.services.clock));
+        let (sender, ring) = watch::channel(Ring::new(streamed_job(job, tail), tail.newest));
+        let clock = ClockOf(Arc::clone(&source.clock));
         let feeder = Feeder {
             job: job.clone(),
             // Subscribe first, so that a commit during the read is noticed.
-            follower: app.store.follow(job),
-            store: app.store.clone(),
+            follower: source.store.follow(job),
+            store: source.store.clone(),
             poll_timer: clock.0.sleep(POLL_INTERVAL),
             clock: clock.clone(),
-            deltas: Some(app.deltas.subscribe()),
+            deltas: Some(source.deltas.subscribe()),
             closing: streams.closing(),
             ring: sender,
         };
         let feeder = tokio::spawn(feeder.feed()).abort_handle();
-        let (store, pages) = (app.store.clone(), AsyncMutex::default());
+        let (store, pages) = (source.store.clone(), AsyncMutex::default());
         Self { job: job.clone(), ring, feeder, store, clock, pages, channels }
     }
 
@@ -138,7 +145,7 @@ impl Channel {
             return Ok(Some(delivery));
         }
         let Some(tail) = self.store.tail(&self.job, at, PAGE_EVENTS).await? else { return Ok(None) };
-        let job = view::streamed_job(&self.job, &tail);
+        let job = streamed_job(&self.job, &tail);
         let chunk = Chunk::of(&job, at, tail, PAGE_EVENTS);
         let delivery = chunk.after(at);
         if chunk.len() <= MAX_PAGE_BYTES {
@@ -222,7 +229,7 @@ impl Feeder {
             let at = self.ring.borrow().newest();
             let Some(tail) = self.store.tail(&self.job, at, PAGE_EVENTS).await? else { return Ok(None) };
             let (has_stopped, newest) = (tail.status.is_stopped(), tail.newest);
-            let job = view::streamed_job(&self.job, &tail);
+            let job = streamed_job(&self.job, &tail);
             let chunk = Chunk::of(&job, at, tail, PAGE_EVENTS);
             let read_to = chunk.last();
             // Only new data wakes the subscribers.

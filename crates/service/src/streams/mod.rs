@@ -5,17 +5,31 @@
 //! `reader` is one subscriber.
 
 mod channel;
+mod job;
 mod reader;
 mod ring;
 
-pub use reader::{StreamReader, read};
+pub use reader::StreamReader;
 
+use crate::deltas::DeltaBus;
 use channel::Channels;
+use papertape_core::ports::Clock;
 use papertape_runtime::cancellation::{CancelSource, CancelToken, StopReason};
+use papertape_store::Store;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What streams read from.
+pub struct Source<'a> {
+    /// Committed events.
+    pub store: &'a Store,
+    /// The time between polls.
+    pub clock: Arc<dyn Clock>,
+    /// Deltas of messages that are being written.
+    pub deltas: &'a DeltaBus,
+}
 
 /// The streams of one process.
 #[derive(Debug, Default)]

@@ -1,10 +1,13 @@
 //! One subscriber of a job: a cursor, and what comes next from there.
 
 use super::channel::Channel;
+use super::job::streamed_job;
 use super::ring::{Delivery, Phase, Poll, Ring, write_event};
-use crate::app::App;
-use crate::view::{self, StreamData, ViewError, job_id, no_job};
+use super::{Source, Streams};
 use bytes::Bytes;
+use papertape_core::id::JobId;
+use papertape_protocol::stream::StreamData;
+use papertape_store::JobTail;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -26,38 +29,36 @@ pub struct StreamReader {
     phase: Phase,
 }
 
-/// Starts reading a job's stream after event number `after` (0: from the beginning). If `after` is absent, or
-/// beyond the newest event, the stream starts with a snapshot of the job as it is now. Returns `None` if
-/// `after` is the event at which the job ended, so that there is nothing to read.
-///
-/// # Errors
-/// No such job; a number below 0; the database's.
-pub async fn read(app: &App, job: &str, after: Option<i64>) -> Result<Option<StreamReader>, ViewError> {
-    let id = job_id(job)?;
-    if let Some(after) = after.filter(|after| *after < 0) {
-        return Err(ViewError::bad("after", format!("{after} is below 0")));
+impl Streams {
+    /// Starts reading a job's stream; see [`crate::view::read_stream`].
+    #[must_use]
+    pub fn read(
+        &self,
+        source: &Source<'_>,
+        job: &JobId,
+        tail: &JobTail,
+        after: Option<i64>,
+    ) -> Option<StreamReader> {
+        let has_ended = tail.status.is_stopped();
+        if has_ended && after == Some(tail.newest) {
+            return None;
+        }
+        // The channel subscribes before it reads, and continues from this cursor, so later commits are not missed.
+        let channel = self.channels.join(source, self, job, tail);
+        let mut first = RETRY.as_bytes().to_vec();
+        // A number beyond the newest event comes from another database, such as one before a restore: the client
+        // gets a snapshot instead.
+        let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
+            // The end is an event of its own, which follows the snapshot.
+            let at = tail.newest - i64::from(has_ended);
+            let data = StreamData { job: streamed_job(job, tail), log_entry: None, cursor: at, event: None };
+            write_event(&mut first, SNAPSHOT, Some(at), &data);
+            at
+        });
+        let ring = channel.ring();
+        let ephemeral = ring.borrow().newest_ephemeral();
+        Some(StreamReader { channel, ring, at, ephemeral, first: Some(first.into()), phase: Phase::Open })
     }
-    let tail = app.store.tail(&id, i64::MAX, 1).await?.ok_or_else(|| no_job(job))?;
-    let has_ended = tail.status.is_stopped();
-    if has_ended && after == Some(tail.newest) {
-        return Ok(None);
-    }
-    // The channel subscribes before it reads, and continues from this cursor, so later commits are not missed.
-    let channel = app.streams.channels.join(app, &app.streams, &id, &tail);
-    let mut first = RETRY.as_bytes().to_vec();
-    // A number beyond the newest event comes from another database, such as one before a restore: the client
-    // gets a snapshot instead.
-    let at = after.filter(|after| *after <= tail.newest).unwrap_or_else(|| {
-        // The end is an event of its own, which follows the snapshot.
-        let at = tail.newest - i64::from(has_ended);
-        let data =
-            StreamData { job: view::streamed_job(&id, &tail), log_entry: None, cursor: at, event: None };
-        write_event(&mut first, SNAPSHOT, Some(at), &data);
-        at
-    });
-    let ring = channel.ring();
-    let ephemeral = ring.borrow().newest_ephemeral();
-    Ok(Some(StreamReader { channel, ring, at, ephemeral, first: Some(first.into()), phase: Phase::Open }))
 }
 
 impl StreamReader {

@@ -3,8 +3,9 @@
 //! Each read of the database adds one chunk of text. A reader gets the chunks after its cursor as they are,
 //! without a copy; one that is further behind than the ring reads the database.
 
-use crate::view::{LogEntry, StreamData, StreamedJob};
 use bytes::Bytes;
+use papertape_protocol::actions::LogEntry;
+use papertape_protocol::stream::{StreamData, StreamedJob};
 use papertape_store::{JobEvent, JobTail};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

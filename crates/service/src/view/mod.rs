@@ -99,10 +99,10 @@ pub use reasoning::{ReasoningQuery, reasoning};
 pub use results::conventions_of;
 pub(crate) use results::is_full_research;
 pub(crate) use results::unknown_benchmark;
-pub use results::{ResultCache, ResultsQuery, results, session_head};
+pub use results::{ResultsQuery, results, session_head};
 pub use seen_by::{SeenByQuery, seen_by};
 pub use sessions::{MessagesQuery, SessionQuery, exposures, messages, steps};
-pub use stream::streamed_job;
+pub use stream::read_stream;
 pub use traces::{TraceCount, traces};
 
 /// The maximum number of rows of one page, by default.

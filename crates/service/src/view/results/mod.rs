@@ -23,13 +23,11 @@ mod range_reasoning;
 mod recorded;
 mod refill;
 mod researched;
-mod result_cache;
 mod trades;
 
 pub(crate) use benchmark::unknown_benchmark;
 pub use conventions::conventions_of;
 pub use head::session_head;
-pub use result_cache::ResultCache;
 
 pub(super) use researched::Researched;
 pub(crate) use researched::is_full_research;

@@ -7,9 +7,9 @@ use super::benchmark::Compared;
 use super::benchmark::benchmark;
 use super::load::{self, SelectedJob, chain, chosen};
 use super::range_reasoning::{conversations, summaries};
-use super::result_cache::ResultKey;
 use super::{Requested, Researched, point_in_time, trades};
 use crate::app::App;
+use crate::result_cache::ResultKey;
 use crate::view::results::conventions::conventions;
 use crate::view::results::refill::refill;
 use papertape_core::broker::MarketProfile;
@@ -75,7 +75,7 @@ pub(super) async fn results(
         let key = match level {
             ReasoningLevel::None => {
                 let with = (dataset.is_some(), requested.symbol());
-                ResultKey::of(app, &agent, days, &chain, with).await?
+                ResultKey::of(&app.store, &agent, days, &chain, with).await?
             }
             ReasoningLevel::Summary | ReasoningLevel::Full => None,
         };

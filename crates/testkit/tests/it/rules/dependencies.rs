@@ -41,6 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papertape-api",
         &[
             "papertape-core",
+            "papertape-protocol",
             "papertape-redact",
             "papertape-agents",
             "papertape-assistant",
@@ -53,6 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papertape-cli",
         &[
             "papertape-core",
+            "papertape-protocol",
             "papertape-redact",
             "papertape-agents",
             "papertape-assistant",
@@ -67,6 +69,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papertape-integrations",
         &[
             "papertape-core",
+            "papertape-protocol",
             "papertape-redact",
             "papertape-agents",
             "papertape-llm",
@@ -80,6 +83,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papertape",
         &[
             "papertape-core",
+            "papertape-protocol",
             "papertape-redact",
             "papertape-agents",
             "papertape-market",
@@ -204,8 +208,8 @@ fn dependencies_go_one_way() {
         }
     }
     hold(
-        "core <- {agents, assistant, house, llm, market, store}; {core, agents, assistant} <- runtime; \
-         everything <- papertape; the test kit is for tests alone:",
+        "core <- {agents, assistant, house, llm, market, store, protocol}; {core, agents, assistant} <- runtime; \
+         {runtime, store, market, llm, house, protocol} <- service <- {api, cli, integrations} <- papertape; the test kit is for tests alone:",
         &findings,
     );
 }

@@ -4,8 +4,7 @@
 //! the dataset for the baselines is available. A job's sessions change only under a lease, and each lease has a new
 //! epoch; a job that may be written is not cached. So a stale result is never found, whichever process wrote.
 
-use super::super::ViewError;
-use crate::app::App;
+use lru::LruCache;
 use papertape_core::id::{AgentName, JobId, Symbol};
 use papertape_core::time::Date;
 use papertape_protocol::quality::DegradedDayResponse;
@@ -13,20 +12,25 @@ use papertape_protocol::results::baseline::{BaselineResult, ValueAtClose};
 use papertape_protocol::results::conventions::FeeResponse;
 use papertape_protocol::results::range::{DailyPortfolioValue, RangeResult};
 use papertape_protocol::results::refill::UnfilledOrder;
-use papertape_store::StoppedJob;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use papertape_store::{StoppedJob, Store, StoreError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum size of the cache in bytes, about: ten years of some hundred agents.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// The most recently used results.
-#[derive(Debug, Default)]
-pub struct ResultCache(Mutex<ResultStore>);
+#[derive(Debug)]
+pub struct ResultCache(Mutex<Cached>);
+
+impl Default for ResultCache {
+    fn default() -> Self {
+        Self(Mutex::new(Cached { results: LruCache::unbounded(), bytes: 0 }))
+    }
+}
 
 /// The inputs of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ResultKey {
+pub(crate) struct ResultKey {
     agent: AgentName,
     days: (Option<Date>, Option<Date>),
     /// With the last day that counts of each job.
@@ -36,33 +40,25 @@ pub(super) struct ResultKey {
     benchmark: Option<Symbol>,
 }
 
-#[derive(Debug, Default)]
-struct ResultStore {
-    kept: HashMap<ResultKey, CachedResult>,
-    bytes: usize,
-    /// Counts the uses.
-    clock: u64,
-}
-
 #[derive(Debug)]
-struct CachedResult {
-    result: Arc<RangeResult>,
+struct Cached {
+    /// The results with their sizes in bytes.
+    results: LruCache<ResultKey, (Arc<RangeResult>, usize)>,
     bytes: usize,
-    used: u64,
 }
 
 impl ResultKey {
     /// The key of an agent's days in these jobs; `None` while one of the jobs may be written.
-    pub(super) async fn of(
-        app: &App,
+    pub(crate) async fn of(
+        store: &Store,
         agent: &AgentName,
         days: (Option<Date>, Option<Date>),
         chain: &[(JobId, Option<Date>)],
         (is_at_hand, benchmark): (bool, Option<&Symbol>),
-    ) -> Result<Option<Self>, ViewError> {
+    ) -> Result<Option<Self>, StoreError> {
         let mut jobs = Vec::with_capacity(chain.len());
         for (job, to) in chain {
-            let Some(stopped) = app.store.stopped(job).await? else { return Ok(None) };
+            let Some(stopped) = store.stopped(job).await? else { return Ok(None) };
             jobs.push((stopped, *to));
         }
         let benchmark = benchmark.cloned();
@@ -72,33 +68,29 @@ impl ResultKey {
 
 impl ResultCache {
     /// The cached result of a key.
-    pub(super) fn get(&self, key: &ResultKey) -> Option<Arc<RangeResult>> {
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.clock += 1;
-        let now = shelf.clock;
-        let kept = shelf.kept.get_mut(key)?;
-        kept.used = now;
-        Some(Arc::clone(&kept.result))
+    pub(crate) fn get(&self, key: &ResultKey) -> Option<Arc<RangeResult>> {
+        self.cached().results.get(key).map(|(result, _)| Arc::clone(result))
     }
 
     /// Caches a result, and evicts the least recently used ones.
-    pub(super) fn insert(&self, key: ResultKey, result: &RangeResult) {
+    pub(crate) fn insert(&self, key: ResultKey, result: &RangeResult) {
         let bytes = size(result);
         if bytes > MAX_BYTES {
             return;
         }
-        let result = Arc::new(result.clone());
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.clock += 1;
-        let used = shelf.clock;
-        let before = shelf.kept.insert(key, CachedResult { result, bytes, used });
-        shelf.bytes += bytes;
-        shelf.bytes -= before.map_or(0, |before| before.bytes);
-        while shelf.bytes > MAX_BYTES {
-            let oldest = shelf.kept.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
-            let Some(gone) = oldest.and_then(|oldest| shelf.kept.remove(&oldest)) else { break };
-            shelf.bytes -= gone.bytes;
+        let mut cached = self.cached();
+        let before = cached.results.put(key, (Arc::new(result.clone()), bytes));
+        cached.bytes += bytes;
+        cached.bytes -= before.map_or(0, |(_, bytes)| bytes);
+        while cached.bytes > MAX_BYTES {
+            let Some((_, (_, bytes))) = cached.results.pop_lru() else { break };
+            cached.bytes -= bytes;
         }
+    }
+
+    fn cached(&self) -> MutexGuard<'_, Cached> {
+        // A poisoned lock is safe to use: a result is cached as a whole or not at all.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -203,9 +195,9 @@ mod tests {
         for agent in ["second", "third", "fourth", "fifth", "sixth"] {
             assert!(kept.get(&key("first")).is_some(), "it was used last but for {agent}");
             kept.insert(key(agent), &large);
-            let shelf = kept.0.lock().expect("no panic");
-            assert!(shelf.bytes <= MAX_BYTES);
-            assert_eq!(shelf.bytes, shelf.kept.values().map(|kept| kept.bytes).sum::<usize>());
+            let cached = kept.0.lock().expect("no panic");
+            assert!(cached.bytes <= MAX_BYTES);
+            assert_eq!(cached.bytes, cached.results.iter().map(|(_, (_, bytes))| bytes).sum::<usize>());
         }
         assert!(kept.get(&key("second")).is_none());
         assert!(kept.get(&key("sixth")).is_some());
