@@ -31,7 +31,7 @@ pub struct ImportedOutcome {
     /// How many of them closed a position or a part of one.
     pub closings: usize,
     /// Orders that the broker rejects.
-    pub refused: Vec<RefusedOrder>,
+    pub refused: Vec<RejectedOrder>,
     /// Where the account differs from the log after the last order.
     pub differences: Vec<Difference>,
     /// The agent's last message. It is in the transcript, so the metadata omit it.
@@ -41,7 +41,7 @@ pub struct ImportedOutcome {
 
 /// An order of a log that the broker rejects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedOrder {
+pub struct RejectedOrder {
     /// The order.
     #[serde(flatten)]
     pub order: RecordedOrder,
@@ -127,9 +127,9 @@ pub(crate) async fn replay_imported_day(
         let quote = trade::quote(books.profile(), view, &order.symbol, symbols.contains(&order.symbol), date);
         let decision = approve(books.account(), books.profile(), &quote, request.clone());
         let placed = trade::execute(ctx, books, view, (&request, decision), None).await?;
-        let realised = placed.entry.as_ref().and_then(|entry| entry.realised());
-        outcome.closings += usize::from(realised.is_some());
-        outcome.refused.extend(placed.rejection.map(|rejection| RefusedOrder {
+        let realized = placed.entry.as_ref().and_then(|entry| entry.realized());
+        outcome.closings += usize::from(realized.is_some());
+        outcome.refused.extend(placed.rejection.map(|rejection| RejectedOrder {
             order: order.clone(),
             code: rejection.code.as_str().to_owned(),
             message: rejection.message,

@@ -9,7 +9,7 @@ pub(crate) fn describe_entry(entry: &LedgerEntry) -> Option<String> {
     let symbol = entry.symbol.as_ref().map(ToString::to_string).unwrap_or_default();
     match entry.event.as_ref()? {
         LedgerEvent::Fill(fill) if fill.cause == FillCause::Delisting => {
-            let result = entry.realised().map_or(Decimal::ZERO, |r| r.pnl.0.round_dp(2).normalize());
+            let result = entry.realized().map_or(Decimal::ZERO, |r| r.pnl.0.round_dp(2).normalize());
             let (held, price) = (fill.quantity, fill.price);
             Some(format!(
                 "delisting: {symbol} left the market; the position of {held} was settled at {price} a share, realising {result}."
@@ -17,7 +17,7 @@ pub(crate) fn describe_entry(entry: &LedgerEntry) -> Option<String> {
         }
         LedgerEvent::Fill(fill) => {
             let what = entry.action_type.map_or("fill", |action| action.as_str());
-            let result = entry.realised().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));
+            let result = entry.realized().map(|r| format!(", realising {}", r.pnl.0.round_dp(2).normalize()));
             Some(format!(
                 "{what}: {} {} {symbol} at {}{}.",
                 fill.side,

@@ -55,7 +55,7 @@ pub enum ConversationEnd {
     /// The agent wrote the finish signal.
     FinishSignal,
     /// It answered without calling a tool.
-    FinalAnswer,
+    FinalResponse,
     /// Its last response was truncated by its token limit.
     #[serde(rename = "cut_short")]
     Truncated,
@@ -135,7 +135,7 @@ impl Conversation {
             _ if !self.is_undecided() => (QualityState::Ok, None),
             ConversationEnd::Truncated => (QualityState::NoDecision, Some("cut_short")),
             ConversationEnd::StepLimit => (QualityState::NoDecision, Some("step_limit")),
-            ConversationEnd::FinalAnswer | ConversationEnd::FinishSignal => {
+            ConversationEnd::FinalResponse | ConversationEnd::FinishSignal => {
                 (QualityState::NoDecision, Some(NO_FINISH_SIGNAL))
             }
         };
@@ -153,7 +153,7 @@ impl Conversation {
             ConversationEnd::Failed { failure } => Some(failure.to_string()),
             ConversationEnd::BadPrompt { message } => Some(message.clone()),
             ConversationEnd::FinishSignal
-            | ConversationEnd::FinalAnswer
+            | ConversationEnd::FinalResponse
             | ConversationEnd::Truncated
             | ConversationEnd::StepLimit => None,
         }
@@ -230,7 +230,7 @@ pub async fn run_conversation(
         let ended = match (signal, reply.tool_calls.is_empty(), reply.finish) {
             (true, ..) => ConversationEnd::FinishSignal,
             (false, true, FinishReason::Length) => ConversationEnd::Truncated,
-            (false, true, _) => ConversationEnd::FinalAnswer,
+            (false, true, _) => ConversationEnd::FinalResponse,
             (false, false, _) => continue,
         };
         conversation.ended = ended;

@@ -47,7 +47,7 @@ fn cut_code() -> Object {
         .build()
 }
 
-/// How a node failed, or a solo trader came to no decision.
+/// Why a node failed, or why a solo trader made no decision.
 fn node_failure() -> Object {
     let of_calls = FailureKind::ALL.map(FailureKind::as_str);
     let of_solo = SOLO_REASONS.into_iter().filter(|reason| !NODE_FAILURES.contains(reason));

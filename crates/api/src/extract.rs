@@ -215,7 +215,10 @@ impl FromRequestParts<App> for PreferredLanguage {
 
 /// The first language of ours in the reader's order of preference (RFC 9110, 12.5.4).
 fn language(accepted: &str) -> Option<Language> {
-    accept_language::parse(accepted).into_iter().find_map(|tag| Language::of_tag(&tag))
+    // A quality of 0 means "not acceptable".
+    let acceptable =
+        accept_language::parse_with_quality(accepted).into_iter().filter(|(_, quality)| *quality > 0.0);
+    acceptable.into_iter().find_map(|(tag, _)| Language::of_tag(&tag))
 }
 
 /// `{session_id}` of a path.

@@ -1,7 +1,8 @@
 //! The HTTP API: one file per endpoint. `docs/api.md` has the rules, [`papertape_service::view`] builds the responses.
 //!
-//! The API decides nothing about a job and knows no SQL. Every error has the shape of [`papertape_protocol::error::ErrorBody`], whether it
-//! comes from an endpoint, an extractor, the router, a layer or a panic.
+//! It must never decide anything about a job, and never know SQL, a terminal or an integration. Every error has the
+//! shape of [`papertape_protocol::error::ErrorBody`], whether it comes from an endpoint, an extractor, the router, a
+//! layer or a panic.
 
 pub mod error;
 

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures::stream::{Stream, unfold};
 use papertape_service::app::App;
 use papertape_service::streams::{OpenStream, StreamReader};
+use papertape_service::view;
 use serde::Deserialize;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

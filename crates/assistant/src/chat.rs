@@ -11,7 +11,7 @@ use crate::conversation::{
 use crate::prompt::Prompts;
 use crate::settings::Settings;
 use crate::summary::paragraph;
-use papertape_core::action::{ActionDraft, ActionSummary, summarise};
+use papertape_core::action::{ActionDraft, ActionSummary, summarize};
 use papertape_core::chat::{ChatId, unanswered};
 use papertape_core::fence::{Author, fence};
 use papertape_core::id::JobId;
@@ -188,7 +188,7 @@ impl Turn {
     fn answered(&self, job: &JobId, outcome: &ConversationOutcome, settings: &Settings) -> Answer {
         let language = settings.model.language;
         let rows = outcome.actions.iter().map(|one| &one.row);
-        let summary: Vec<ActionSummary> = summarise(rows.collect::<Vec<&ActionDraft>>(), language);
+        let summary: Vec<ActionSummary> = summarize(rows.collect::<Vec<&ActionDraft>>(), language);
         // An action requested in two rounds needs only one confirmation.
         let mut pending: Vec<&Pending> = Vec::new();
         for one in outcome.actions.iter().filter_map(|one| one.pending.as_ref()) {

@@ -24,7 +24,7 @@ pub(super) struct BranchArgs {
     /// The day to branch on
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
     date: Date,
-    /// Point within the day: a node (solo#1, AAPL/Trader#1), a desk's symbol or a step (solo#1/model#3) [default: the
+    /// Point in the day: a node (solo#1, AAPL/Trader#1), a desk's symbol or a step (solo#1/model#3) [default: the
     /// agent's first call]
     #[arg(long, value_name = "POINT")]
     at: Option<String>,

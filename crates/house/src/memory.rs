@@ -40,7 +40,7 @@ fn round(prompt: &str, language: Language, strategy: Strategy) -> String {
         let lines = section.lines().map(str::trim).filter(|line| !nothing.contains(line));
         lines.filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
     };
-    let decision = summary::summarise(&super::material(section(&concluded, Some(&booked))));
+    let decision = summary::summarize(&super::material(section(&concluded, Some(&booked))));
     let (booked, held) =
         (items(&super::material(section(&booked, Some(&held)))), items(section(&held, None)));
     let position = match (booked.is_empty(), en) {

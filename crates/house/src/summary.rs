@@ -18,7 +18,7 @@ const REASONS: &str = "because|since|due to|trend|rsi|average|macd|overbought|ov
 /// The requested summary; `None` when the request is for something else.
 pub(super) fn draft(request: &ModelRequest) -> Option<Draft> {
     let text = subject(request)?;
-    Some(Draft::text(summarise(&super::material(&text))))
+    Some(Draft::text(summarize(&super::material(&text))))
 }
 
 /// The text to summarize: what follows the prompt, or the user's message when the prompt is in the
@@ -43,7 +43,7 @@ fn subject(request: &ModelRequest) -> Option<String> {
     user.filter(|_| instructed).map(str::to_owned)
 }
 
-pub(super) fn summarise(text: &str) -> String {
+pub(super) fn summarize(text: &str) -> String {
     let sentences = sentences(text);
     let mut ranked: Vec<(usize, usize)> =
         sentences.iter().enumerate().map(|(at, sentence)| (score(sentence), at)).collect();

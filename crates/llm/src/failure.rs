@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::error::Error as StdError;
 use std::time::Duration;
 
-const LONGEST_CODE: usize = 48;
+const MAX_CODE_CHARS: usize = 48;
 
 /// A failure without a requested delay and without usage.
 pub(crate) fn plain(kind: FailureKind, message: impl Into<String>) -> AttemptFailure {
@@ -192,7 +192,7 @@ const TOO_LONG: [&str; 8] = [
 fn code(error: &Value) -> Option<String> {
     let plainly = |text: &&str| {
         !text.is_empty()
-            && text.len() <= LONGEST_CODE
+            && text.len() <= MAX_CODE_CHARS
             && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
     };
     ["code", "status", "type"]

@@ -252,7 +252,7 @@ pub struct BranchPoint {
     pub job_id: String,
     /// The day of the cut.
     pub date: Date,
-    /// The cut within the day: a node or a step.
+    /// The cut in the day: a node or a step.
     pub at: String,
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn run(
     job: &JobId,
     denied: OnDenied,
 ) -> Result<(), SessionStop> {
-    let missing = run.services.record.unsummarised(job).await.map_err(stop_of)?;
+    let missing = run.services.record.unsummarized(job).await.map_err(stop_of)?;
     let mut work = futures::stream::iter(missing)
         .map(|missing| async move {
             match config.agents.iter().find(|agent| agent.name == missing.agent) {

@@ -65,7 +65,7 @@ pub(crate) async fn documents(
     let mut stored = BTreeMap::new();
     for (hash, body) in record.texts(hashes).await? {
         let value: Value = serde_json::from_str(&body)
-            .map_err(|error| RecordError::Inconsistent(format!("document {hash} is no JSON: {error}")))?;
+            .map_err(|error| RecordError::Inconsistent(format!("document {hash} is not JSON: {error}")))?;
         stored.insert(hash, value);
     }
     let texts = record.texts(stored.values().flat_map(references).collect()).await?;

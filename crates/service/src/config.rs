@@ -311,7 +311,7 @@ impl Config {
         }
         MarketProfile::preset(name).ok_or_else(|| {
             let known: Vec<&str> = self.market_names().collect();
-            format!("there is no market `{name}`; there are: {}", known.join(", "))
+            format!("unknown market `{name}`; expected one of {}", known.join(", "))
         })
     }
 

@@ -151,8 +151,8 @@ mod tests {
             days: &[],
             fills: &[],
             closed_pnl: &[],
-            risk_free_a_day: 0.0,
-            days_a_year: 252,
+            daily_risk_free: 0.0,
+            trading_days_per_year: 252,
         };
         let period_metrics: Metrics = period_metrics(&input).into();
         RangeResult {

@@ -9,7 +9,7 @@ use crate::page::{List, number, word};
 use crate::store::{Store, port};
 use crate::value::{Row, Value, from_row, params};
 use futures::FutureExt as _;
-use papertape_core::action::summarise;
+use papertape_core::action::summarize;
 use papertape_core::chat::{
     ChatId, ChatMessage, ChatRole, ChatSession, ChatTurn, ChatWrite, NewTurn, unanswered,
 };
@@ -178,7 +178,7 @@ pub(crate) async fn answer_ended_job(
     if let Some(metadata) = metadata.as_object_mut() {
         metadata.insert("error".to_owned(), error.unwrap_or(status.as_str()).into());
         let rows = action::all(db, job).await?;
-        let summary = summarise(rows.iter().map(|row| &row.row), session.language);
+        let summary = summarize(rows.iter().map(|row| &row.row), session.language);
         metadata.insert("actions_summary".to_owned(), to_value(&summary));
     }
     let content = unanswered(status, error, session.language);

@@ -192,9 +192,8 @@ impl Engine {
     ) -> BoxFuture<'static, Result<T, StoreError>> {
         let task = self.runtime.spawn(work);
         async move {
-            task.await.unwrap_or_else(|error| {
-                Err(StoreError::Database(format!("a transaction broke off: {error}")))
-            })
+            task.await
+                .unwrap_or_else(|error| Err(StoreError::Database(format!("a transaction failed: {error}"))))
         }
         .boxed()
     }

@@ -148,11 +148,11 @@ impl RecordStore for FaultyStore<dyn RecordStore> {
         self.inner.find_session(job, agent, date)
     }
 
-    fn unsummarised<'a>(
+    fn unsummarized<'a>(
         &'a self,
         job: &'a JobId,
     ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
-        self.inner.unsummarised(job)
+        self.inner.unsummarized(job)
     }
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {

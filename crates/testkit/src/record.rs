@@ -268,7 +268,7 @@ impl RecordStore for MemoryRecord {
         ready(Ok(self.lock().find(job, agent, date)))
     }
 
-    fn unsummarised<'a>(
+    fn unsummarized<'a>(
         &'a self,
         job: &'a JobId,
     ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {

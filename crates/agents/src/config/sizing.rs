@@ -17,7 +17,8 @@ pub struct SizingConfig {
     pub cash_reserve: Decimal,
     /// Minimum value of an order, as a fraction of equity; 0 for none. A position can always be closed in
     /// full.
-    pub least_order: Decimal,
+    #[serde(rename = "least_order")]
+    pub min_order: Decimal,
     /// Whether a Sell may open a short position, if the market allows it.
     pub shorting: bool,
     /// The maximum leverage that a proposal may use, if the market allows it; at least 1.
@@ -45,7 +46,7 @@ impl Default for SizingConfig {
             symbol_cap: Decimal::new(25, 2),
             gross_cap: Decimal::ONE,
             cash_reserve: Decimal::new(2, 2),
-            least_order: Decimal::new(1, 3),
+            min_order: Decimal::new(1, 3),
             shorting: false,
             max_leverage: Decimal::ONE,
         }
@@ -80,7 +81,7 @@ impl SizingConfig {
                 "cash_reserve must be from 0 to below 1",
             ),
             (
-                self.least_order >= zero && self.least_order < Decimal::ONE,
+                self.min_order >= zero && self.min_order < Decimal::ONE,
                 "least_order must be from 0 to below 1",
             ),
             (self.max_leverage >= Decimal::ONE, "max_leverage must be 1 or above"),

@@ -19,7 +19,7 @@ const DEBATE_CHARS: usize = 60_000;
 
 /// A role's answer, with the part of the state that it belongs to.
 #[derive(Debug)]
-pub(super) enum RoleAnswer {
+pub(super) enum RoleResponse {
     Report(Analyst, String),
     Argument(Side, String),
     Plan(ResearchPlan),
@@ -130,30 +130,30 @@ impl SymbolAnalysis {
     }
 
     /// Writes a role's answer to the state, as text, and its effect on the provenance of the research.
-    pub(super) fn apply_answer(&mut self, answer: RoleAnswer, language: Language) {
+    pub(super) fn apply_answer(&mut self, answer: RoleResponse, language: Language) {
         let state = &mut self.state;
         match answer {
-            RoleAnswer::Report(analyst, report) => state.set_report(analyst, report),
-            RoleAnswer::Argument(side, argument) => {
+            RoleResponse::Report(analyst, report) => state.set_report(analyst, report),
+            RoleResponse::Argument(side, argument) => {
                 state.investment_debate_state.speak(side, &argument);
                 state.investment_debate_state.research.cover(side.dimension());
                 self.argued.insert(side, argument);
             }
-            RoleAnswer::Plan(plan) => {
+            RoleResponse::Plan(plan) => {
                 state.investment_plan = plan.render(language);
                 state.investment_debate_state.judge(&state.investment_plan);
                 state.investment_debate_state.research.judge();
                 self.plan = Some(plan);
             }
-            RoleAnswer::Proposal(proposal) => {
+            RoleResponse::Proposal(proposal) => {
                 state.trader_investment_plan = proposal.render(language);
                 self.proposal = Some(proposal);
             }
-            RoleAnswer::RiskArgument(stance, argument) => {
+            RoleResponse::RiskArgument(stance, argument) => {
                 state.risk_debate_state.speak(stance, &argument);
                 self.discussed.insert(stance, argument);
             }
-            RoleAnswer::Decision(decision) => {
+            RoleResponse::Decision(decision) => {
                 state.final_trade_decision = decision.render(language);
                 state.risk_debate_state.judge(&state.final_trade_decision);
                 self.decision = Some(decision);

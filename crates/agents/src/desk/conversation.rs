@@ -1,7 +1,7 @@
 //! A node's conversation with its model: system prompt, task, tools if it has any, and an answer in the
 //! format that the role needs. It runs in the node's own scope, inside its guard.
 
-use super::analysis::RoleAnswer;
+use super::analysis::RoleResponse;
 use super::answer::Structured;
 use super::role_prompt::RolePrompt;
 use super::{DeskContext, tools};
@@ -33,7 +33,7 @@ pub(super) struct NodeConversation<'a> {
 
 /// A node's answer, with how it was obtained.
 pub(super) struct NodeResult {
-    pub(super) answer: RoleAnswer,
+    pub(super) answer: RoleResponse,
     pub(super) tool_calls: u32,
     /// Requested sources that were not available, each with the reason.
     pub(super) sources_missing: BTreeMap<String, String>,
@@ -45,7 +45,7 @@ pub(super) struct NodeResult {
 pub(super) type Outcome<T> = Result<Result<T, NodeFailure>, SessionStop>;
 
 impl NodeResult {
-    fn of(answer: RoleAnswer) -> Self {
+    fn of(answer: RoleResponse) -> Self {
         Self { answer, tool_calls: 0, sources_missing: BTreeMap::new(), notes: Vec::new() }
     }
 }
@@ -67,17 +67,19 @@ impl NodeConversation<'_> {
     /// A stop.
     pub(super) async fn run(self) -> Outcome<NodeResult> {
         match self.role.kind {
-            RoleKind::Analyst(analyst) => self.report(|text| RoleAnswer::Report(analyst, text)).await,
-            RoleKind::Researcher(side) => self.prose(|text| RoleAnswer::Argument(side, text)).await,
-            RoleKind::RiskAnalyst(stance) => self.prose(|text| RoleAnswer::RiskArgument(stance, text)).await,
-            RoleKind::ResearchManager => self.structured(RoleAnswer::Plan).await,
-            RoleKind::Trader => self.structured(RoleAnswer::Proposal).await,
-            RoleKind::PortfolioManager => self.structured(RoleAnswer::Decision).await,
+            RoleKind::Analyst(analyst) => self.report(|text| RoleResponse::Report(analyst, text)).await,
+            RoleKind::Researcher(side) => self.prose(|text| RoleResponse::Argument(side, text)).await,
+            RoleKind::RiskAnalyst(stance) => {
+                self.prose(|text| RoleResponse::RiskArgument(stance, text)).await
+            }
+            RoleKind::ResearchManager => self.structured(RoleResponse::Plan).await,
+            RoleKind::Trader => self.structured(RoleResponse::Proposal).await,
+            RoleKind::PortfolioManager => self.structured(RoleResponse::Decision).await,
         }
     }
 
     /// An answer in prose.
-    async fn prose(mut self, answer: impl FnOnce(String) -> RoleAnswer) -> Outcome<NodeResult> {
+    async fn prose(mut self, answer: impl FnOnce(String) -> RoleResponse) -> Outcome<NodeResult> {
         let (request, options) = ok!(self.open().await?);
         let reply = self.ctx.model(&request, options).await?;
         Ok(reply.map_err(failed).and_then(|reply| text_of(&reply)).map(answer).map(NodeResult::of))
@@ -85,7 +87,7 @@ impl NodeConversation<'_> {
 
     /// A report in prose, after reading with tools. The last call may not request tools, so that a node that
     /// would read forever still writes.
-    async fn report(mut self, answer: impl FnOnce(String) -> RoleAnswer) -> Outcome<NodeResult> {
+    async fn report(mut self, answer: impl FnOnce(String) -> RoleResponse) -> Outcome<NodeResult> {
         let (mut request, options) = ok!(self.open().await?);
         request.tools = tools::specs(self.desk.view, self.role.tools);
         let (mut tool_calls, mut sources_missing) = (0, BTreeMap::new());
@@ -114,7 +116,7 @@ impl NodeConversation<'_> {
 
     /// A structured answer. If the provider rejects the schema, the request is repeated without it; an
     /// unparseable answer gets one repair request.
-    async fn structured<T: Structured>(mut self, answer: fn(T) -> RoleAnswer) -> Outcome<NodeResult> {
+    async fn structured<T: Structured>(mut self, answer: fn(T) -> RoleResponse) -> Outcome<NodeResult> {
         let result = |(parsed, notes)| NodeResult { notes, ..NodeResult::of(answer(parsed)) };
         let (mut request, options) = ok!(self.open().await?);
         request.response_schema = Some(T::schema());

@@ -208,9 +208,9 @@ impl<'a> DayMemory<'a> {
                     self.rows.push(DerivedRow::Context(Box::new(row)));
                 }
                 TradeEvent::Closed(closing) => {
-                    self.had_loss |= closing.realised.pnl < Money::ZERO;
-                    if closing.realised.position_closed && closing.open.summary.is_some() {
-                        let id = closing.realised.position.as_str();
+                    self.had_loss |= closing.realized.pnl < Money::ZERO;
+                    if closing.realized.position_closed && closing.open.summary.is_some() {
+                        let id = closing.realized.position.as_str();
                         let row = closing.open.row(id, ContextState::Closed, self.day.close);
                         self.rows.push(DerivedRow::Context(Box::new(row)));
                     }
@@ -226,10 +226,10 @@ impl<'a> DayMemory<'a> {
     fn attach_thesis(&mut self, round: &RecalledFrom<RoundMemoryRow>) {
         let at = round.row.known_at;
         for closing in &mut self.closings {
-            let id = closing.realised.position.as_str();
+            let id = closing.realized.position.as_str();
             if self.opened.iter().any(|opened| opened == id)
                 && closing.open.explain(round)
-                && closing.realised.position_closed
+                && closing.realized.position_closed
             {
                 let row = closing.open.row(id, ContextState::Closed, self.day.close);
                 self.rows.push(DerivedRow::Context(Box::new(row)));
@@ -296,7 +296,7 @@ impl<'a> DayMemory<'a> {
     }
 
     async fn reflect(&mut self, ctx: &mut Ctx, closing: &ClosedTrade) -> Result<(), SessionStop> {
-        let id = closing.realised.position.as_str();
+        let id = closing.realized.position.as_str();
         let still_open = self.memory.open.get(id).and_then(|open| open.summary.as_deref());
         let thesis = closing.open.summary.as_deref().or(still_open);
         let input = ReflectionInput {

@@ -154,11 +154,11 @@ fn decision(journal: &Journal, symbol: &Symbol, held: bool) -> Decision {
         if fill.symbol != *symbol {
             continue;
         }
-        match (fill.side.opens(), applied.realised.as_ref()) {
+        match (fill.side.opens(), applied.realized.as_ref()) {
             (true, _) if applied.opened => opened = true,
             (true, _) => added = true,
             (false, _) if fill.cause != FillCause::Order => forced = true,
-            (false, Some(realised)) if realised.position_closed => closed = true,
+            (false, Some(realized)) if realized.position_closed => closed = true,
             (false, _) => reduced = true,
         }
     }

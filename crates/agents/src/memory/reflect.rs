@@ -35,39 +35,39 @@ pub(super) struct ReflectionInput<'a> {
 /// is tagged, and the value is the lowest.
 #[must_use]
 pub(super) fn from_facts(closing: &ClosedTrade, about: &ReflectionInput<'_>, note: &str) -> ReflectionRow {
-    let realised = &closing.realised;
+    let realized = &closing.realized;
     let open = &closing.open;
-    let return_pct = realised.return_pct().map(|pct| pct.round_dp(4).normalize());
+    let return_pct = realized.return_pct().map(|pct| pct.round_dp(4).normalize());
     let claims = about.thesis.and_then(super::round_summary::parse_stored);
     let claims = claims.iter().flat_map(|parts| [parts.conclusion(), parts.next()]);
     ReflectionRow {
         trade_id: about.trade_id,
-        position_id: realised.position.to_string(),
+        position_id: realized.position.to_string(),
         part: closing.part,
-        position_closed: realised.position_closed,
+        position_closed: realized.position_closed,
         cause: closing.cause.as_str().to_owned(),
-        symbol: realised.symbol.clone(),
-        side: realised.direction,
+        symbol: realized.symbol.clone(),
+        side: realized.direction,
         entry_time: open.opened_at,
         exit_time: closing.at,
-        holding_days: realised.holding_days,
-        quantity: realised.quantity,
-        entry_price: realised.entry_price,
-        exit_price: realised.exit_price,
-        pnl: realised.pnl,
+        holding_days: realized.holding_days,
+        quantity: realized.quantity,
+        entry_price: realized.entry_price,
+        exit_price: realized.exit_price,
+        pnl: realized.pnl,
         return_pct,
-        leverage: realised.leverage,
-        notional: realised.notional,
+        leverage: realized.leverage,
+        notional: realized.notional,
         summary: cut(&summary(closing, return_pct, about.language), REFLECTION_CHARS),
         execution_deviation: Deviation {
             planned_entry: Some(open.planned_entry),
-            actual_entry: Some(realised.entry_price),
+            actual_entry: Some(realized.entry_price),
             planned_size: Some(open.quantity),
             actual_size: Some(open.most),
             planned_stop: open.stop,
-            actual_stop: realised.stop,
+            actual_stop: realized.stop,
             planned_exit: open.target,
-            actual_exit: Some(realised.exit_price),
+            actual_exit: Some(realized.exit_price),
             comment: String::new(),
         },
         hypothesis_check: claims
@@ -211,11 +211,11 @@ pub(super) fn side(side: Direction, language: Language) -> &'static str {
 }
 
 fn summary(closing: &ClosedTrade, return_pct: Option<Decimal>, language: Language) -> String {
-    let realised = &closing.realised;
-    let (symbol, days) = (&realised.symbol, realised.holding_days);
-    let pnl = realised.pnl.0.round_dp(2).normalize();
+    let realized = &closing.realized;
+    let (symbol, days) = (&realized.symbol, realized.holding_days);
+    let pnl = realized.pnl.0.round_dp(2).normalize();
     let pct = return_pct.map_or(String::new(), |pct| format!("{}%, ", pct.round_dp(2).normalize()));
-    let (side, cause) = (side(realised.direction, language), closing.cause.as_str());
+    let (side, cause) = (side(realized.direction, language), closing.cause.as_str());
     match language {
         Language::En => format!("{symbol} {side} closed by {cause} after {days} days: {pct}{pnl}."),
         Language::Zh => format!("{symbol} {side}持有 {days} 天后由 {cause} 平仓：{pct}{pnl}。"),

@@ -96,18 +96,18 @@ impl OpenPosition {
     }
 
     /// A position whose opening was not observed, reconstructed from its closing.
-    fn seen_late(realised: &RealizedPnl) -> Self {
+    fn seen_late(realized: &RealizedPnl) -> Self {
         Self {
-            symbol: realised.symbol.clone(),
-            side: realised.direction,
-            opened_at: midnight(realised.opened_on),
-            entry_price: realised.entry_price,
-            planned_entry: realised.entry_price,
-            quantity: realised.quantity,
-            most: realised.quantity,
-            stop: realised.stop,
-            target: realised.target,
-            leverage: realised.leverage,
+            symbol: realized.symbol.clone(),
+            side: realized.direction,
+            opened_at: midnight(realized.opened_on),
+            entry_price: realized.entry_price,
+            planned_entry: realized.entry_price,
+            quantity: realized.quantity,
+            most: realized.quantity,
+            stop: realized.stop,
+            target: realized.target,
+            leverage: realized.leverage,
             split_ratio: Decimal::ONE,
             adds: 0,
             closings: 0,
@@ -124,7 +124,7 @@ impl OpenPosition {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedTrade {
     /// The ledger's result.
-    pub realised: RealizedPnl,
+    pub realized: RealizedPnl,
     /// The cause: `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: ActionType,
     /// The time.
@@ -198,10 +198,10 @@ pub fn follow(
             TradeEvent::Opened(id)
         }
         LedgerEvent::Fill(fill) => {
-            let Some(realised) = applied.realised.clone() else { return TradeEvent::Nothing };
-            let mut position = open.remove(&id).unwrap_or_else(|| OpenPosition::seen_late(&realised));
+            let Some(realized) = applied.realized.clone() else { return TradeEvent::Nothing };
+            let mut position = open.remove(&id).unwrap_or_else(|| OpenPosition::seen_late(&realized));
             position.closings += 1;
-            if !realised.position_closed {
+            if !realized.position_closed {
                 open.insert(id, position.clone());
             }
             let cause = match (fill.cause, fill.side) {
@@ -213,10 +213,10 @@ pub fn follow(
                 (FillCause::Order, Side::Sell | Side::Buy) => ActionType::Sell,
             };
             let part = position.closings;
-            TradeEvent::Closed(Box::new(ClosedTrade { realised, cause, at, part, open: position }))
+            TradeEvent::Closed(Box::new(ClosedTrade { realized, cause, at, part, open: position }))
         }
         LedgerEvent::Split { ratio, .. } => {
-            let gone = applied.realised.as_ref().is_some_and(|realised| realised.position_closed);
+            let gone = applied.realized.as_ref().is_some_and(|realized| realized.position_closed);
             if gone {
                 let position = open.remove(&id).map(Box::new);
                 return position.map_or(TradeEvent::Nothing, |position| TradeEvent::Vanished(id, position));

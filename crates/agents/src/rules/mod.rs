@@ -176,7 +176,7 @@ fn english(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
             most = allowed.max_leverage,
             loss = max_stop_loss(),
             closest = closest(allowed.max_leverage),
-            financing = profile.financing_bps_a_year,
+            financing = profile.annual_financing_bps,
         )
     } else {
         String::new()
@@ -224,7 +224,7 @@ fn chinese(profile: &MarketProfile, allowed: Allowed, day: Date) -> String {
             most = allowed.max_leverage,
             loss = max_stop_loss(),
             closest = closest(allowed.max_leverage),
-            financing = profile.financing_bps_a_year,
+            financing = profile.annual_financing_bps,
         )
     } else {
         String::new()

@@ -220,7 +220,7 @@ fn terms(entry: &LedgerEntry) -> ActionTerms {
         order_id: fill.and_then(|fill| fill.order).map(|order| order.0.to_string()),
         fee: fill.map(|fill| fill.fee),
         slippage: fill.map(|fill| fill.slippage),
-        realised_pnl: entry.realised().map(|realised| realised.pnl),
+        realized_pnl: entry.realized().map(|realized| realized.pnl),
         leverage: fill.map(|fill| fill.leverage),
         stop: entry.stop,
         target: entry.target,
@@ -237,7 +237,7 @@ pub fn filled_row(order: &Order, entry: &LedgerEntry) -> DerivedRow {
         price: fill.map(|fill| fill.price),
         fee: fill.map(|fill| fill.fee),
         slippage: fill.map(|fill| fill.slippage),
-        realised_pnl: entry.realised().map(|realised| realised.pnl),
+        realized_pnl: entry.realized().map(|realized| realized.pnl),
         ..order_row(order, "filled")
     }))
 }
@@ -292,7 +292,7 @@ fn empty_row(status: &str) -> OrderRow {
         price: None,
         fee: None,
         slippage: None,
-        realised_pnl: None,
+        realized_pnl: None,
         stop: None,
         target: None,
         leverage: None,
@@ -362,8 +362,8 @@ fn filled_json(books: &Books, order: &Order, entry: &LedgerEntry) -> Value {
         reply["price"] = number(fill.price.0);
         reply["fee"] = number(fill.fee.0);
     }
-    if let Some(realised) = entry.realised() {
-        reply["realised_pnl"] = number(realised.pnl.0.round_dp(6));
+    if let Some(realized) = entry.realized() {
+        reply["realised_pnl"] = number(realized.pnl.0.round_dp(6));
     }
     reply
 }

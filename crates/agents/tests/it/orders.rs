@@ -61,13 +61,13 @@ fn a_fill_is_recorded_and_told() {
         price: Some(Price::from(111)),
         fee: Some(Money::ZERO),
         slippage: Some(Money::ZERO),
-        realised_pnl: None,
+        realized_pnl: None,
         stop: Some(Price::from(100)),
         target: Some(Price("200.5".parse().expect("a decimal"))),
         leverage: None,
     };
     assert_eq!(orders[0], wanted);
-    assert_eq!(orders[1].realised_pnl, Some(Money::ZERO));
+    assert_eq!(orders[1].realized_pnl, Some(Money::ZERO));
     let bought = PositionRow {
         action_id: 1,
         action_type: "buy".to_owned(),

@@ -437,7 +437,7 @@ fn world() -> impl Strategy<Value = (Books, Quotes, Decisions, SizingConfig)> {
                 symbol_cap: Decimal::new(cap, 1),
                 gross_cap: Decimal::new(gross, 1),
                 cash_reserve: Decimal::new(reserve, 2),
-                least_order: Decimal::new(least, 3),
+                min_order: Decimal::new(least, 3),
                 shorting,
                 max_leverage: Decimal::from(leverage),
                 ..SizingConfig::default()

@@ -4,7 +4,7 @@ use papertape_assistant::actions::action;
 use papertape_assistant::confirm::{Pending, confirmed, is_yes, requires_confirmation};
 use papertape_assistant::protocol::RetryPolicy;
 use papertape_assistant::summary::paragraph;
-use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, summarise};
+use papertape_core::action::{ActionDraft, ActionKind, ActionStatus, summarize};
 use papertape_core::language::Language;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -99,7 +99,7 @@ fn actions_are_summed_up() {
             "turn#1/action#1",
         )
     };
-    let text = |language| paragraph(&summarise([&row], language), language).expect("there are actions");
+    let text = |language| paragraph(&summarize([&row], language), language).expect("there are actions");
     assert!(text(Language::Zh).starts_with("动作摘要：\n1. plan_operation/create_plan → 成功（x x"));
     assert!(text(Language::En).starts_with("Actions:\n1. plan_operation/create_plan → succeeded (x x"));
     assert!(text(Language::En).ends_with("…)") && text(Language::En).chars().count() < 300);

@@ -13,7 +13,7 @@ pub use crate::language::Language;
 pub use log::{ActionRow, CleanupReport, LogPage, LogPosition, MAX_ROWS, PlanJob, USUAL_ROWS};
 pub use open::{WHOLE_JOB, is_whole_job, still_open, stopped_words};
 pub use origin::{IdKind, Origin};
-pub use summary::{ActionRef, ActionSummary, summarise};
+pub use summary::{ActionRef, ActionSummary, summarize};
 
 use crate::id::ChatId;
 use crate::id::PlanId;

@@ -38,7 +38,7 @@ pub struct ActionRef {
 /// an [`ACTION_KEY`] in their details; a row without one closes the open row of the same kind and name. A
 /// chat turn's own rows are left out.
 #[must_use]
-pub fn summarise<'a>(
+pub fn summarize<'a>(
     rows: impl IntoIterator<Item = &'a ActionDraft>,
     language: Language,
 ) -> Vec<ActionSummary> {

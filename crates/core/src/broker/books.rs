@@ -198,8 +198,8 @@ impl LedgerEntry {
 
     /// The realized result, if something was closed.
     #[must_use]
-    pub fn realised(&self) -> Option<&RealizedPnl> {
-        self.applied.as_ref()?.realised.as_ref()
+    pub fn realized(&self) -> Option<&RealizedPnl> {
+        self.applied.as_ref()?.realized.as_ref()
     }
 }
 
@@ -441,8 +441,8 @@ impl Books {
             LedgerEvent::Financing { unit, .. } => (applied.quantity, *unit),
             _ => (None, None),
         };
-        let (stop, target) = match (&event, &applied.realised) {
-            (LedgerEvent::Fill(_), Some(realised)) => (realised.stop, realised.target),
+        let (stop, target) = match (&event, &applied.realized) {
+            (LedgerEvent::Fill(_), Some(realized)) => (realized.stop, realized.target),
             (LedgerEvent::Fill(fill), None) => {
                 self.account.position(&fill.symbol).map_or((None, None), |held| (held.stop, held.target))
             }

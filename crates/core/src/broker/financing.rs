@@ -14,7 +14,7 @@ use jiff::Unit;
 use rust_decimal::Decimal;
 
 /// Days per year of an annual rate.
-const DAYS_A_YEAR: i64 = 365;
+const DAYS_PER_YEAR: i64 = 365;
 
 /// Charges the nights from `from` to `until` that have not been charged yet.
 pub(super) fn charge(
@@ -51,14 +51,14 @@ fn charge_per_unit(
     nights: u32,
 ) -> Result<Price, LedgerError> {
     let is_long = position.quantity.is_positive();
-    let bps = if is_long { profile.financing_bps_a_year } else { profile.short_borrow_bps() };
+    let bps = if is_long { profile.annual_financing_bps } else { profile.short_borrow_bps() };
     let yearly = checked::div(bps, basis_points_per_unit())?;
     if yearly.is_zero() {
         return Ok(Price::ZERO);
     }
     let financed = financed(position, mark)?;
     let total = checked::mul(checked::mul(financed.0, yearly)?, Decimal::from(nights))?;
-    let total = checked::div(total, Decimal::from(DAYS_A_YEAR))?;
+    let total = checked::div(total, Decimal::from(DAYS_PER_YEAR))?;
     let unit = checked::div(total, position.quantity.abs().0)?;
     Ok(Price(checked::round(unit, checked::UNIT_CHARGE_DP)))
 }

@@ -18,7 +18,7 @@
 //!   rounded half to even to 8 decimals, and the fees of `fee_schedule` that are in force on the fill's day.
 //! * Financing at the close = units held x the charge per unit, rounded likewise; the charge per unit =
 //!   financed amount x the annual rate / 10,000 x nights / 365 / units held, rounded to 16 decimals; the rate
-//!   is `financing_bps_a_year`, and for a short position `annual_borrow_bps`, if set; the financed amount is
+//!   is `annual_financing_bps`, and for a short position `annual_borrow_bps`, if set; the financed amount is
 //!   the loan of a long position (`cost - margin`) and the market value of a short one; nights are the
 //!   calendar nights until the next trading day.
 //! * With isolated margin ([`MarketProfile::has_isolated_margin`]), a position is closed no worse than at the

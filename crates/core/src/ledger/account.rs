@@ -186,7 +186,7 @@ impl Account {
         }
         let before = self.cash;
         let mut opened = false;
-        let mut realised = None;
+        let mut realized = None;
         let mut position = event.symbol().and_then(|s| self.positions.get(s)).map(|p| p.id.clone());
         match event {
             LedgerEvent::Fill(fill) => {
@@ -194,12 +194,12 @@ impl Account {
                 if fill.side.opens() {
                     opened = self.open(fill)?;
                 } else {
-                    realised = Some(self.close(fill)?);
+                    realized = Some(self.close(fill)?);
                 }
                 self.count_traded(fill)?;
             }
             LedgerEvent::Split { day, symbol, ratio, price, whole_shares } => {
-                realised = self.split(*day, symbol, *ratio, *price, *whole_shares)?;
+                realized = self.split(*day, symbol, *ratio, *price, *whole_shares)?;
             }
             LedgerEvent::Dividend { symbol, amount, .. } => self.dividend(symbol, *amount)?,
             LedgerEvent::Financing { symbol, amount, .. } => self.financing(symbol, *amount)?,
@@ -226,7 +226,7 @@ impl Account {
             self.margin_call = None;
         }
         let cash_change = checked::minus(self.cash, before)?;
-        Ok(AppliedEvent { version: self.version, cash_change, position, opened, quantity, realised })
+        Ok(AppliedEvent { version: self.version, cash_change, position, opened, quantity, realized })
     }
 
     fn held(&mut self, symbol: &Symbol) -> Result<&mut Position, LedgerError> {
@@ -303,17 +303,17 @@ impl Account {
             let (symbol, asked) = (fill.symbol.clone(), fill.quantity);
             return Err(LedgerError::ExceedsPosition { symbol, held, asked });
         }
-        let mut realised = close_slice(position, &fill.symbol, fill.quantity, fill.price, fill.day)?;
-        realised.cause = Some(fill.cause);
-        realised.fees = checked::plus(realised.fees, fill.fee)?;
-        realised.pnl = checked::minus(realised.pnl, fill.fee)?;
+        let mut realized = close_slice(position, &fill.symbol, fill.quantity, fill.price, fill.day)?;
+        realized.cause = Some(fill.cause);
+        realized.fees = checked::plus(realized.fees, fill.fee)?;
+        realized.pnl = checked::minus(realized.pnl, fill.fee)?;
         let paid = checked::value(fill.price, fill.quantity)?;
         let paid = if fill.side == Side::Sell { paid } else { -paid };
         self.cash = checked::minus(checked::plus(self.cash, paid)?, fill.fee)?;
-        if realised.position_closed {
+        if realized.position_closed {
             self.positions.remove(&fill.symbol);
         }
-        Ok(realised)
+        Ok(realized)
     }
 
     fn split(
@@ -346,19 +346,19 @@ impl Account {
         position.stop = position.stop.map(|stop| over(stop, ratio)).transpose()?;
         position.target = position.target.map(|target| over(target, ratio)).transpose()?;
         let fraction = Quantity(quantity.0.abs().fract().normalize());
-        let mut realised = None;
+        let mut realized = None;
         position.update_average()?;
         if whole_shares && !fraction.is_zero() {
             let part = close_slice(position, symbol, fraction, price, day)?;
             let signed = if quantity.is_negative() { -fraction } else { fraction };
             let closed = part.position_closed;
-            realised = Some(part);
+            realized = Some(part);
             self.cash = checked::plus(self.cash, checked::value(price, signed)?)?;
             if closed {
                 self.positions.remove(symbol);
             }
         }
-        Ok(realised)
+        Ok(realized)
     }
 
     fn dividend(&mut self, symbol: &Symbol, amount: Price) -> Result<(), LedgerError> {

@@ -22,7 +22,8 @@ pub struct AppliedEvent {
     /// The position's quantity after the event, zero when it is closed; `None` without a position.
     pub quantity: Option<Quantity>,
     /// The result of a closing fill, or of the cash paid for a fraction of a share.
-    pub realised: Option<RealizedPnl>,
+    #[serde(rename = "realised")]
+    pub realized: Option<RealizedPnl>,
 }
 
 /// The result of closing a position or a part of it.

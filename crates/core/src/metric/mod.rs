@@ -11,6 +11,6 @@ mod returns;
 pub use period::{DayValue, PeriodInput, PeriodMetrics, TradedAmount, period_metrics};
 pub use relative::{RelativeInput, RelativeMetrics, relative_metrics};
 pub use returns::{
-    annualised_return, annualised_volatility, calmar, daily_returns, downside_risk, max_drawdown, sharpe,
+    annualized_return, annualized_volatility, calmar, daily_returns, downside_risk, max_drawdown, sharpe,
     sortino, total_return,
 };

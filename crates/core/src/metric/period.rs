@@ -39,9 +39,9 @@ pub struct PeriodInput<'a> {
     /// The net result of every closing fill.
     pub closed_pnl: &'a [Money],
     /// The risk-free return of one day, 0 for none.
-    pub risk_free_a_day: f64,
+    pub daily_risk_free: f64,
     /// Trading days a year in the market, above zero.
-    pub days_a_year: u16,
+    pub trading_days_per_year: u16,
 }
 
 /// The metrics of a period. Returns are fractions: 0.01 is one percent.
@@ -50,17 +50,19 @@ pub struct PeriodMetrics {
     /// Trading days.
     pub days: usize,
     /// Trading days a year, by which what follows is annualized.
-    pub days_a_year: u16,
+    #[serde(rename = "days_a_year")]
+    pub trading_days_per_year: u16,
     /// The first day whose portfolio value is zero or below; `None` if there is none. The returns end with
     /// it.
     pub insolvent_on: Option<Date>,
     /// `last / initial - 1`.
     pub total_return: Option<f64>,
-    /// `(last / initial) ^ (days_a_year / days) - 1`; -1 of an insolvent account.
-    pub annualised_return: Option<f64>,
-    /// Sample deviation of the daily returns x `sqrt(days_a_year)`.
+    /// `(last / initial) ^ (trading_days_per_year / days) - 1`; -1 of an insolvent account.
+    #[serde(rename = "annualised_return")]
+    pub annualized_return: Option<f64>,
+    /// Sample deviation of the daily returns x `sqrt(trading_days_per_year)`.
     pub volatility: Option<f64>,
-    /// Mean excess return over its deviation x `sqrt(days_a_year)`.
+    /// Mean excess return over its deviation x `sqrt(trading_days_per_year)`.
     pub sharpe: Option<f64>,
     /// Mean excess return a year over the downside risk.
     pub sortino: Option<f64>,
@@ -89,27 +91,27 @@ pub fn period_metrics(input: &PeriodInput<'_>) -> PeriodMetrics {
     let ruin = input.days.iter().position(|day| !day.portfolio_value.is_positive());
     let solvent = ruin.unwrap_or(values.len());
     let of = |metric: &dyn Fn(&[f64]) -> Option<f64>| series.as_deref().and_then(metric).map(unsigned);
-    let (free, year) = (input.risk_free_a_day, f64::from(input.days_a_year));
+    let (free, year) = (input.daily_risk_free, f64::from(input.trading_days_per_year));
     let deepest = |r: &[f64]| match ruin {
         Some(_) => returns::deepest_fall(initial, &values),
         None => returns::max_drawdown(r),
     };
     PeriodMetrics {
         days: input.days.len(),
-        days_a_year: input.days_a_year,
+        trading_days_per_year: input.trading_days_per_year,
         insolvent_on: ruin.map(|at| input.days[at].day),
         total_return: of(&|r| match (ruin, values.last()) {
             (Some(_), Some(last)) => finite(last / initial - 1.0),
             _ => returns::total_return(r),
         }),
-        annualised_return: of(&|r| returns::annualised_return(r, year)),
-        volatility: of(&|r| returns::annualised_volatility(r, year)),
+        annualized_return: of(&|r| returns::annualized_return(r, year)),
+        volatility: of(&|r| returns::annualized_volatility(r, year)),
         sharpe: of(&|r| returns::sharpe(r, free, year)),
         sortino: of(&|r| returns::sortino(r, free, year)),
         max_drawdown: of(&|r| deepest(r)),
         calmar: of(&|r| {
             let deepest = deepest(r).filter(|deepest| *deepest < 0.0)?;
-            finite(returns::annualised_return(r, year)? / deepest.abs())
+            finite(returns::annualized_return(r, year)? / deepest.abs())
         }),
         win_rate: win_rate(input.closed_pnl).map(unsigned),
         turnover: turnover(input.fills, &values[..solvent]).map(unsigned),

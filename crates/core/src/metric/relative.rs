@@ -4,7 +4,7 @@
 //! names, `information_ratio` is its `excess_sharpe` annualized, `tracking_error` its `annual_volatility` of the
 //! differences.
 
-use super::returns::{annualised_return, deviation, finite, mean, total_return};
+use super::returns::{annualized_return, deviation, finite, mean, total_return};
 use serde::{Deserialize, Serialize};
 
 /// Below this variance of the benchmark's returns a slope means nothing; the bound is empyrical's.
@@ -24,7 +24,7 @@ pub struct RelativeInput<'a> {
     /// The total return over all days, including those after an insolvency.
     pub total_return: Option<f64>,
     /// Trading days per year in the market, above zero.
-    pub days_a_year: u16,
+    pub trading_days_per_year: u16,
 }
 
 /// Metrics relative to a benchmark. Returns are fractions: 0.01 is one percent.
@@ -34,15 +34,15 @@ pub struct RelativeMetrics {
     pub benchmark_return: Option<f64>,
     /// Total return less the benchmark's.
     pub excess_return: Option<f64>,
-    /// `(1 + mean(r - beta b)) ^ days_a_year - 1`.
+    /// `(1 + mean(r - beta b)) ^ trading_days_per_year - 1`.
     pub alpha: Option<f64>,
     /// `cov(r, b) / var(b)`.
     pub beta: Option<f64>,
     /// Pearson's coefficient.
     pub correlation: Option<f64>,
-    /// Sample deviation of `r - b`, x `sqrt(days_a_year)`.
+    /// Sample deviation of `r - b`, x `sqrt(trading_days_per_year)`.
     pub tracking_error: Option<f64>,
-    /// `mean(r - b)` over its sample deviation, x `sqrt(days_a_year)`.
+    /// `mean(r - b)` over its sample deviation, x `sqrt(trading_days_per_year)`.
     pub information_ratio: Option<f64>,
     /// Annualized return over the benchmark's, of the days on which the benchmark rose.
     pub up_capture: Option<f64>,
@@ -55,7 +55,7 @@ pub struct RelativeMetrics {
 pub fn relative_metrics(input: &RelativeInput<'_>) -> RelativeMetrics {
     let days = input.returns.len().min(input.benchmark.len());
     let (returns, benchmark) = (&input.returns[..days], &input.benchmark[..days]);
-    let year = f64::from(input.days_a_year);
+    let year = f64::from(input.trading_days_per_year);
     let benchmark_return = total_return(input.benchmark);
     let excess = input.total_return.zip(benchmark_return).map(|(own, other)| own - other);
     RelativeMetrics {
@@ -141,5 +141,5 @@ fn active(returns: &[f64], benchmark: &[f64]) -> Vec<f64> {
 fn capture(returns: &[f64], benchmark: &[f64], year: f64, wanted: fn(f64) -> bool) -> Option<f64> {
     let days = returns.iter().zip(benchmark).filter(|(_, b)| wanted(**b));
     let (own, other): (Vec<f64>, Vec<f64>) = days.map(|(r, b)| (*r, *b)).unzip();
-    finite(annualised_return(&own, year)? / annualised_return(&other, year)?)
+    finite(annualized_return(&own, year)? / annualized_return(&other, year)?)
 }

@@ -1,6 +1,6 @@
 //! Statistics of a series of daily returns (0.01 is one percent).
 //!
-//! `days_a_year` is the number of trading days a year in the market, above zero: 252 for US shares, 365
+//! `trading_days_per_year` is the number of trading days a year in the market, above zero: 252 for US shares, 365
 //! for a market that never closes.
 
 /// Daily returns of a series of closing values: each over the one before, the first over `initial`, so that a
@@ -30,52 +30,55 @@ pub fn total_return(returns: &[f64]) -> Option<f64> {
     if returns.is_empty() { None } else { finite(growth(returns) - 1.0) }
 }
 
-/// `product(1 + r) ^ (days_a_year / n) - 1`, and -1 where everything and more was lost. `None` without
+/// `product(1 + r) ^ (trading_days_per_year / n) - 1`, and -1 where everything and more was lost. `None` without
 /// returns.
 #[must_use]
-pub fn annualised_return(returns: &[f64], days_a_year: f64) -> Option<f64> {
+pub fn annualized_return(returns: &[f64], trading_days_per_year: f64) -> Option<f64> {
     if returns.is_empty() {
         return None;
     }
     // An even power would make a fortune of a debt.
     let growth = growth(returns).max(0.0);
-    finite(growth.powf(days_a_year / returns.len() as f64) - 1.0)
+    finite(growth.powf(trading_days_per_year / returns.len() as f64) - 1.0)
 }
 
-/// Sample standard deviation (ddof = 1) times `sqrt(days_a_year)`. `None` for fewer than two returns.
+/// Sample standard deviation (ddof = 1) times `sqrt(trading_days_per_year)`. `None` for fewer than two returns.
 #[must_use]
-pub fn annualised_volatility(returns: &[f64], days_a_year: f64) -> Option<f64> {
-    deviation(returns).and_then(|deviation| finite(deviation * days_a_year.sqrt()))
+pub fn annualized_volatility(returns: &[f64], trading_days_per_year: f64) -> Option<f64> {
+    deviation(returns).and_then(|deviation| finite(deviation * trading_days_per_year.sqrt()))
 }
 
-/// `mean(r - f) / deviation(r - f) x sqrt(days_a_year)`, ddof = 1, f the risk-free return of a
+/// `mean(r - f) / deviation(r - f) x sqrt(trading_days_per_year)`, ddof = 1, f the risk-free return of a
 /// day. `None` for fewer than two returns and for returns that are all the same.
 #[must_use]
-pub fn sharpe(returns: &[f64], risk_free_a_day: f64, days_a_year: f64) -> Option<f64> {
-    let excess: Vec<f64> = returns.iter().map(|r| r - risk_free_a_day).collect();
+pub fn sharpe(returns: &[f64], daily_risk_free: f64, trading_days_per_year: f64) -> Option<f64> {
+    let excess: Vec<f64> = returns.iter().map(|r| r - daily_risk_free).collect();
     let deviation = deviation(&excess)?;
-    finite(mean(&excess) / deviation * days_a_year.sqrt())
+    finite(mean(&excess) / deviation * trading_days_per_year.sqrt())
 }
 
-/// `sqrt(mean(min(r - f, 0)^2)) x sqrt(days_a_year)`, over all returns. `None` without returns.
+/// `sqrt(mean(min(r - f, 0)^2)) x sqrt(trading_days_per_year)`, over all returns. `None` without returns.
 #[must_use]
-pub fn downside_risk(returns: &[f64], required_a_day: f64, days_a_year: f64) -> Option<f64> {
+pub fn downside_risk(returns: &[f64], daily_required_return: f64, trading_days_per_year: f64) -> Option<f64> {
     if returns.is_empty() {
         return None;
     }
-    let squares: Vec<f64> = returns.iter().map(|r| (r - required_a_day).min(0.0).powi(2)).collect();
-    finite(mean(&squares).sqrt() * days_a_year.sqrt())
+    let squares: Vec<f64> = returns.iter().map(|r| (r - daily_required_return).min(0.0).powi(2)).collect();
+    finite(mean(&squares).sqrt() * trading_days_per_year.sqrt())
 }
 
-/// `mean(r - f) x days_a_year / downside_risk`. `None` for fewer than two returns or if no return is below
-/// `required_a_day`.
+/// `mean(r - f) x trading_days_per_year / downside_risk`. `None` for fewer than two returns or if no return is below
+/// `daily_required_return`.
 #[must_use]
-pub fn sortino(returns: &[f64], required_a_day: f64, days_a_year: f64) -> Option<f64> {
+pub fn sortino(returns: &[f64], daily_required_return: f64, trading_days_per_year: f64) -> Option<f64> {
     if returns.len() < 2 {
         return None;
     }
-    let excess: Vec<f64> = returns.iter().map(|r| r - required_a_day).collect();
-    finite(mean(&excess) * days_a_year / downside_risk(returns, required_a_day, days_a_year)?)
+    let excess: Vec<f64> = returns.iter().map(|r| r - daily_required_return).collect();
+    finite(
+        mean(&excess) * trading_days_per_year
+            / downside_risk(returns, daily_required_return, trading_days_per_year)?,
+    )
 }
 
 /// The deepest fall from a peak, as a fraction at or below zero; the value before the first return
@@ -94,11 +97,11 @@ pub fn max_drawdown(returns: &[f64]) -> Option<f64> {
     finite(deepest)
 }
 
-/// `annualised_return / |max_drawdown|`. `None` if nothing was ever lost.
+/// `annualized_return / |max_drawdown|`. `None` if nothing was ever lost.
 #[must_use]
-pub fn calmar(returns: &[f64], days_a_year: f64) -> Option<f64> {
+pub fn calmar(returns: &[f64], trading_days_per_year: f64) -> Option<f64> {
     let deepest = max_drawdown(returns).filter(|deepest| *deepest < 0.0)?;
-    finite(annualised_return(returns, days_a_year)? / deepest.abs())
+    finite(annualized_return(returns, trading_days_per_year)? / deepest.abs())
 }
 
 /// The deepest fall from a peak of a series of values, `initial` among them. `None` without values.

@@ -50,12 +50,12 @@ pub trait ActionLog: Send + Sync {
         page: &'a PageRequest,
     ) -> BoxFuture<'a, Result<Page<PlanJob>, RecordError>>;
 
-    /// Removes rows written before `older_than`, and each job's rows beyond its newest `most_rows`. Queued
+    /// Removes rows written before `older_than`, and each job's rows beyond its newest `max_rows`. Queued
     /// and running jobs keep all of theirs. Row numbers are never reused.
     fn cleanup_action_logs<'a>(
         &'a self,
         older_than: Timestamp,
-        most_rows: u32,
+        max_rows: u32,
         dry_run: bool,
     ) -> BoxFuture<'a, Result<CleanupReport, RecordError>>;
 }

@@ -215,7 +215,7 @@ pub trait RecordStore: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<OpenedSession>, RecordError>>;
 
     /// The job's completed sessions that have neither a summary nor a reason for not having one.
-    fn unsummarised<'a>(
+    fn unsummarized<'a>(
         &'a self,
         job: &'a JobId,
     ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>>;

@@ -91,7 +91,8 @@ pub struct ActionTerms {
     pub slippage: Option<Money>,
     /// Realized result of a closing fill, or of the cash paid for a fraction of a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub realised_pnl: Option<Money>,
+    #[serde(rename = "realised_pnl")]
+    pub realized_pnl: Option<Money>,
     /// Leverage of the fill's position, 1 for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leverage: Option<Decimal>,
@@ -135,7 +136,8 @@ pub struct OrderRow {
     /// Cost of the slippage, in money.
     pub slippage: Option<Money>,
     /// Realized result of the fill.
-    pub realised_pnl: Option<Money>,
+    #[serde(rename = "realised_pnl")]
+    pub realized_pnl: Option<Money>,
     /// The stop requested with it.
     pub stop: Option<Price>,
     /// The target requested with it.

@@ -144,8 +144,8 @@ impl Ctx {
                 return Err(SessionStop::ContractViolation(format!("{} is no verdict", step.path)));
             }
         }
-        let patience = Box::pin(deadline_timer(Arc::clone(&session), scope.clone(), deadline));
-        match select(body(self), patience).await {
+        let timeout = Box::pin(deadline_timer(Arc::clone(&session), scope.clone(), deadline));
+        match select(body(self), timeout).await {
             Either::Left((ended, _)) => match ended? {
                 Ok(value) => Ok(GuardOutcome::Ok(value)),
                 // A replay's tape has every verdict, so a missing one is an error.

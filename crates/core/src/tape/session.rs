@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct SessionRun {
     host: Arc<dyn Host>,
     tape: Mutex<Tape>,
-    riders: Mutex<Vec<Write>>,
+    deferred: Mutex<Vec<Write>>,
     written: Mutex<HashSet<ContentHash>>,
     redactor: Arc<Redactor>,
     seed: ContentHash,
@@ -31,7 +31,7 @@ impl SessionRun {
         Arc::new(Self {
             host,
             tape: Mutex::new(tape),
-            riders: Mutex::default(),
+            deferred: Mutex::default(),
             written: Mutex::default(),
             redactor,
             seed,
@@ -70,7 +70,7 @@ impl SessionRun {
 
     /// Commits the pending writes, then `writes`.
     pub(super) async fn commit(&self, writes: Vec<Write>) -> Result<(), SessionStop> {
-        let mut batch = std::mem::take(&mut *lock(&self.riders));
+        let mut batch = std::mem::take(&mut *lock(&self.deferred));
         let waiting = batch.len();
         batch.extend(writes);
         if batch.is_empty() {
@@ -80,12 +80,12 @@ impl SessionRun {
         let refusable = batch.iter().any(|write| matches!(write, Write::Plan(_)));
         let kept = refusable.then(|| (batch[..waiting].to_vec(), texts_of(&batch[waiting..])));
         match (self.host.commit(batch).await, kept) {
-            (Err(SessionStop::Refused(why)), Some((riders, texts))) => {
+            (Err(SessionStop::Refused(why)), Some((deferred, texts))) => {
                 let mut written = lock(&self.written);
                 written.retain(|hash| !texts.contains(hash));
                 drop(written);
-                let mut waits = lock(&self.riders);
-                let later = std::mem::replace(&mut *waits, riders);
+                let mut waits = lock(&self.deferred);
+                let later = std::mem::replace(&mut *waits, deferred);
                 waits.extend(later);
                 Err(SessionStop::Refused(why))
             }
@@ -102,7 +102,7 @@ impl SessionRun {
     }
 
     pub(super) fn ride(&self, writes: Vec<Write>) {
-        lock(&self.riders).extend(writes);
+        lock(&self.deferred).extend(writes);
     }
 
     pub(super) async fn diverged(

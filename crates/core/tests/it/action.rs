@@ -1,6 +1,6 @@
 //! The action log's rows and their summary.
 
-use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, summarise};
+use papertape_core::action::{ACTION_KEY, ActionDraft, ActionEntry, ActionKind, ActionStatus, summarize};
 use papertape_core::language::Language;
 use papertape_redact::Redactor;
 use serde_json::json;
@@ -48,7 +48,7 @@ fn a_summary_has_each_action_once() {
         row("delete_plan", ActionStatus::Running, "c"),
         failed,
     ];
-    let zh = summarise(&rows, Language::Zh);
+    let zh = summarize(&rows, Language::Zh);
     let brief: Vec<(usize, &str, Option<bool>)> =
         zh.iter().map(|one| (one.order, one.display.as_str(), one.success)).collect();
     assert_eq!(
@@ -60,7 +60,7 @@ fn a_summary_has_each_action_once() {
         ]
     );
     assert_eq!(zh[2].message.as_deref(), Some("no such plan"));
-    let en = summarise(&rows, Language::En);
+    let en = summarize(&rows, Language::En);
     assert_eq!(en[1].display, "plan_operation/create_plan → succeeded");
 }
 
@@ -74,8 +74,8 @@ fn rows_without_a_key_are_paired_by_name() {
         plain(ActionStatus::Running),
         plain(ActionStatus::Failed),
     ];
-    let found: Vec<Option<bool>> = summarise(&rows, Language::En).iter().map(|one| one.success).collect();
+    let found: Vec<Option<bool>> = summarize(&rows, Language::En).iter().map(|one| one.success).collect();
     assert_eq!(found, [Some(true), Some(false)]);
     let other = ActionDraft { details: Some(json!({ ACTION_KEY: null })), ..plain(ActionStatus::Running) };
-    assert_eq!(summarise([&other], Language::En).len(), 1);
+    assert_eq!(summarize([&other], Language::En).len(), 1);
 }

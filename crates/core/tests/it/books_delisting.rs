@@ -40,9 +40,9 @@ fn a_delisted_position_is_settled_by_its_terms() {
             (Some(ActionType::Delisting), Some(price(at)), money(cash), money(cash)),
             "{side} {pays:?}"
         );
-        let realised = entry.realised().expect("it closes");
+        let realized = entry.realized().expect("it closes");
         assert_eq!(
-            (realised.pnl, realised.fees, realised.position_closed),
+            (realized.pnl, realized.fees, realized.position_closed),
             (money(pnl), Money::ZERO, true),
             "{side} {pays:?}"
         );

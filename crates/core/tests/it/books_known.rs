@@ -100,14 +100,14 @@ fn realised_results_carry_fees_dividends_and_days() {
     pre(&mut books, day("2010-01-06"), &opens, &prices(&[]), &[dividend]).expect("a day");
     let part = order(&mut books, Side::Sell, "IBM", "10");
     let part = trade(&mut books, day("2010-01-06"), "110", part);
-    let first = part.realised().expect("a closing fill");
+    let first = part.realized().expect("a closing fill");
     // Cost 4,200 for 40: average 105. Fees: 2 for this fill, a quarter of the 4 paid at opening.
     assert_eq!((first.entry_price, first.exit_price), (price("105"), price("110")));
     assert_eq!((first.gross_pnl, first.fees, first.income), (money("50"), money("3"), money("5")));
     assert_eq!((first.pnl, first.holding_days, first.position_closed), (money("52"), 2, false));
     let rest = order(&mut books, Side::Sell, "IBM", "30");
     let rest = trade(&mut books, day("2010-01-11"), "100", rest);
-    let second = rest.realised().expect("a closing fill");
+    let second = rest.realized().expect("a closing fill");
     assert_eq!((second.pnl, second.holding_days, second.position_closed), (money("-140"), 7, true));
     assert_eq!(books.account().cash(), money("10000") + first.pnl + second.pnl);
     assert_eq!(second.position.as_str(), "ada-1");

@@ -161,10 +161,10 @@ proptest! {
         let available = books.account().available().expect("fits");
         let check = |books: &Books, entries: &[LedgerEntry]| {
             for entry in entries {
-                let Some(realised) = entry.realised() else { continue };
+                let Some(realized) = entry.realized() else { continue };
                 let closing_fee = entry.fill().map_or(Decimal::ZERO, |fill| fill.fee.0);
-                let lost = -(realised.gross_pnl.0 - closing_fee);
-                prop_assert!(lost <= realised.margin.0, "{lost} of {} in {entry:?}", realised.margin);
+                let lost = -(realized.gross_pnl.0 - closing_fee);
+                prop_assert!(lost <= realized.margin.0, "{lost} of {} in {entry:?}", realized.margin);
                 prop_assert!(entry.fill().is_some_and(|fill| !fill.slippage.is_negative()));
                 prop_assert!(books.account().available().expect("fits") >= available, "{entry:?}");
                 prop_assert_eq!(books.insolvency(), None, "{:?} was all that could be lost", own.margin);

@@ -148,8 +148,8 @@ fn fractions_of_a_split_become_cash_and_value_stays() {
     let entry = &out.entries[0];
     assert_eq!((entry.amount, entry.price), (Some(quantity("22")), Some(price("24"))));
     assert_eq!((entry.portfolio_value, entry.cash), (value, money("9562")), "half a share of 24 in cash");
-    let realised = entry.realised().expect("the fraction was sold");
-    assert_eq!((realised.quantity, realised.cause, realised.pnl), (quantity("0.5"), None, money("2")));
+    let realized = entry.realized().expect("the fraction was sold");
+    assert_eq!((realized.quantity, realized.cause, realized.pnl), (quantity("0.5"), None, money("2")));
 
     // 1:3 has no exact decimal, but a holding of whole triples still leaves no fraction.
     let mut books = us("10000");
@@ -159,7 +159,7 @@ fn fractions_of_a_split_become_cash_and_value_stays() {
     let closes = prices(&[("X", "10")]);
     let out = pre(&mut books, day(D2), &closes, &closes, &[split("X", D2, &third)]).expect("a day");
     assert_eq!(out.entries[0].amount, Some(quantity("100")));
-    assert_eq!(out.entries[0].realised(), None);
+    assert_eq!(out.entries[0].realized(), None);
 
     // A reverse split of less than one new share pays everything out and closes the position.
     let mut books = us("10000");

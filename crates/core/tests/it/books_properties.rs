@@ -107,7 +107,7 @@ fn a_profile() -> impl Strategy<Value = MarketProfile> {
                 profile.slippage_bps = dec("7.5");
                 profile.fees.bps = dec("12");
                 profile.fees.minimum = money("1.25");
-                profile.financing_bps_a_year = dec("900");
+                profile.annual_financing_bps = dec("900");
                 profile.dividend_withholding_pct = dec("30");
             }
             profile
@@ -120,7 +120,7 @@ struct Shadow {
     cash: Decimal,
     held: BTreeMap<Symbol, Decimal>,
     marks: BTreeMap<Symbol, Price>,
-    realised: Decimal,
+    realized: Decimal,
     events: Vec<LedgerEvent>,
 }
 
@@ -155,7 +155,7 @@ impl Shadow {
             }
             Some(LedgerEvent::MarginCall { .. } | LedgerEvent::StopChange { .. }) | None => {}
         }
-        self.realised += entry.realised().map_or(Decimal::ZERO, |realised| realised.pnl.0);
+        self.realized += entry.realized().map_or(Decimal::ZERO, |realized| realized.pnl.0);
         self.events.extend(entry.event.clone());
         prop_assert_eq!(entry.cash.0, self.cash, "cash after {:?}", entry);
         prop_assert_eq!(entry.portfolio_value.0, self.value(), "value after {:?}", entry);
@@ -177,7 +177,7 @@ impl World {
             cash,
             held: BTreeMap::new(),
             marks: BTreeMap::new(),
-            realised: Decimal::ZERO,
+            realized: Decimal::ZERO,
             events: Vec::new(),
         };
         let prices = vec![dec("100"), dec("31.37"), dec("7.77")];
@@ -276,7 +276,7 @@ impl World {
         let open: Decimal = out.snapshots.iter().map(|snapshot| snapshot.unrealised_pnl.0).sum();
         let carried: Decimal =
             self.books.account().positions().values().map(|p| p.income.0 - p.opening_fees.0).sum();
-        prop_assert_eq!(out.portfolio_value.0 - dec("10000"), self.shadow.realised + open + carried);
+        prop_assert_eq!(out.portfolio_value.0 - dec("10000"), self.shadow.realized + open + carried);
         // The state survives a JSON round trip, and the events reproduce it.
         let text = serde_json::to_string(&self.books).expect("JSON");
         let read: Books = serde_json::from_str(&text).expect("the same books");

@@ -201,8 +201,8 @@ fn a_lost_position_takes_its_own_margin_alone() {
     let kept = books.account().position(&Symbol::new("ETH")).cloned();
     let fall = Ohlc { open: price("1000"), high: price("1000"), low: price("500"), close: price("500") };
     let out = bar(&mut books, on, &BTreeMap::from([(symbol(), fall)])).expect("passes");
-    let realised = out.entries[0].realised().expect("it was closed");
-    assert_eq!((realised.exit_price, realised.pnl), (price("995"), Money((-50).into())));
-    assert!(realised.pnl.abs() <= realised.margin);
+    let realized = out.entries[0].realized().expect("it was closed");
+    assert_eq!((realized.exit_price, realized.pnl), (price("995"), Money((-50).into())));
+    assert!(realized.pnl.abs() <= realized.margin);
     assert_eq!(books.account().position(&Symbol::new("ETH")).cloned(), kept);
 }

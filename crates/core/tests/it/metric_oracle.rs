@@ -18,7 +18,8 @@ struct Fixture {
 struct Case {
     name: String,
     initial: Money,
-    risk_free_a_day: f64,
+    #[serde(rename = "risk_free_a_day")]
+    daily_risk_free: f64,
     values: Vec<Money>,
     expected: BTreeMap<String, Option<f64>>,
 }
@@ -42,20 +43,20 @@ fn metrics_equal_the_oracle() {
             days: &days,
             fills: &[],
             closed_pnl: &[],
-            risk_free_a_day: case.risk_free_a_day,
-            days_a_year: 252,
+            daily_risk_free: case.daily_risk_free,
+            trading_days_per_year: 252,
         });
         let values: Vec<f64> = case.values.iter().map(|value| value.to_f64()).collect();
         let returns = daily_returns(case.initial.to_f64(), &values).expect("returns");
         let ours = [
             ("total_return", metrics.total_return),
-            ("annualised_return", metrics.annualised_return),
+            ("annualised_return", metrics.annualized_return),
             ("volatility", metrics.volatility),
             ("sharpe", metrics.sharpe),
             ("sortino", metrics.sortino),
             ("max_drawdown", metrics.max_drawdown),
             ("calmar", metrics.calmar),
-            ("downside_risk", downside_risk(&returns, case.risk_free_a_day, 252.0)),
+            ("downside_risk", downside_risk(&returns, case.daily_risk_free, 252.0)),
         ];
         assert_eq!(ours.len(), case.expected.len());
         for (name, ours) in ours {
@@ -78,8 +79,8 @@ fn nothing_is_made_up() {
         days: &[],
         fills: &[],
         closed_pnl: &[],
-        risk_free_a_day: 0.0,
-        days_a_year: 252,
+        daily_risk_free: 0.0,
+        trading_days_per_year: 252,
     });
     assert_eq!((none.total_return, none.sharpe, none.win_rate), (None, None, None));
     assert_eq!((none.turnover, none.exposure, none.max_drawdown), (None, None, None));
@@ -100,8 +101,8 @@ fn a_ruin_is_named_and_has_figures() {
             days,
             fills: &[fill],
             closed_pnl: &[],
-            risk_free_a_day: 0.0,
-            days_a_year: 252,
+            daily_risk_free: 0.0,
+            trading_days_per_year: 252,
         })
     };
     let metrics = of(100, &days);
@@ -109,7 +110,7 @@ fn a_ruin_is_named_and_has_figures() {
         |value: Option<f64>, expected: f64| value.is_some_and(|value| (value - expected).abs() < 1e-12);
     assert_eq!((metrics.days, metrics.insolvent_on), (3, Some(days[1].day)));
     assert!(near(metrics.total_return, -1.4), "of the whole period: {metrics:?}");
-    assert!(near(metrics.annualised_return, -1.0), "nobody loses more than everything twice: {metrics:?}");
+    assert!(near(metrics.annualized_return, -1.0), "nobody loses more than everything twice: {metrics:?}");
     assert!(near(metrics.max_drawdown, -160.0 / 120.0) && near(metrics.calmar, -0.75), "{metrics:?}");
     // Returns of 0.2 and -1.25: their deviation is 1.45 / sqrt(2).
     assert!(near(metrics.volatility, 1.45 / 2_f64.sqrt() * 252_f64.sqrt()), "{metrics:?}");
@@ -124,7 +125,7 @@ fn a_ruin_is_named_and_has_figures() {
     let at_zero = [DayValue { portfolio_value: Money::ZERO, ..days[0] }];
     let zero = of(100, &at_zero);
     assert_eq!((zero.insolvent_on, zero.total_return), (Some(days[0].day), Some(-1.0)));
-    assert!(near(zero.annualised_return, -1.0) && near(zero.max_drawdown, -1.0), "{zero:?}");
+    assert!(near(zero.annualized_return, -1.0) && near(zero.max_drawdown, -1.0), "{zero:?}");
     assert_eq!((zero.exposure, zero.turnover, zero.volatility), (None, None, None));
     let after = of(-30, &days[2..]);
     assert_eq!((after.total_return, after.max_drawdown, after.insolvent_on), (None, None, Some(days[2].day)));
@@ -139,8 +140,8 @@ fn trades_give_win_rate_turnover_costs_and_exposure() {
         days: &days,
         fills: &[fill, fill],
         closed_pnl: &[Money::from(5), Money::from(-5), Money::ZERO, Money::from(1)],
-        risk_free_a_day: 0.0,
-        days_a_year: 252,
+        daily_risk_free: 0.0,
+        trading_days_per_year: 252,
     });
     let near =
         |value: Option<f64>, expected: f64| value.is_some_and(|value| (value - expected).abs() < 1e-12);
@@ -162,26 +163,26 @@ fn a_year_is_the_markets_own() {
             days: &days,
             fills: &[],
             closed_pnl: &[],
-            risk_free_a_day: 0.0,
-            days_a_year: profile.trading_days_a_year,
+            daily_risk_free: 0.0,
+            trading_days_per_year: profile.trading_days_per_year,
         })
     };
     let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9 * b.abs().max(1.0));
     let us = over(MarketProfile::us_equity());
     let expected = [(MarketProfile::cn_a_share(), 243_u16), (MarketProfile::crypto(), 365)];
-    for (profile, days_a_year) in expected {
-        let year = f64::from(days_a_year);
+    for (profile, trading_days_per_year) in expected {
+        let year = f64::from(trading_days_per_year);
         let name = profile.name.clone();
         let here = over(profile);
         let scale = (year / 252.0).sqrt();
-        assert!(near(here.annualised_return, 1.02_f64.powf(year / 3.0) - 1.0), "{name}: {here:?}");
+        assert!(near(here.annualized_return, 1.02_f64.powf(year / 3.0) - 1.0), "{name}: {here:?}");
         for (here, us) in
             [(here.volatility, us.volatility), (here.sharpe, us.sharpe), (here.sortino, us.sortino)]
         {
             assert!(near(here, us.expect("a figure") * scale), "{name}");
         }
         assert_eq!((here.total_return, here.max_drawdown), (us.total_return, us.max_drawdown));
-        assert_eq!(here.days_a_year, days_a_year);
+        assert_eq!(here.trading_days_per_year, trading_days_per_year);
     }
 }
 
@@ -214,8 +215,8 @@ fn no_figure_is_a_negative_zero() {
                 days: &days,
                 fills: &fills,
                 closed_pnl: &[money("-0")],
-                risk_free_a_day: 0.0,
-                days_a_year: 252,
+                daily_risk_free: 0.0,
+                trading_days_per_year: 252,
             };
             let told = format!("{:?}", period_metrics(&input));
             let numbers = told.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'));

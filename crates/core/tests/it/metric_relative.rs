@@ -56,7 +56,7 @@ fn of(returns: &[f64], benchmark: &[f64]) -> RelativeMetrics {
         returns,
         benchmark,
         total_return: total_return(returns),
-        days_a_year: 252,
+        trading_days_per_year: 252,
     })
 }
 
@@ -130,7 +130,7 @@ fn nothing_relative_is_made_up() {
         returns: &[0.5, -1.25],
         benchmark: &benchmark,
         total_return: Some(-1.6),
-        days_a_year: 252,
+        trading_days_per_year: 252,
     });
     let until = of(&[0.5, -1.25], &benchmark[..2]);
     assert_eq!((lost.beta, lost.tracking_error), (until.beta, until.tracking_error), "the days until then");

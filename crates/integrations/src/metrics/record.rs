@@ -96,11 +96,11 @@ impl RecordStore for InstrumentedRecord {
         self.record.find_session(job, agent, date)
     }
 
-    fn unsummarised<'a>(
+    fn unsummarized<'a>(
         &'a self,
         job: &'a JobId,
     ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
-        self.record.unsummarised(job)
+        self.record.unsummarized(job)
     }
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {

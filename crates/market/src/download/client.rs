@@ -200,7 +200,7 @@ fn no_answer(error: &reqwest::Error) -> FetchError {
     } else if error.is_builder() {
         FetchError::Useless("the question cannot be put to it")
     } else if error.is_body() || error.is_decode() {
-        FetchError::Broken("its answer broke off before its end")
+        FetchError::Broken("the response ended early")
     } else {
         FetchError::Broken("the connection broke before an answer came")
     }

@@ -95,7 +95,7 @@ impl fmt::Display for Ended {
             Self::Busy { pause_secs, message } => {
                 write!(f, "it has too many requests, and asks to wait {pause_secs} s: {message}")
             }
-            Self::Denied(message) => write!(f, "it refuses to answer: {message}"),
+            Self::Denied(message) => write!(f, "the source denied the request: {message}"),
             Self::Unreachable(message) => f.write_str(message),
         }
     }

@@ -2,7 +2,7 @@
 //! places until they can be checked beside one another.
 
 use super::problem::Problems;
-use super::refusal::Refusal;
+use super::refusal::RowRejection;
 use crate::input::{BarRow, BarTime, Basis, DayRow, ImportedRow, InstrumentRow, Location, ReadAbort, Sink};
 use jiff::tz::TimeZone;
 use papertape_core::id::Symbol;
@@ -79,14 +79,14 @@ pub(super) struct Collected {
 
 /// Refusals: the first of them, how many there are, and where all of them are written.
 pub(super) struct Refused<'q> {
-    pub(super) listed: Vec<Refusal>,
+    pub(super) listed: Vec<RowRejection>,
     pub(super) count: u64,
     pub(super) problems: Problems,
     pub(super) quarantine: Option<&'q mut dyn Write>,
 }
 
 impl Refused<'_> {
-    pub(super) fn add(&mut self, refusal: Refusal) -> Result<(), ReadAbort> {
+    pub(super) fn add(&mut self, refusal: RowRejection) -> Result<(), ReadAbort> {
         self.count += 1;
         self.problems.add(refusal.at(), &refusal.reason);
         if let Some(file) = &mut self.quarantine {
@@ -143,7 +143,7 @@ impl Sink for Collector<'_, '_> {
         }
         let place = RowLocation::new(self.file, self.rows);
         let Err(reason) = row.and_then(|row| self.collected.take(row, place)) else { return Ok(()) };
-        self.refused.add(Refusal {
+        self.refused.add(RowRejection {
             file: self.name.to_owned(),
             line: at.line,
             path: at.path.map(str::to_owned),

@@ -22,5 +22,5 @@ pub use formats::{all_formats, detect, format_named};
 pub use options::ImportOptions;
 pub use papertape_core::market::BarAfterOpen;
 pub use problem::{Problem, Problems};
-pub use refusal::Refusal;
+pub use refusal::RowRejection;
 pub use run::{ImportError, ImportReport, Imported, Progress, SkippedFile, import, import_days};

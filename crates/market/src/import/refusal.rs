@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A rejected row, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Refusal {
+pub struct RowRejection {
     /// The file's name, as given.
     pub file: String,
     /// Its line, from 1; in a columnar file (Parquet) its row, from 1.
@@ -18,7 +18,7 @@ pub struct Refusal {
     pub raw: String,
 }
 
-impl Refusal {
+impl RowRejection {
     /// Its location, as text.
     #[must_use]
     pub fn at(&self) -> String {
@@ -27,7 +27,7 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for RowRejection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.at(), self.reason)
     }

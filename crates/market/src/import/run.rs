@@ -5,7 +5,7 @@ use super::formats::{detect, format_named};
 use super::options::ImportOptions;
 use super::problem::{Problem, Problems};
 use super::reconcile::reconcile;
-use super::refusal::Refusal;
+use super::refusal::RowRejection;
 use crate::input::{Format, Hints, ImportedRow, Location, ReadAbort, Sink, Source};
 use papertape_core::market::{BuildError, Dataset};
 use papertape_core::time::Date;
@@ -32,7 +32,7 @@ pub struct ImportReport {
     /// The number of rejected rows.
     pub refused: u64,
     /// The first rejected rows.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<RowRejection>,
     /// The problems of rejected rows, by kind.
     pub problems: Vec<Problem>,
     /// Files in folders that are not data, with the reason.
@@ -90,7 +90,7 @@ pub enum ImportError {
 }
 
 fn first(report: &ImportReport) -> String {
-    report.refusals.first().map(Refusal::to_string).unwrap_or_default()
+    report.refusals.first().map(RowRejection::to_string).unwrap_or_default()
 }
 
 /// Reads files into a dataset. The order of the files does not matter.
@@ -226,7 +226,7 @@ impl Import<'_, '_> {
             Err(ReadAbort::Io(error)) => return Err(self.io(at, error)),
         };
         let refusal =
-            Refusal { file: source.name().to_owned(), line, path: None, reason, raw: String::new() };
+            RowRejection { file: source.name().to_owned(), line, path: None, reason, raw: String::new() };
         self.refused.add(refusal).map_err(|abort| self.abort_error(at, abort))
     }
 
@@ -297,7 +297,7 @@ impl Sink for Finder<'_, '_> {
     ) -> Result<(), ReadAbort> {
         self.rows += 1;
         if let Some(reason) = self.reasons.remove(&self.rows) {
-            self.refused.add(Refusal {
+            self.refused.add(RowRejection {
                 file: self.name.to_owned(),
                 line: at.line,
                 path: at.path.map(str::to_owned),

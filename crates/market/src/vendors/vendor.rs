@@ -78,7 +78,7 @@ pub(super) fn check_offer(vendor: &(impl Vendor + ?Sized), request: &DownloadReq
                 Some(offered) => {
                     Err(format!("{name} has no bars of {length} minutes; it has {offered} and 1d"))
                 }
-                None => Err(format!("{name} is asked for daily bars alone: leave --interval out")),
+                None => Err(format!("{name} provides only daily bars: omit --interval")),
             }
         }
         _ => Ok(()),
@@ -186,7 +186,7 @@ pub(super) fn json(response: &DataResponse) -> Result<Value, ResponseError> {
         let what = match () {
             () if response.body.trim_ascii().is_empty() => "an empty answer".to_owned(),
             () if html => "a web page instead of data".to_owned(),
-            () if error.is_eof() => "an answer that breaks off before its end".to_owned(),
+            () if error.is_eof() => "the response ends early".to_owned(),
             () => format!("an answer that is not JSON (line {}, column {})", error.line(), error.column()),
         };
         ResponseError::Broken(format!("it gave {what}"))

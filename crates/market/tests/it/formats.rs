@@ -159,11 +159,11 @@ fn files_of_no_use_are_refused() {
         ("a.csv", "", "line 1: the file is empty"),
         ("a.csv", "date,open,high,low,close,volume\n", "line 1: it holds no row"),
         ("a.csv", "date,open,high,close\n2024-01-02,1,2,1\n", "line 1: there is no column `low`"),
-        ("a.csv", "when,what\n1,2\n", "line 1: no format is known"),
-        ("a.csv", "\u{0}\u{1}\u{2}", "line 1: no format is known"),
+        ("a.csv", "when,what\n1,2\n", "line 1: unknown format"),
+        ("a.csv", "\u{0}\u{1}\u{2}", "line 1: unknown format"),
         ("a.parquet", "PAR1 and no more", "line 1: it is not a Parquet file"),
         ("a.json", "{\"Meta Data\": {}, \"Time Series (Daily)\": {\n", "line"),
-        ("a.json", "{\"Meta Data\": {}, \"Time Series (Daily)\": 5}", "line 1: it is not a JSON object"),
+        ("a.json", "{\"Meta Data\": {}, \"Time Series (Daily)\": 5}", "line 1: not a JSON object"),
     ] {
         let told = refusals(&files(&[(name, text)]), &options("x"));
         assert!(told[0].contains(reason), "{text:?}: {told:?}");
@@ -313,7 +313,7 @@ fn news_need_a_publication_time() {
         refused.iter().map(|one| format!("{} {}: {}", one["file"], one["line"], one["reason"])).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     assert!(told[0].contains("2: \"it is undated"), "{told:?}");
-    assert!(told[1].contains("4: \"it is not a JSON object"), "{told:?}");
+    assert!(told[1].contains("4: \"not a JSON object"), "{told:?}");
     assert!(
         told[2].contains("5: \"2024-03-10T02:30:00 is not a single instant in America/New_York"),
         "{told:?}"

@@ -83,7 +83,7 @@ fn impossible_memberships_are_refused() {
     }
     let twice = refused("IDX,AAA,2024-01-03,,\nIDX,AAA,2024-01-03,2024-01-04,\n");
     assert_eq!(twice.len(), 2);
-    assert!(twice[0].ends_with("the membership is duplicate, with different values"), "{twice:?}");
+    assert!(twice[0].ends_with("the membership is given twice, with different values"), "{twice:?}");
     let overlap = "IDX,AAA,2023-01-01,,\nIDX,AAA,2023-02-01,2023-03-01,\nIDX,AAA,2023-05-01,2023-06-01,\n\
         IDX,BBB,2023-01-01,2023-02-01,\nIDX,BBB,2023-02-01,,\nALL,AAA,2023-02-01,,\n";
     assert_eq!(

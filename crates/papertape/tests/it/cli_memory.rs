@@ -42,9 +42,9 @@ fn memories_of_a_trade_are_listed_and_searched() {
         (&rounds["rounds"][0]["session_id"], &true.into())
     );
     let results = tool.json(&["results", &job]);
-    let realised = trade["pnl"].as_f64().expect("a number");
+    let realized = trade["pnl"].as_f64().expect("a number");
     let whole = results["results"][0]["period_metrics"]["total_return"].as_f64().expect("a number");
-    assert!((realised / 100_000.0 - whole).abs() < 1e-6, "all that was won or lost: {realised} {whole}");
+    assert!((realized / 100_000.0 - whole).abs() < 1e-6, "all that was won or lost: {realized} {whole}");
 
     assert!(
         tool.ok(&["memory", "search", "trend", "turn"]).out.contains("GOOG long 2012-10-03 to 2012-10-19")

@@ -153,17 +153,17 @@ async fn finished(on_postgres: bool, simulation: Simulation, market: &str) -> Mo
 }
 
 /// Checks that metrics are annualized with this many days per year.
-fn check_year(month: &Month, days_a_year: f64) {
+fn check_year(month: &Month, trading_days_per_year: f64) {
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
     for (model, result) in &month.results {
         let own = [&result["period_metrics"], &result["baselines"]["buy_and_hold"]["period_metrics"]];
         for metrics in own {
             assert!(
-                (number(&metrics["trading_days_per_year"]) - days_a_year).abs() < f64::EPSILON,
+                (number(&metrics["trading_days_per_year"]) - trading_days_per_year).abs() < f64::EPSILON,
                 "{model}"
             );
             let growth = 1.0 + number(&metrics["total_return"]);
-            let year = growth.powf(days_a_year / month.dates.len() as f64) - 1.0;
+            let year = growth.powf(trading_days_per_year / month.dates.len() as f64) - 1.0;
             let close = (number(&metrics["annualized_return"]) - year).abs() <= 1e-9 * year.abs().max(1.0);
             assert!(close, "{model}: {metrics}");
         }
@@ -419,7 +419,7 @@ async fn the_market_named_comes_before_the_datasets_own() {
         .expect_err("no moon");
     let told = error.to_string();
     assert!(
-        told.starts_with("market: synthetic-crypto uses the market `moon`, but there is no market"),
+        told.starts_with("market: synthetic-crypto uses the market `moon`, but: unknown market"),
         "{told}"
     );
 }

@@ -302,8 +302,8 @@ impl Recomputed {
             let lost = fee - gross;
             assert!(lost <= held.margin * part + Decimal::new(1, 4), "{what}: {lost} of {}", held.margin);
         }
-        let realised = gross - fee - held.fees * part + held.income * part;
-        same(realised, &row["realized_pnl"], &format!("{what}: realised"));
+        let realized = gross - fee - held.fees * part + held.income * part;
+        same(realized, &row["realized_pnl"], &format!("{what}: realised"));
         self.cash += price * signed - fee;
         self.keep(&symbol, held, part, signed);
     }

@@ -43,10 +43,10 @@ impl From<PeriodMetrics> for Metrics {
     fn from(metrics: PeriodMetrics) -> Self {
         let PeriodMetrics {
             days,
-            days_a_year,
+            trading_days_per_year,
             insolvent_on,
             total_return,
-            annualised_return,
+            annualized_return,
             volatility,
             sharpe,
             sortino,
@@ -59,10 +59,10 @@ impl From<PeriodMetrics> for Metrics {
         } = metrics;
         Self {
             days,
-            trading_days_per_year: days_a_year,
+            trading_days_per_year: trading_days_per_year,
             insolvent_on,
             total_return: total_return.map(figure),
-            annualized_return: annualised_return.map(figure),
+            annualized_return: annualized_return.map(figure),
             volatility: volatility.map(figure),
             sharpe: sharpe.map(figure),
             sortino: sortino.map(figure),

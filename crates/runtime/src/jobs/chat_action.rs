@@ -6,7 +6,7 @@ use crate::job_runner::{ClaimedJob, JobOutcome, JobRunner, JobSpec};
 use crate::tape_reader::stop_of;
 use futures::FutureExt as _;
 use papertape_assistant::chat;
-use papertape_core::action::{ActionKind, CHAT_TURN, summarise};
+use papertape_core::action::{ActionKind, CHAT_TURN, summarize};
 use papertape_core::chat::{ChatWrite, unanswered};
 use papertape_core::json::to_value;
 use papertape_core::ports::BoxFuture;
@@ -73,7 +73,7 @@ async fn give_up(session: &AssistantSession, stop: &SessionStop) -> Result<(), S
     let mut metadata = chat::waiting(job);
     metadata["error"] = why.as_str().into();
     let rows = session.services().actions.action_log(job).await.map_err(stop_of)?;
-    metadata["actions_summary"] = to_value(&summarise(rows.iter().map(|row| &row.row), language));
+    metadata["actions_summary"] = to_value(&summarize(rows.iter().map(|row| &row.row), language));
     let status = match reason {
         Some(StopReason::Cancelled) => JobStatus::Cancelled,
         _ => JobStatus::Failed,

@@ -160,7 +160,7 @@ fn what_is_no_trace_is_refused_with_the_place() {
     check(&value, "every node has a phase");
     let mut value = ours();
     value["node_timings"][2]["end_at"] = json!(1.0);
-    check(&value, "node_timings[2].end_at: from 2.5 s to 1 s");
+    check(&value, "node_timings[2].end_at: 2.5 s to 1 s is not a valid period");
     let mut value = ours();
     value["node_timings"][2]["nodes"] = json!([]);
     check(&value, "no node is named");
@@ -172,7 +172,7 @@ fn what_is_no_trace_is_refused_with_the_place() {
     check(&value, "-1 s is below zero");
     let mut value = theirs();
     value["node_timings"][0]["elapsed_ms"] = json!(-3);
-    check(&value, "-3 is no duration");
+    check(&value, "-3 is not a duration");
     for field in ["run_id", "elapsed_definition", "node_timings", "summary", "ticker", "date"] {
         let mut value = ours();
         value.as_object_mut().expect("is an object").remove(field);

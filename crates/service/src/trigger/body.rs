@@ -184,7 +184,7 @@ fn sizing_config(body: SizingBody) -> SizingConfig {
         symbol_cap: body.symbol_cap.unwrap_or(default.symbol_cap),
         gross_cap: body.gross_cap.unwrap_or(default.gross_cap),
         cash_reserve: body.cash_reserve.unwrap_or(default.cash_reserve),
-        least_order: body.min_order.unwrap_or(default.least_order),
+        min_order: body.min_order.unwrap_or(default.min_order),
         shorting: body.shorting.unwrap_or(default.shorting),
         max_leverage: body.max_leverage.unwrap_or(default.max_leverage),
     }

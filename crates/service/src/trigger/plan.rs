@@ -141,7 +141,7 @@ fn market(app: &App, request: &Request, dataset: &Dataset) -> Result<MarketProfi
     }
     match app.catalogue.default_market(dataset) {
         Some(own) => app.config.market(&own).map_err(|message| {
-            bad("market", format!("{} uses the market `{own}`, but {message}; name one", dataset.name()))
+            bad("market", format!("{} uses the market `{own}`, but: {message}", dataset.name()))
         }),
         None => app.config.market(&app.config.simulation.market).map_err(|message| bad("market", message)),
     }

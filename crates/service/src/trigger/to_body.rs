@@ -131,7 +131,7 @@ fn sizing(config: &SizingConfig) -> SizingBody {
         symbol_cap: Some(config.symbol_cap),
         gross_cap: Some(config.gross_cap),
         cash_reserve: Some(config.cash_reserve),
-        min_order: Some(config.least_order),
+        min_order: Some(config.min_order),
         shorting: Some(config.shorting),
         max_leverage: Some(config.max_leverage),
     }

@@ -3,7 +3,7 @@
 use super::{ViewError, job_id, page, plain};
 use crate::app::App;
 use crate::view::deployment;
-use papertape_core::action::{LogPosition, MAX_ROWS, PlanJob, summarise};
+use papertape_core::action::{LogPosition, MAX_ROWS, PlanJob, summarize};
 use papertape_core::id::JobId;
 use papertape_core::language::Language;
 use papertape_core::plan::PlanId;
@@ -53,7 +53,7 @@ impl Log {
         let asked = ActionsQuery { cursor: query.cursor, before: query.before, limit };
         let page = app.store.list_action_logs(job, asked.place()?, asked.rows()?).await?;
         let all = app.store.action_log(job).await?;
-        let summary = summarise(all.iter().map(|row| &row.row), query.language);
+        let summary = summarize(all.iter().map(|row| &row.row), query.language);
         Ok(Self {
             logs: page.rows.into_iter().map(LogEntry::from).collect(),
             next_cursor: page.cursor,

@@ -131,7 +131,7 @@ fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interva
         dataset.contents().intraday_bars(symbol).map(|(interval, _)| interval).collect();
     known.iter().find(|interval| interval.to_string() == text).copied().ok_or_else(|| {
         let known: Vec<String> = known.iter().map(ToString::to_string).collect();
-        let known = if known.is_empty() { "none within the day".to_owned() } else { known.join(", ") };
+        let known = if known.is_empty() { "no intraday bars".to_owned() } else { known.join(", ") };
         ViewError::bad(
             "interval",
             format!("{symbol} has no bars of `{}`; there are: {known}", text.escape_default()),

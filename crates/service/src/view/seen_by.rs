@@ -113,7 +113,7 @@ impl ItemQuery {
         for (field, is_given, kinds) in fields {
             let belongs = kinds.contains(&query.kind);
             if is_given && !belongs {
-                return Err(ViewError::bad(field, "what is asked for has none"));
+                return Err(ViewError::bad(field, "this kind of item has none"));
             }
             if !is_given && belongs && field != "to" {
                 return Err(ViewError::bad(field, "it is missing"));
@@ -121,7 +121,7 @@ impl ItemQuery {
         }
         if query.published_at.is_some() && !matches!(query.kind, SeenByKind::Fundamental | SeenByKind::Macro)
         {
-            return Err(ViewError::bad("published_at", "what is asked for has none"));
+            return Err(ViewError::bad("published_at", "this kind of item has none"));
         }
         let kind = match query.kind {
             SeenByKind::Bar | SeenByKind::News | SeenByKind::Fundamental | SeenByKind::Macro => {
@@ -221,7 +221,7 @@ fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published
 }
 
 /// A read of news shows the newest so many about its series that were out at its instant. The newest one's
-/// publication stands in the record, so it can be told to the item whether this one was among them.
+/// publication is recorded, which shows whether this one was among them.
 fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
     Arc::new(move |row: &ExposureRow| {
         let news = dataset.contents().news();
@@ -244,7 +244,7 @@ fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
 /// When a figure stood as it did.
 struct Version {
     published_at: Timestamp,
-    /// Later, it was published anew; `None`: never, or any version is asked for.
+    /// Later, it was published again; `None`: never, or any version is requested.
     until: Option<Timestamp>,
     is_any: bool,
 }

@@ -50,15 +50,15 @@ pub async fn messages(app: &App, query: MessagesQuery) -> Result<MessagesRespons
     let page = page_up_to(MAX_SESSION_ROWS, query.limit, query.cursor)?;
     let session = SessionId(query.session_id);
     let found = app.store.conversation(session, node, query.from.unwrap_or_default(), &page).await?;
-    let talk = found.ok_or_else(|| missing(session))?;
-    let messages: Vec<MessageResponse> = talk.messages.items.into_iter().map(message).collect();
+    let conversation = found.ok_or_else(|| missing(session))?;
+    let messages: Vec<MessageResponse> = conversation.messages.items.into_iter().map(message).collect();
     Ok(MessagesResponse {
         session_id: session.0,
-        total: talk.total,
-        instructions: talk.instructions.map(|told| told.into_iter().map(instruction).collect()),
+        total: conversation.total,
+        instructions: conversation.instructions.map(|told| told.into_iter().map(instruction).collect()),
         count: messages.len(),
         messages,
-        next_cursor: talk.messages.next,
+        next_cursor: conversation.messages.next,
         deployment: deployment(app),
     })
 }

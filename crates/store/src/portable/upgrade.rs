@@ -317,5 +317,5 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let ended = tokio::task::spawn_blocking(work).await;
-    ended.unwrap_or_else(|error| Err(StoreError::Database(format!("work on a file broke off: {error}"))))
+    ended.unwrap_or_else(|error| Err(StoreError::Database(format!("a file upgrade failed: {error}"))))
 }

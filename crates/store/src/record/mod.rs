@@ -95,11 +95,11 @@ impl RecordStore for Store {
         }))
     }
 
-    fn unsummarised<'a>(
+    fn unsummarized<'a>(
         &'a self,
         job: &'a JobId,
     ) -> BoxFuture<'a, Result<Vec<SessionWithoutSummary>, RecordError>> {
-        port(self.read_with(job.clone(), |db, job| unsummarised(db, job).boxed()))
+        port(self.read_with(job.clone(), |db, job| unsummarized(db, job).boxed()))
     }
 
     fn load_usage<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Vec<UsageTotal>, RecordError>> {
@@ -233,7 +233,7 @@ async fn implied_by_path(
     Ok(by_path)
 }
 
-async fn unsummarised(db: &mut dyn Db, job: &JobId) -> Result<Vec<SessionWithoutSummary>, StoreError> {
+async fn unsummarized(db: &mut dyn Db, job: &JobId) -> Result<Vec<SessionWithoutSummary>, StoreError> {
     let sql = "SELECT id, model, date FROM trading_sessions
         WHERE job_id = $1 AND completed_at IS NOT NULL
           AND session_summary IS NULL AND summary_error IS NULL

@@ -115,14 +115,14 @@ pub(crate) fn read_position(row: &mut Row) -> Result<PositionRow, StoreError> {
     Ok(from_row!(row => PositionRow {
         action_id, action_type, symbol, amount, price, cash, portfolio_value, daily_profit, daily_return_pct,
         terms: from_row!(row => ActionTerms {
-            order_id, fee, slippage, realised_pnl, leverage, stop, target, ratio, nights,
+            order_id, fee, slippage, realized_pnl, leverage, stop, target, ratio, nights,
         }),
     }))
 }
 
 pub(crate) fn read_order(row: &mut Row) -> Result<OrderRow, StoreError> {
     Ok(from_row!(row => OrderRow {
-        order_id, symbol, side, quantity, status, code, message, numbers, price, fee, slippage, realised_pnl,
+        order_id, symbol, side, quantity, status, code, message, numbers, price, fee, slippage, realized_pnl,
         stop, target, leverage,
     }))
 }

@@ -39,7 +39,7 @@ pub(crate) fn storable(rows: &[DerivedRow]) -> Vec<DerivedRow> {
                 for price in [&mut row.price, &mut row.stop, &mut row.target].into_iter().flatten() {
                     unsign(&mut price.0);
                 }
-                for money in [&mut row.fee, &mut row.slippage, &mut row.realised_pnl].into_iter().flatten() {
+                for money in [&mut row.fee, &mut row.slippage, &mut row.realized_pnl].into_iter().flatten() {
                     unsign(&mut money.0);
                 }
                 row.leverage.iter_mut().for_each(unsign);
@@ -69,7 +69,7 @@ pub(crate) fn storable(rows: &[DerivedRow]) -> Vec<DerivedRow> {
 
 fn storable_terms(terms: &mut ActionTerms) {
     terms.order_id.iter_mut().for_each(clean);
-    for money in [&mut terms.fee, &mut terms.slippage, &mut terms.realised_pnl].into_iter().flatten() {
+    for money in [&mut terms.fee, &mut terms.slippage, &mut terms.realized_pnl].into_iter().flatten() {
         unsign(&mut money.0);
     }
     for price in [&mut terms.stop, &mut terms.target].into_iter().flatten() {

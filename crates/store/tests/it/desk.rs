@@ -397,7 +397,7 @@ pub(crate) fn order(day: usize, status: &str, symbol: &str) -> OrderRow {
         price: Some(Price(dec("542.4400"))),
         fee: Some(Money(dec("0.00"))),
         slippage: Some(Money(dec("0.0000000000000000000000000001"))),
-        realised_pnl: Some(Money(dec("79228162514264337593543950335"))),
+        realized_pnl: Some(Money(dec("79228162514264337593543950335"))),
         stop: None,
         target: None,
         leverage: Some(dec("1.0")),

@@ -28,7 +28,7 @@ async fn others_read_beside_the_owner_and_cannot_write() {
     let reader = Store::open_read_only(place.target.clone()).await.expect("opens beside the owner");
     assert!(reader.get_job(&JobId::new("job")).await.expect("reads").is_some());
     let refused = reader.enqueue(new_job("other", &[], 0)).await;
-    assert!(matches!(&refused, Err(RecordError::Database(why)) if why.contains("reading")), "{refused:?}");
+    assert!(matches!(&refused, Err(RecordError::Database(why)) if why.contains("read-only")), "{refused:?}");
 }
 
 #[tokio::test]

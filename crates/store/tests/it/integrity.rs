@@ -158,14 +158,14 @@ async fn recorded(store: &Store) -> JobId {
     let lease = claim(store, JOB).await;
     for day in 0..2 {
         let session = run_day(store, &lease, "momentum", day, i64::MAX).await.expect("runs");
-        summarise(store, &lease, session).await;
+        summarize(store, &lease, session).await;
     }
     remember(store, &lease).await;
     lease.job
 }
 
 /// A step of the summaries, with a message's summary and the session's.
-async fn summarise(store: &Store, lease: &Lease, session: SessionId) {
+async fn summarize(store: &Store, lease: &Lease, session: SessionId) {
     let (request, outcome) =
         (ContentDoc::of(&json!({ "sum": "up" })), ContentDoc::of(&json!({ "text": "It thought." })));
     let path = StepPath::new("summary#1/model#1");

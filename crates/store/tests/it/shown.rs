@@ -253,7 +253,7 @@ fn order(id: &str, status: &str) -> DerivedRow {
         price: None,
         fee: None,
         slippage: None,
-        realised_pnl: None,
+        realized_pnl: None,
         stop: None,
         target: None,
         leverage: None,

@@ -198,7 +198,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     assert_eq!(second.holdings[0].quantity.0, dec("20"));
     let statuses: Vec<&str> = first.orders.iter().map(|order| order.status.as_str()).collect();
     assert_eq!(statuses, ["filled", "rejected"]);
-    assert_eq!(first.orders[0].realised_pnl.map(|money| money.0), Some(dec("79228162514264337593543950335")));
+    assert_eq!(first.orders[0].realized_pnl.map(|money| money.0), Some(dec("79228162514264337593543950335")));
     assert_eq!(first.orders[1].numbers, Some(json!({ "known": 5, "odd": 0.1 + 0.2 })));
     let values = store.daily_values(&job, Some(&"momentum".into())).await.expect("reads");
     assert_eq!(values.len(), 2);
@@ -244,7 +244,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     place.edit("UPDATE jobs SET status = 'partial' WHERE job_id = 'job'").await;
     store.requeue(&job).await.expect("asks");
     let lease = claim(&store, "job").await;
-    summarise(&store, &lease, first.id, &conversation[1].path).await;
+    summarize(&store, &lease, first.id, &conversation[1].path).await;
     store.finish(&lease, JobStatus::Completed, None).await.expect("ends");
     assert_eq!(export(&store, "job").await, whole);
     assert_eq!(store.load_tape(first.id, true).await.expect("reads").len(), 1);
@@ -255,7 +255,7 @@ async fn a_job_runs_and_is_read(place: Place) {
     assert_eq!((report.broken, report.heads.len()), (None, 4));
 }
 
-async fn summarise(
+async fn summarize(
     store: &Store,
     lease: &Lease,
     session: papertape_core::record::SessionId,

@@ -273,7 +273,7 @@ fn too_small(
     adjustments: &mut Adjustments,
 ) -> bool {
     let value = quantity.saturating_mul(target.price.0);
-    let least = context.equity.max(Decimal::ZERO).saturating_mul(context.config.least_order);
+    let least = context.equity.max(Decimal::ZERO).saturating_mul(context.config.min_order);
     if value >= least {
         return false;
     }

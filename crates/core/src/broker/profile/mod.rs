@@ -40,7 +40,8 @@ pub struct MarketProfile {
     /// Slippage if no rule of `slippage` applies, in basis points, below 10,000.
     pub slippage_bps: Decimal,
     /// The annual cost of borrowed money, in basis points, charged per calendar night.
-    pub financing_bps_a_year: Decimal,
+    #[serde(rename = "financing_bps_a_year")]
+    pub annual_financing_bps: Decimal,
     /// The same for borrowed shares, of a short position's market value; default: the rate for money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annual_borrow_bps: Option<Decimal>,
@@ -66,7 +67,8 @@ pub struct MarketProfile {
     pub fill_model: FillModel,
     /// Trading days per year, for annualized metrics.
     #[serde(default = "us_trading_days", skip_serializing_if = "is_us_trading_days")]
-    pub trading_days_a_year: u16,
+    #[serde(rename = "trading_days_a_year")]
+    pub trading_days_per_year: u16,
 }
 
 /// The presets in the order of their files, without sources.
@@ -189,8 +191,8 @@ impl MarketProfile {
                 self.slippage_bps >= Decimal::ZERO && self.slippage_bps < basis_points_per_unit(),
                 "slippage_bps must be from 0 to below 10000",
             ),
-            (self.financing_bps_a_year >= Decimal::ZERO, "financing_bps_a_year must not be below zero"),
-            ((1..=366).contains(&self.trading_days_a_year), "trading_days_a_year must be from 1 to 366"),
+            (self.annual_financing_bps >= Decimal::ZERO, "financing_bps_a_year must not be below zero"),
+            ((1..=366).contains(&self.trading_days_per_year), "trading_days_a_year must be from 1 to 366"),
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, problem)) => Err(problem.to_owned()),

@@ -16,9 +16,9 @@ fn stand_in_id(name: &str, at: usize) -> String {
 
 /// The ID if the provider issued it; `None` for one made by `stand_in_id`.
 fn own_id(id: &str) -> Option<&str> {
-    let stands_in = id
+    let is_placeholder = id
         .strip_prefix("call#")
         .and_then(|rest| rest.rsplit_once('#'))
         .is_some_and(|(name, at)| !name.is_empty() && at.parse::<usize>().is_ok());
-    (!id.is_empty() && !stands_in).then_some(id)
+    (!id.is_empty() && !is_placeholder).then_some(id)
 }

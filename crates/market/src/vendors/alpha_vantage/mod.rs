@@ -71,7 +71,7 @@ impl Vendor for AlphaVantage {
         check_offer(self, request)?;
         match request.data {
             DataKind::Bars { interval: BarInterval::Minutes(_), actions: true } => {
-                Err("alpha-vantage gives splits and dividends with daily bars alone".to_owned())
+                Err("alpha-vantage provides splits and dividends only with daily bars".to_owned())
             }
             _ => Ok(()),
         }

@@ -197,8 +197,8 @@ impl Document<'_> {
             (None, None) => Basis::AsTraded,
             (None, Some(_)) => {
                 return Err(
-                    "Alpha Vantage adjusts prices within the day for splits and dividends unless it \
-                            is asked with adjusted=false: where it was, say so with --prices as-traded"
+                    "Alpha Vantage adjusts intraday prices for splits and dividends unless the request says \
+                            adjusted=false: if it did, add --prices as-traded"
                         .to_owned(),
                 );
             }

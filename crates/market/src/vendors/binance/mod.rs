@@ -104,7 +104,7 @@ fn page(
     if let Some(after) = after.filter(|after| is_full && all_closed && *after < end) {
         let next = page_query(context.request, context.symbol, after);
         if next.stem <= context.query.stem {
-            return Err(ResponseError::Broken("its klines come before those that were asked for".to_owned()));
+            return Err(ResponseError::Broken("the klines are earlier than requested".to_owned()));
         }
         page.next = Some(next);
     }

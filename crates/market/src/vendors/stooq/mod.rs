@@ -96,7 +96,7 @@ fn rows(text: &str) -> Result<Vec<Date>, String> {
         let date = line.split(',').next().map(parse_date);
         match date {
             Some(Ok(date)) if line.split(',').count() == fields => Ok(date),
-            _ => Err(format!("its answer breaks off, or is not a table: {}", quote(line))),
+            _ => Err(format!("the response is incomplete or not a table: {}", quote(line))),
         }
     };
     lines.filter(|line| !line.trim().is_empty()).map(classify).collect()

@@ -127,7 +127,7 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
         }
         match search::ranked(app, &filter, question, way, query.of.limit).await? {
             Ranked::Answer(answer) => return Ok(*answer),
-            Ranked::Failed(why) => search_note = Some(format!("by words alone: {why}")),
+            Ranked::Failed(why) => search_note = Some(format!("by keywords only: {why}")),
         }
     }
     let page = app.store.memory_trades(&filter, &page(query.of.limit, query.of.cursor)?).await?;

@@ -17,11 +17,11 @@ use std::collections::BTreeSet;
 #[derive(Default, Deserialize)]
 struct Metadata {
     #[serde(default)]
-    books: Kept,
+    books: StoredBooks,
 }
 
 #[derive(Default, Deserialize)]
-struct Kept {
+struct StoredBooks {
     #[serde(default)]
     insolvent: Option<Insolvency>,
 }

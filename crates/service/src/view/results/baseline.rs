@@ -147,14 +147,14 @@ fn run(
     }
     let fills: Vec<TradedAmount> = entries.iter().filter_map(amount).collect();
     let closed = entries.iter().filter(|entry| entry.fill().is_some());
-    let closed_pnl: Vec<Money> = closed.filter_map(|entry| Some(entry.realised()?.pnl)).collect();
+    let closed_pnl: Vec<Money> = closed.filter_map(|entry| Some(entry.realized()?.pnl)).collect();
     let input = PeriodInput {
         initial,
         days: &days,
         fills: &fills,
         closed_pnl: &closed_pnl,
-        risk_free_a_day: 0.0,
-        days_a_year: market.trading_days_a_year,
+        daily_risk_free: 0.0,
+        trading_days_per_year: market.trading_days_per_year,
     };
     let value =
         |day: &DayValue| ValueAtClose { date: day.day, portfolio_value: number(day.portfolio_value.0) };

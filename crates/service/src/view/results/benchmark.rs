@@ -140,20 +140,20 @@ fn fill(answer: &mut BenchmarkResponse, series: BenchmarkSeries, compared: Compa
         returns: &agent_returns(compared.values),
         benchmark: &returns,
         total_return: compared.metrics.total_return,
-        days_a_year: year,
+        trading_days_per_year: year,
     };
     answer.relative_metrics = relative_metrics(&relative).into();
 }
 
 /// The metrics of a holding without trades.
-fn own_metrics(returns: &[f64], days: usize, days_a_year: u16) -> PeriodMetrics {
-    let year = f64::from(days_a_year);
+fn own_metrics(returns: &[f64], days: usize, trading_days_per_year: u16) -> PeriodMetrics {
+    let year = f64::from(trading_days_per_year);
     PeriodMetrics {
         days,
-        days_a_year,
+        trading_days_per_year,
         total_return: metric::total_return(returns),
-        annualised_return: metric::annualised_return(returns, year),
-        volatility: metric::annualised_volatility(returns, year),
+        annualized_return: metric::annualized_return(returns, year),
+        volatility: metric::annualized_volatility(returns, year),
         sharpe: metric::sharpe(returns, 0.0, year),
         sortino: metric::sortino(returns, 0.0, year),
         max_drawdown: metric::max_drawdown(returns),

@@ -76,7 +76,7 @@ pub(super) fn conventions(
             number(Decimal::ZERO)
         },
         annual_financing_bps: if market.lends {
-            number(market.financing_bps_a_year)
+            number(market.annual_financing_bps)
         } else {
             number(Decimal::ZERO)
         },

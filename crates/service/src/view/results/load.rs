@@ -1,4 +1,4 @@
-//! Which sessions count, and what they came to.
+//! Which sessions count, and their results.
 
 use super::super::{Configs, ViewError};
 use crate::app::App;
@@ -58,7 +58,7 @@ pub(super) async fn sessions(
 }
 
 /// The jobs in which an agent's account has its history, newest first, each with the last day that counts:
-/// this one, and what it goes on from, as far back as `from`.
+/// this one, and the jobs that it continues, as far back as `from`.
 pub(super) async fn chain(
     app: &App,
     configs: &mut Configs,

@@ -102,6 +102,6 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
 fn nothing(filter: &ResultFilter) -> ViewError {
     ViewError::NotFound(match filter.job {
         Some(_) => "no session of this job matches".to_owned(),
-        None => "no completed job matches; one that is under way must be named by job_id".to_owned(),
+        None => "no completed job matches; name a running job by job_id".to_owned(),
     })
 }

@@ -155,7 +155,7 @@ async fn result(
     let config = configs.of(app, job).await?;
     // A job of another kind names no market; its metrics use the default market.
     let year =
-        config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_a_year;
+        config.map_or_else(MarketProfile::us_equity, |config| config.market.clone()).trading_days_per_year;
     let span = (first.day.date, last.day.date);
     let conventions = config.map(|config| conventions(config, dataset.as_deref(), span));
     let refilled_at_next_open = match config {
@@ -234,7 +234,7 @@ fn at_close(day: &Closed) -> DailyPortfolioValue {
 /// The metrics of some of the days. If days are omitted, the returns of the others are chained from the first
 /// starting value, with each day's exposure and fills in the same proportion; costs are as paid. Nothing follows
 /// an insolvency.
-fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
+fn metrics(days: &[&Figures], trading_days_per_year: u16) -> Metrics {
     let initial = days.first().map_or(Money::ZERO, |day| day.before);
     let mut level = initial;
     let mut values = Vec::with_capacity(days.len());
@@ -261,8 +261,8 @@ fn metrics(days: &[&Figures], days_a_year: u16) -> Metrics {
         days: &values,
         fills: &fills,
         closed_pnl: &closed_pnl,
-        risk_free_a_day: 0.0,
-        days_a_year,
+        daily_risk_free: 0.0,
+        trading_days_per_year,
     };
     period_metrics(&input).into()
 }

@@ -60,10 +60,10 @@ pub(super) async fn refill(
         let why = "the days begin with holdings, whose orders lie before them";
         return Ok(Some(unavailable(why)));
     }
-    let is_told = |row: &&PositionRow| row.terms.order_id.is_some() || row.terms.fee.is_none();
+    let is_reported = |row: &&PositionRow| row.terms.order_id.is_some() || row.terms.fee.is_none();
     let mut orders: Vec<(Date, Order)> = Vec::new();
     for day in days {
-        let ordered = day.fills.iter().filter(|row| side(&row.action_type).is_some()).filter(is_told);
+        let ordered = day.fills.iter().filter(|row| side(&row.action_type).is_some()).filter(is_reported);
         for row in ordered {
             let (Some(side), Some(symbol)) = (side(&row.action_type), row.symbol.clone()) else {
                 continue;

@@ -53,7 +53,7 @@ struct Costs {
     order_id: Option<String>,
     fee: Money,
     slippage: Money,
-    realised_pnl: Option<Money>,
+    realized_pnl: Option<Money>,
     leverage: Option<Decimal>,
     stop: Option<Price>,
     target: Option<Price>,
@@ -68,14 +68,14 @@ pub(super) async fn fills(
     orders: &[OrderRow],
 ) -> Result<Vec<Filled>, ViewError> {
     let mut orders: Vec<&OrderRow> = orders.iter().filter(|order| order.status == "filled").collect();
-    let is_told = |row: &PositionRow| row.terms.fee.is_some();
-    let mut forced = match positions.iter().find(|row| is_forced(&row.action_type) && !is_told(row)) {
+    let is_reported = |row: &PositionRow| row.terms.fee.is_some();
+    let mut forced = match positions.iter().find(|row| is_forced(&row.action_type) && !is_reported(row)) {
         Some(_) => forced(app, session).await?,
         None => BTreeMap::new(),
     };
     let mut fills = Vec::new();
     for row in positions.iter().filter(|row| is_fill(&row.action_type)) {
-        let costs = if is_told(row) {
+        let costs = if is_reported(row) {
             Costs::of_terms(&row.terms)
         } else if is_ordered(&row.action_type) {
             let same = |order: &&OrderRow| {
@@ -120,7 +120,7 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
             leverage: costs.leverage.map(number),
             stop: costs.stop.map(|stop| number(stop.0)),
             target: costs.target.map(|target| number(target.0)),
-            realized_pnl: costs.realised_pnl.map(|pnl| number(pnl.0)),
+            realized_pnl: costs.realized_pnl.map(|pnl| number(pnl.0)),
             order_id: costs.order_id,
             path: None,
             order: None,
@@ -130,7 +130,7 @@ fn filled(row: &PositionRow, costs: Costs) -> Filled {
         quantity: row.amount,
         price,
         amount: TradedAmount { notional: price * row.amount, fee: costs.fee, slippage: costs.slippage },
-        closed_pnl: costs.realised_pnl,
+        closed_pnl: costs.realized_pnl,
     }
 }
 
@@ -140,7 +140,7 @@ impl Costs {
             order_id: terms.order_id.clone(),
             fee: terms.fee.unwrap_or_default(),
             slippage: terms.slippage.unwrap_or_default(),
-            realised_pnl: terms.realised_pnl,
+            realized_pnl: terms.realized_pnl,
             leverage: terms.leverage,
             stop: terms.stop,
             target: terms.target,
@@ -152,7 +152,7 @@ impl Costs {
             order_id: Some(order.order_id.clone()),
             fee: order.fee.unwrap_or_default(),
             slippage: order.slippage.unwrap_or_default(),
-            realised_pnl: order.realised_pnl,
+            realized_pnl: order.realized_pnl,
             leverage: order.leverage,
             stop: order.stop,
             target: order.target,
@@ -181,15 +181,15 @@ async fn forced(app: &App, session: SessionId) -> Result<BTreeMap<u64, Costs>, V
         let entry = entry.and_then(|whole| serde_json::from_value::<LedgerEntry>(whole).ok());
         let Some(entry) = entry else { continue };
         if let (Some(id), Some(fill)) = (entry.action_id, entry.fill().filter(|fill| fill.order.is_none())) {
-            let realised_pnl = entry.realised().map(|realised| realised.pnl);
+            let realized_pnl = entry.realized().map(|realized| realized.pnl);
             let costs = Costs {
                 order_id: None,
                 fee: fill.fee,
                 slippage: fill.slippage,
-                realised_pnl,
+                realized_pnl,
                 leverage: Some(fill.leverage),
-                stop: entry.realised().and_then(|realised| realised.stop),
-                target: entry.realised().and_then(|realised| realised.target),
+                stop: entry.realized().and_then(|realized| realized.stop),
+                target: entry.realized().and_then(|realized| realized.target),
             };
             found.insert(id, costs);
         }

@@ -119,7 +119,7 @@ impl MarketProfile {
     /// The annualized cost of borrowed shares, in basis points of a short position's market value.
     #[must_use]
     pub fn short_borrow_bps(&self) -> Decimal {
-        self.annual_borrow_bps.unwrap_or(self.financing_bps_a_year)
+        self.annual_borrow_bps.unwrap_or(self.annual_financing_bps)
     }
 
     /// The same market without friction: no fees, duties, slippage, borrow fee, financing or withholding, and no
@@ -128,7 +128,7 @@ impl MarketProfile {
     pub fn frictionless(mut self) -> Self {
         self.fees = super::Fees { bps: Decimal::ZERO, minimum: Money::ZERO };
         self.slippage_bps = Decimal::ZERO;
-        self.financing_bps_a_year = Decimal::ZERO;
+        self.annual_financing_bps = Decimal::ZERO;
         self.annual_borrow_bps = None;
         self.dividend_withholding_pct = Decimal::ZERO;
         self.fee_schedule.clear();
@@ -140,7 +140,7 @@ impl MarketProfile {
     /// Whether trading is free on every day and for every instrument.
     #[must_use]
     pub fn is_frictionless(&self) -> bool {
-        let rates = [self.fees.bps, self.fees.minimum.0, self.financing_bps_a_year, self.short_borrow_bps()];
+        let rates = [self.fees.bps, self.fees.minimum.0, self.annual_financing_bps, self.short_borrow_bps()];
         let is_free = |schedule: &FeeSchedule| {
             schedule.bands.iter().all(|band| band.rate.is_zero() && band.minimum.is_none_or(Money::is_zero))
         };
