@@ -51,7 +51,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -159,7 +159,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -204,7 +204,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -333,7 +333,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -437,7 +437,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -538,7 +538,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -640,7 +640,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -756,7 +756,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -862,7 +862,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -968,7 +968,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1074,7 +1074,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1174,7 +1174,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1276,7 +1276,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of sessions */
+                /** @description A page of sessions; it may be empty */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1309,7 +1309,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1466,7 +1466,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1577,7 +1577,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1674,7 +1674,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1836,7 +1836,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1935,7 +1935,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2053,7 +2053,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2198,7 +2198,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2316,7 +2316,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2430,7 +2430,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2535,7 +2535,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2580,7 +2580,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2713,7 +2713,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2815,7 +2815,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2860,7 +2860,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2993,7 +2993,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3135,7 +3135,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3231,7 +3231,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3332,7 +3332,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3418,7 +3418,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3463,7 +3463,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3590,7 +3590,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3677,7 +3677,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3797,7 +3797,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3842,7 +3842,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3971,7 +3971,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4016,7 +4016,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4152,7 +4152,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4197,7 +4197,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4332,7 +4332,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4442,7 +4442,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4554,7 +4554,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4653,7 +4653,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4742,7 +4742,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4787,7 +4787,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4916,7 +4916,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5005,7 +5005,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5130,7 +5130,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5175,7 +5175,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5312,7 +5312,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5469,7 +5469,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5590,7 +5590,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5689,7 +5689,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5793,7 +5793,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5895,7 +5895,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6003,7 +6003,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6114,7 +6114,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6216,7 +6216,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6320,7 +6320,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6419,7 +6419,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6526,7 +6526,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6642,7 +6642,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6687,7 +6687,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6823,7 +6823,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6868,7 +6868,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7000,7 +7000,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7136,7 +7136,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7181,7 +7181,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "body_timeout",
-                         *       "message": "the body has not come within 30 s"
+                         *       "message": "request body timed out after 30 s"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7317,7 +7317,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "unauthorized",
-                         *       "message": "this needs a token: send it as `Authorization: Bearer …`, or log in at /login"
+                         *       "message": "authentication required: send a token as `Authorization: Bearer …`, or log in at /login"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7654,7 +7654,7 @@ export interface components {
         };
         /** @description Where a job branched off. */
         BranchPoint: {
-            /** @description The cut within the day: a node or a step. */
+            /** @description The cut in the day: a node or a step. */
             at: string;
             /**
              * Format: date
@@ -7795,7 +7795,7 @@ export interface components {
             /** @enum {string} */
             cut: "no_decision" | "no_price" | "waiting_order" | "sizing_unreadable" | "sizing_zero" | "sizing_ignored" | "symbol_cap" | "gross_cap" | "cash" | "t_plus_one" | "held" | "participation" | "lot" | "too_small" | "shorting" | "leverage" | "stop" | "target" | "refused";
             /** @enum {string} */
-            error: "invalid_input" | "host_not_allowed" | "cross_origin" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
+            error: "invalid_input" | "host_not_allowed" | "origin_not_allowed" | "unauthorized" | "read_only_token" | "not_found" | "method_not_allowed" | "conflict" | "uri_too_long" | "body_too_large" | "body_timeout" | "unsupported_media_type" | "too_many_streams" | "disk_full" | "internal_error";
             /** @enum {string} */
             node_failure: "timeout" | "unparseable" | "step_limit" | "bad_prompt" | "no_finish_signal" | "cut_short" | "timed_out" | "rate_limited" | "unavailable" | "bad_answer" | "empty_answer" | "unauthorised" | "payment_required" | "forbidden" | "unknown_model" | "bad_request" | "context_length" | "tool_error";
             /** @enum {string} */
@@ -10423,7 +10423,7 @@ export interface components {
              * @description The minimum value of an order, as a share of equity; absent: 0.001.
              */
             min_order?: number | null;
-            /** @description May a Sell open a short position, where the market allows it? Absent: no. */
+            /** @description Whether a Sell may open a short position, if the market allows it; absent: no. */
             shorting?: boolean | null;
             /**
              * Format: double

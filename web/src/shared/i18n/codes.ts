@@ -5,9 +5,7 @@ import { isTextKey, type Translate, useLanguage, useText } from '.'
 import type { CodeList, CodeTexts } from './codeTexts'
 import { enCodes } from './en.codes'
 import { en } from './en'
-import type { CodeList, CodeTexts } from './codeTexts'
 import { zhCodes } from './zh.codes'
-
 
 export const CODES: Record<Language, CodeTexts> = { en: enCodes, zh: zhCodes }
 
