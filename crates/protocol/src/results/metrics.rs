@@ -59,7 +59,7 @@ impl From<PeriodMetrics> for Metrics {
         } = metrics;
         Self {
             days,
-            trading_days_per_year: trading_days_per_year,
+            trading_days_per_year,
             insolvent_on,
             total_return: total_return.map(figure),
             annualized_return: annualized_return.map(figure),

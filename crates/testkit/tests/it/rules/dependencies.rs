@@ -13,7 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("papertape-redact", &[]),
     ("papertape-core", &["papertape-redact"]),
     ("papertape-embed", &[]),
-    ("papertape-agents", &["papertape-core", "papertape-redact", "papertape-embed"]),
+    ("papertape-agents", &["papertape-core", "papertape-embed"]),
     ("papertape-assistant", &["papertape-core", "papertape-redact"]),
     ("papertape-house", &["papertape-core"]),
     ("papertape-llm", &["papertape-core"]),
@@ -69,7 +69,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papertape-integrations",
         &[
             "papertape-core",
-            "papertape-protocol",
             "papertape-redact",
             "papertape-agents",
             "papertape-llm",
@@ -83,7 +82,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "papertape",
         &[
             "papertape-core",
-            "papertape-protocol",
             "papertape-redact",
             "papertape-agents",
             "papertape-market",
