@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 const HOUSE_NOTE: &str = "House models are rules, not LLMs. They read the same data and use the same tools, and are the \
                           reference that an LLM should beat.";
 
+/// Annualized metrics of fewer days get a note.
+const MIN_ANNUALIZED_DAYS: usize = 20;
+
 /// Prints a job's results, including days that other jobs completed before.
 pub(super) async fn print_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
     let agents = of_job(app, job).await?;
@@ -68,6 +71,11 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
         notes.push(format!("First degraded or failed days: {}.", reasons.join("; ")));
     }
     notes.extend(different_days(results));
+    if results.iter().any(|result| result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
+        notes.push(format!(
+            "Annualized metrics of fewer than {MIN_ANNUALIZED_DAYS} days are arithmetic, not a forecast."
+        ));
+    }
     notes.extend(benchmark::notes(results));
     if let Some(baselines) = results.iter().find_map(|result| result.baselines.as_ref()) {
         let total = |baseline: &BaselineResult| percent(baseline.period_metrics.total_return);
