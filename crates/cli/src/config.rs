@@ -31,7 +31,8 @@ pub(super) fn config(common: &Common, config: &Config, args: &ConfigArgs) -> Out
         ConfigCommand::Keys => {
             let mut table = table(["key", "~default", "~description"]);
             for key in keys::all() {
-                table.add_row([key.key, key.default, key.description]);
+                let description = without_links(&key.description);
+                table.add_row([key.key, key.default, description]);
             }
             say(text_of(&table))?;
         }
@@ -45,4 +46,33 @@ pub(super) fn config(common: &Common, config: &Config, args: &ConfigArgs) -> Out
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text of the documentation without the targets of its links.
+fn without_links(mut text: &str) -> String {
+    let mut plain = String::new();
+    while let Some((before, link)) = text.split_once('[')
+        && let Some((label, target)) = link.split_once("](")
+        && let Some((_, after)) = target.split_once(')')
+    {
+        plain.push_str(before);
+        plain.push_str(label);
+        text = after;
+    }
+    plain + text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_links;
+
+    /// Goal: a link is its label, and other brackets stay.
+    #[test]
+    fn links_are_their_labels() {
+        assert_eq!(
+            without_links("Requires [tokens](#access), see [a.md](a.md)."),
+            "Requires tokens, see a.md."
+        );
+        assert_eq!(without_links("A table `[markets.x]`."), "A table `[markets.x]`.");
+    }
 }

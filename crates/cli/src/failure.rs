@@ -42,7 +42,7 @@ pub(super) fn no_job(job: &str) -> anyhow::Error {
 /// Maps fields to options, and errors to exit codes.
 pub fn of_trigger(error: TriggerError) -> anyhow::Error {
     match error {
-        TriggerError::Bad { field, message } => usage(format!("{}: {message}", option(field))),
+        TriggerError::Bad { field, message } => bad(field, &message),
         TriggerError::NotFound(job) => no_job(&job),
         TriggerError::Missing(message) => not_found(message),
         TriggerError::Conflict(message) => anyhow::anyhow!(message),
@@ -53,11 +53,16 @@ pub fn of_trigger(error: TriggerError) -> anyhow::Error {
 /// As [`of_trigger`], for reads.
 pub fn of_view(error: ViewError) -> anyhow::Error {
     match error {
-        ViewError::Bad { field, message } => usage(format!("{}: {message}", option(field))),
+        ViewError::Bad { field, message } => bad(field, &message),
         ViewError::NotFound(message) => not_found(message),
         ViewError::Busy(message) => anyhow::anyhow!(message),
         ViewError::Record(error) => error,
     }
+}
+
+/// A usage error that names options in place of fields.
+fn bad(field: &str, message: &str) -> anyhow::Error {
+    usage(format!("{}: {}", option(field), message.replace("start_date", "--start")))
 }
 
 /// The option that sets a field of a request.

@@ -4,6 +4,7 @@
 
 mod actions;
 mod api_client;
+mod args;
 mod auth;
 mod backup;
 mod benchmark;

@@ -6,7 +6,7 @@ use comfy_table::{
     Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
 };
 use papertape_service::format::thousands;
-pub use papertape_service::format::{bytes, count};
+pub use papertape_service::format::{bytes, count, counted};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
@@ -171,6 +171,11 @@ pub fn percent(fraction: Option<f64>) -> String {
     fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:+.2}%", rounded(fraction * 100.0)))
 }
 
+/// A difference of two fractions, in percentage points.
+pub(super) fn points(difference: Option<f64>) -> String {
+    difference.map_or_else(|| "-".to_owned(), |points| format!("{:+.2} pp", rounded(points * 100.0)))
+}
+
 pub(super) fn two_decimals(value: Option<impl Into<f64>>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", rounded(value.into())))
 }
@@ -281,7 +286,7 @@ mod tests {
             ">rejected",
             ">degraded",
             ">failed days",
-            ">cost",
+            ">model cost",
         ];
         for (agents, name) in [(1, 64), (2, 17), (3, 20), (5, 30), (40, 12)] {
             let rows: Vec<[String; COLUMNS.len()]> = (0..agents)

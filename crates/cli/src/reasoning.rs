@@ -1,6 +1,6 @@
 //! `papertape reasoning`
 
-use super::failure::of_view;
+use super::failure::{not_found, of_view};
 use super::output::{json, money, note, say, width, wrap};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
@@ -10,7 +10,9 @@ use papertape_core::json::canonical;
 use papertape_core::message::Role;
 use papertape_core::time::{Date, parse_date};
 use papertape_service::config::Config;
-use papertape_service::view::{self, MessageResponse, PositionResponse, ReasoningQuery, SessionResponse};
+use papertape_service::view::{
+    self, MessageResponse, PositionResponse, ReasoningQuery, SessionResponse, ViewError,
+};
 use std::process::ExitCode;
 
 /// Lines of a tool's output that are printed without `--full`.
@@ -66,7 +68,7 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
         limit: args.limit,
         cursor: args.cursor,
     };
-    let response = view::reasoning(&app, query).await.map_err(of_view)?;
+    let response = view::reasoning(&app, query).await.map_err(describe)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -78,6 +80,16 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
         note!("more sessions: repeat the command with --cursor {cursor}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// As [`of_view`], with what to do if nothing matches.
+fn describe(error: ViewError) -> anyhow::Error {
+    match error {
+        ViewError::NotFound(message) => {
+            not_found(format!("{message}; check the options, or run `papertape jobs`"))
+        }
+        error => of_view(error),
+    }
 }
 
 fn print(session: &SessionResponse, full: bool) -> Result<()> {

@@ -56,7 +56,7 @@ pub(super) async fn replay(common: &Common, config: Config, args: ReplayArgs) ->
         }))?;
     } else {
         let [equal, steps] = [report.equal, report.steps].map(|number| count(number as u64));
-        say(format_args!("{equal} sessions are equal; {steps} steps read, no external calls"))?;
+        say(format_args!("{equal} sessions are identical; {steps} steps read, no external calls"))?;
         if report.unfinished > 0 {
             say(format_args!("{} unfinished sessions were not replayed", report.unfinished))?;
         }

@@ -1,6 +1,6 @@
 //! `papertape results`
 
-use super::failure::of_view;
+use super::failure::{not_found, of_view};
 use super::output::{json, money, note, percent, say, table, text_of, two_decimals, width, wrap};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access, summary};
@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_core::time::{Date, parse_date};
 use papertape_service::config::Config;
-use papertape_service::view::{self, DayResult, ReasoningLevel, ResultsQuery, ResultsResponse};
+use papertape_service::view::{self, DayResult, ReasoningLevel, ResultsQuery, ResultsResponse, ViewError};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
             Level::Full => ReasoningLevel::Full,
         },
     };
-    let response = view::results(&app, query).await.map_err(of_view)?;
+    let response = view::results(&app, query).await.map_err(|error| describe(error, job.is_some()))?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);
@@ -89,6 +89,16 @@ pub(super) async fn results(common: &Common, config: Config, args: ResultsArgs) 
         note!("for all messages, run `papertape reasoning` or add --json");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// As [`of_view`], with what to do if nothing matches.
+fn describe(error: ViewError, has_job: bool) -> anyhow::Error {
+    match error {
+        ViewError::NotFound(_) if !has_job => {
+            not_found("no completed job matches; check the options, or name a job of `papertape jobs`")
+        }
+        error => of_view(error),
+    }
 }
 
 fn print_day(result: &DayResult) -> Result<()> {

@@ -1,5 +1,6 @@
 //! `papertape resume`
 
+use super::args::parse_budget;
 use super::failure::{no_job, of_trigger};
 use super::record_access::{RecordAccess, find_job, find_job_remote};
 use super::{Common, Outcome, chat, execute, record_access};
@@ -19,8 +20,8 @@ pub(super) struct ResumeArgs {
     /// Set the job's total token budget, without summaries
     #[arg(long, value_name = "COUNT")]
     budget_tokens: Option<u64>,
-    /// Set the job's total budget in US dollars, without summaries
-    #[arg(long, value_name = "AMOUNT")]
+    /// Set the job's total model cost budget in US dollars, without summaries
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_budget, allow_negative_numbers = true)]
     budget_usd: Option<Decimal>,
 }
 

@@ -1,5 +1,6 @@
 //! `papertape run`
 
+use super::args::{parse_amount, parse_budget};
 use super::failure::{of_trigger, usage};
 use super::output::note;
 use super::record_access::RecordAccess;
@@ -52,8 +53,8 @@ pub(super) struct RunArgs {
     /// Trade without fees, slippage, borrow fees and participation cap
     #[arg(long)]
     frictionless: bool,
-    /// Initial cash of each agent
-    #[arg(long, value_name = "AMOUNT")]
+    /// Initial cash of each agent, in the market's currency
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, allow_negative_numbers = true)]
     cash: Option<Decimal>,
     /// Compare results with this symbol or index of the dataset
     #[arg(long, value_name = "SYMBOL")]
@@ -67,8 +68,8 @@ pub(super) struct RunArgs {
     /// Max tokens of the job, without summaries
     #[arg(long, value_name = "COUNT")]
     budget_tokens: Option<u64>,
-    /// Max cost of the job in US dollars, without summaries
-    #[arg(long, value_name = "AMOUNT")]
+    /// Max model cost of the job in US dollars, without summaries
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_budget, allow_negative_numbers = true)]
     budget_usd: Option<Decimal>,
     /// Traders' memories: off, rounds, rounds+open or all [default: all]
     #[arg(long, value_name = "SETTING")]

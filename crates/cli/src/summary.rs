@@ -3,7 +3,7 @@
 use super::benchmark;
 use super::failure::of_view;
 use super::output::{
-    DEFAULT_WIDTH, count, layout, money, percent, say, terminal_width, two_decimals, width, wrap,
+    DEFAULT_WIDTH, count, layout, money, percent, points, say, terminal_width, two_decimals, width, wrap,
 };
 use anyhow::Result;
 use papertape_core::id::{AgentName, JobId};
@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 
 const HOUSE_NOTE: &str = "House models are rules, not LLMs. They read the same data and use the same tools, and are the \
                           reference that an LLM should beat.";
+
+/// Annualized metrics of fewer days get a note.
+const MIN_ANNUALIZED_DAYS: usize = 20;
 
 /// Prints a job's results, including days that other jobs completed before.
 pub(super) async fn print_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
@@ -67,6 +70,12 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
     if !reasons.is_empty() {
         notes.push(format!("First degraded or failed days: {}.", reasons.join("; ")));
     }
+    notes.extend(different_days(results));
+    if results.iter().any(|result| result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
+        notes.push(format!(
+            "Annualized metrics of fewer than {MIN_ANNUALIZED_DAYS} days are arithmetic, not a forecast."
+        ));
+    }
     notes.extend(benchmark::notes(results));
     if let Some(baselines) = results.iter().find_map(|result| result.baselines.as_ref()) {
         let total = |baseline: &BaselineResult| percent(baseline.period_metrics.total_return);
@@ -93,6 +102,20 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
     notes.extend(results.iter().filter_map(|result| unverified(result)));
     notes.extend(done_before(results));
     notes
+}
+
+/// A warning if the agents do not cover the same days.
+fn different_days(results: &[&RangeResult]) -> Option<String> {
+    let days = |result: &RangeResult| (result.start_date, result.end_date);
+    let first = days(results.first().copied()?);
+    if results.iter().all(|&result| days(result) == first) {
+        return None;
+    }
+    let each: Vec<String> = results
+        .iter()
+        .map(|result| format!("{} {} to {}", result.model, result.start_date, result.end_date))
+        .collect();
+    Some(format!("The agents cover different days, so do not compare their returns: {}.", each.join("; ")))
 }
 
 /// The days that other jobs completed before, and by agent if they differ.
@@ -178,7 +201,7 @@ const COLUMNS: [&str; 12] = [
     ">rejected",
     ">degraded",
     ">failed days",
-    ">cost",
+    ">model cost",
 ];
 
 /// The number of days that are degraded but did not fail.
@@ -203,7 +226,7 @@ fn cells(agent: &AgentSummary) -> [String; COLUMNS.len()] {
         percent(metrics.annualized_return),
         two_decimals(metrics.sharpe),
         percent(metrics.max_drawdown),
-        percent(ahead),
+        points(ahead),
         count(agent.trades),
         count(agent.rejected),
         format!("{} of {}", degraded(&result.provenance), metrics.days),

@@ -41,7 +41,8 @@ fn to_result(job: &JobId, deletion: Result<Deletion, StoreError>) -> Result<Dele
                 more => format!(" and {more} more"),
             };
             Err(TriggerError::Conflict(format!(
-                "{} job(s) depend on job {job}: {}{more}; delete them first, or delete dependents too",
+                "{} job(s) depend on job {job}: {}{more}; delete them first, or delete them too \
+                 (`--with-dependents`; in the API, `dependents=true`)",
                 jobs.len(),
                 named.join(", ")
             )))

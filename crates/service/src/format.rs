@@ -8,6 +8,12 @@ pub fn count(value: u64) -> String {
     thousands(&value.to_string())
 }
 
+/// A count and its noun: `1 day`, `3,270 days`.
+#[must_use]
+pub fn counted(value: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
 /// Digits in groups of three.
 #[must_use]
 pub fn thousands(digits: &str) -> String {

@@ -1,7 +1,7 @@
 //! `papertape data import`
 
 use super::super::failure::{FAILED, usage};
-use super::super::output::{count, json, note, say};
+use super::super::output::{count, counted, json, note, say};
 use super::super::terminal::above_bars;
 use super::super::{Common, Outcome};
 use super::of_market;
@@ -138,7 +138,7 @@ pub(super) fn import(common: &Common, config: &Config, catalogue: &Catalogue, ar
     if let Some(quarantine) = quarantine {
         quarantine.end()?;
     }
-    report_success(common, &imported, is_new)
+    report_success(common, &imported, args.quarantine.as_deref(), is_new)
 }
 
 /// Parses `09:30-16:00`; `24:00` is the end of the day.
@@ -246,9 +246,17 @@ fn print_skipped(files: &[SkippedFile]) {
     }
 }
 
-fn report_success(common: &Common, imported: &Imported, is_new: bool) -> Outcome {
+fn report_success(common: &Common, imported: &Imported, quarantine: Option<&Path>, is_new: bool) -> Outcome {
     let (dataset, report) = (&imported.dataset, &imported.report);
     print_report(report);
+    if let Some(file) = quarantine.filter(|_| report.refused > 0) {
+        note!(
+            "{} of {} rejected and written to {}",
+            count(report.refused),
+            counted(report.rows, "row"),
+            file.display()
+        );
+    }
     if common.json {
         json(&json!({
             "name": dataset.name(),
@@ -265,7 +273,7 @@ fn report_success(common: &Common, imported: &Imported, is_new: bool) -> Outcome
     }
     let intraday = match dataset.intraday_bars() {
         0 => String::new(),
-        bars => format!(", {} intraday bars", count(bars as u64)),
+        bars => format!(", {}", counted(bars as u64, "intraday bar")),
     };
     let indexes = match dataset.indexes().count() {
         0 => String::new(),
@@ -274,13 +282,13 @@ fn report_success(common: &Common, imported: &Imported, is_new: bool) -> Outcome
     };
     let suffix = if is_new { "" } else { "; already imported" };
     say(format!(
-        "{} {}: {} symbols{indexes}, {} days, {} daily bars{intraday} from {} rows{suffix}",
+        "{} {}: {}{indexes}, {}, {}{intraday} from {}{suffix}",
         dataset.name(),
         &dataset.hash().to_hex()[..12],
-        count(dataset.tradable_symbols().count() as u64),
-        count(dataset.days().len() as u64),
-        count(dataset.bar_count() as u64),
-        count(report.rows),
+        counted(dataset.tradable_symbols().count() as u64, "symbol"),
+        counted(dataset.days().len() as u64, "day"),
+        counted(dataset.bar_count() as u64, "daily bar"),
+        counted(report.rows, "row"),
     ))?;
     Ok(ExitCode::SUCCESS)
 }

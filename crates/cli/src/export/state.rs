@@ -57,7 +57,7 @@ pub(super) async fn export(common: &Common, config: Config, args: StateArgs) -> 
         }
     }
     if written.is_empty() {
-        return Err(not_found("no matching desk state".to_owned()));
+        return Err(not_found("no desk state matches; only desks (`papertape run --kind desk`) have one"));
     }
     if common.json {
         json(&json!({ "files": written, "count": written.len() }))?;

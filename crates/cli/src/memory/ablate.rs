@@ -111,7 +111,7 @@ fn print(rows: &[AblationRow]) -> Result<()> {
         ">return",
         ">max drawdown",
         ">trades",
-        ">cost",
+        ">model cost",
         ">reflections",
         ">used",
         "job",

@@ -2,6 +2,7 @@
 
 mod ablate;
 
+use super::args::parse_amount;
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of, two_decimals, width, wrap};
 use super::record_access::{self, RecordAccess};
@@ -77,11 +78,11 @@ struct TradesArgs {
     /// Only this tag, such as stop_too_tight
     #[arg(long)]
     tag: Option<ErrorTag>,
-    /// Min profit and loss
-    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
+    /// Min profit and loss, in the market's currency
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, allow_negative_numbers = true)]
     min_pnl: Option<Decimal>,
-    /// Max profit and loss
-    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
+    /// Max profit and loss, in the market's currency
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, allow_negative_numbers = true)]
     max_pnl: Option<Decimal>,
     /// Closed on this day or later
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]

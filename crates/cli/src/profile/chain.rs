@@ -20,7 +20,7 @@ use papertape_runtime::cancellation::CancelSource;
 use papertape_runtime::profile::trace::{Status, Trace};
 use papertape_service::app::App;
 use papertape_service::config::Config;
-use papertape_service::trigger::{Request, trigger};
+use papertape_service::trigger::{Request, TriggerError, trigger};
 use papertape_service::view;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,7 +75,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         }
     };
     let dump = Dump::new(args.dump_dir.clone())?;
-    let queued = trigger(&app, args.request()?).await.map_err(of_trigger)?;
+    let queued = trigger(&app, args.request()?).await.map_err(describe)?;
     for warning in &queued.warnings {
         note!("note: {warning}");
     }
@@ -109,6 +109,17 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         }
         (Status::Error, _) => ExitCode::from(FAILED),
     })
+}
+
+/// As [`of_trigger`], with this command's options.
+fn describe(error: TriggerError) -> anyhow::Error {
+    match error {
+        TriggerError::Bad { field: "symbols", message } => usage(format!("--ticker: {message}")),
+        TriggerError::Bad { field: "start_date" | "end_date", message } => {
+            usage(format!("--date: {message}"))
+        }
+        error => of_trigger(error),
+    }
 }
 
 /// Runs the job to its end, in this process or in the worker that claimed it.

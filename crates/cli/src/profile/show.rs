@@ -1,6 +1,6 @@
 //! `papertape profile show`
 
-use super::super::output::{json, say, terminal_width};
+use super::super::output::{json, note, say, terminal_width};
 use super::super::{Common, Outcome};
 use super::files::{files, read_file, unreadable};
 use super::waterfall::{Style, waterfall};
@@ -21,7 +21,11 @@ pub(super) struct ShowArgs {
 pub(super) fn show(common: &Common, args: &ShowArgs) -> Outcome {
     let style = style();
     let mut traces = Vec::new();
-    for (index, path) in files(&args.files)?.into_iter().enumerate() {
+    let files = files(&args.files)?;
+    if files.is_empty() {
+        note!("no traces: the directories have no .json files");
+    }
+    for (index, path) in files.into_iter().enumerate() {
         let trace = read_file(&path).map_err(|reason| unreadable(&[(path, reason)]))?;
         if common.json {
             traces.push(trace);

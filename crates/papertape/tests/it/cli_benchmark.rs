@@ -33,7 +33,7 @@ fn tool() -> Tool {
     std::fs::write(tool.path("bars.csv"), bars).expect("writes");
     std::fs::write(tool.path("what.csv"), "symbol,name,type\nSPX,S&P 500,index\n").expect("writes");
     let imported = tool.ok(&["data", "import", "bars.csv", "what.csv", "--name", "mine"]);
-    assert!(imported.out.contains(": 1 symbols, 1 index, 4 days, 7 daily bars"), "{imported:#?}");
+    assert!(imported.out.contains(": 1 symbol, 1 index, 4 days, 7 daily bars"), "{imported:#?}");
     assert!(tool.ok(&["data", "show", "mine"]).out.contains("indexes            SPX"));
     tool
 }

@@ -35,7 +35,7 @@ fn a_used_directory_passes() {
     let tool = Tool::new();
     tool.ok(&SHORT);
     let done = tool.ok(&["doctor"]);
-    assert!(done.out.contains("1 jobs, 3 sessions"), "{done:#?}");
+    assert!(done.out.contains("1 job, 3 sessions"), "{done:#?}");
     let found = tool.json(&["doctor"]);
     assert_eq!((&found["ok"], states(&found, "data")), (&true.into(), vec!["ok".to_owned()]));
 }

@@ -94,7 +94,7 @@ fn usage_errors_exit_with_code_2() {
     check(&["run", "--start", "2012-13-01", "--end", "2012-12-01"], "2012-13-01");
     check(&["run", "--start", "2012-12-02", "--end", "2012-12-01"], "--end: 2012-12-01 is before");
     check(&["run", "--start", "2012-12-01", "--end", "2012-12-02"], "no trading day");
-    check(&["run", "--end", "2012-12-03"], "give a start_date");
+    check(&["run", "--end", "2012-12-03"], "give a --start");
     check(&["run", "--demo", "--end", "2012-12-03"], "cannot be used with");
     check(
         &["run", "--start", "2012-12-03", "--end", "2012-12-03", "--model", "momentum"],

@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::app::{database_file, target};
 use crate::config::{Config, without_password};
-use crate::format::{bytes, count};
+use crate::format::{bytes, counted};
 use papertape_protocol::doctor::Finding;
 use papertape_store::{Store, StoreError};
 use std::path::Path;
@@ -128,7 +128,7 @@ pub(super) async fn database(config: &Config) -> Vec<Finding> {
             let jobs: u64 = counts.jobs.values().sum();
             let sessions = counts.rows.get("trading_sessions").copied().unwrap_or_default();
             let size = bytes(counts.bytes);
-            let text = format!("{name}: {} jobs, {} sessions, {size}", count(jobs), count(sessions));
+            let text = format!("{name}: {}, {}, {size}", counted(jobs, "job"), counted(sessions, "session"));
             Finding::ok("database", text)
         }
         Err(error) => Finding::broken("database", format!("{name}: {error}")),

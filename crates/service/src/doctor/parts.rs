@@ -1,6 +1,7 @@
 //! Checks of what a simulation needs: data, models, prompts, tools.
 
 use crate::config::{Config, prompt_overrides, split_overrides};
+use crate::format::counted;
 use crate::integrations::ConnectTools;
 use papertape_agents::prompt::{PromptError, PromptSet};
 use papertape_assistant::prompt::Prompts as AssistantPrompts;
@@ -16,9 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 pub(super) fn dataset(config: &Config) -> Finding {
     match Catalogue::at(config.datasets_dir()).open(&config.simulation.dataset) {
         Ok(dataset) => {
-            let symbols = dataset.all_symbols().count();
-            let days = dataset.days().len();
-            Finding::ok("dataset", format!("{}: {symbols} symbols, {days} days", dataset.name()))
+            let symbols = counted(dataset.all_symbols().count() as u64, "symbol");
+            let days = counted(dataset.days().len() as u64, "day");
+            Finding::ok("dataset", format!("{}: {symbols}, {days}", dataset.name()))
         }
         Err(error) => Finding::broken("dataset", error.to_string()),
     }

@@ -261,7 +261,7 @@ impl Version {
 /// The version of a figure that was published at an instant, or all of them.
 fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ViewError> {
     published.sort_unstable();
-    let none = || ViewError::NotFound("the dataset has no such figure".to_owned());
+    let none = || ViewError::NotFound("the dataset has no such value; check its name and period".to_owned());
     let Some(at) = at else {
         let published_at = *published.first().ok_or_else(none)?;
         return Ok(Version { published_at, until: None, is_any: true });

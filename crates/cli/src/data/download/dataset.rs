@@ -1,7 +1,7 @@
 //! Creates a dataset from a download.
 
 use super::super::super::failure::usage;
-use super::super::super::output::{count, note};
+use super::super::super::output::{count, counted, note};
 use super::super::import::{Exchange, parse_hours};
 use super::DownloadArgs;
 use anyhow::{Context as _, Result};
@@ -113,15 +113,15 @@ impl fmt::Display for CreatedDataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} {}: {} symbols, {} days, {} daily bars",
+            "{} {}: {}, {}, {}",
             self.name,
             &self.hash.to_hex()[..12],
-            count(self.symbols as u64),
-            count(self.days as u64),
-            count(self.bars as u64)
+            counted(self.symbols as u64, "symbol"),
+            counted(self.days as u64, "day"),
+            counted(self.bars as u64, "daily bar")
         )?;
         if self.bars_within_days > 0 {
-            write!(f, ", {} intraday bars", count(self.bars_within_days as u64))?;
+            write!(f, ", {}", counted(self.bars_within_days as u64, "intraday bar"))?;
         }
         f.write_str(if self.imported { "" } else { "; already imported" })
     }
