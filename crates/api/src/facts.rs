@@ -58,7 +58,7 @@ pub(super) async fn news(
     path = "/datasets/{name}/fundamentals",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name or hash prefix"), BySymbol),
-    responses((status = 200, body = FundamentalsResponse, description = "A page of figures"), ReadErrors)
+    responses((status = 200, body = FundamentalsResponse, description = "A page of fundamentals"), ReadErrors)
 )]
 pub(super) async fn fundamentals(
     State(app): State<App>,

@@ -35,7 +35,7 @@ pub(super) struct StreamQuery {
     tag = "simulation",
     params(
         ("job_id" = String, Path, description = "The job"),
-        ("after" = Option<i64>, Query, minimum = 0, description = "Continue after this event; 0: from the first event on"),
+        ("after" = Option<i64>, Query, minimum = 0, description = "Continue after this event; 0: start with the first event"),
         ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The same, sent by browsers; overrides `after`"),
     ),
     responses(
