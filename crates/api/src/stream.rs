@@ -54,7 +54,7 @@ pub(super) async fn stream(
     extensions: Extensions,
 ) -> Result<Response, ApiError> {
     if query.after.is_some_and(|after| after < 0) {
-        return Err(ApiError::Invalid("after: it is below 0".to_owned()));
+        return Err(ApiError::Invalid("after: must not be negative".to_owned()));
     }
     let after = last_event_id(&headers)?.or(query.after);
     let max = app.config.server.max_streams_per_client;
@@ -84,7 +84,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
         return Ok(None);
     };
     let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    number.map(Some).ok_or_else(|| ApiError::Invalid("Last-Event-ID: it is not a whole number".to_owned()))
+    number.map(Some).ok_or_else(|| ApiError::Invalid("Last-Event-ID: not a whole number".to_owned()))
 }
 
 /// The client's address. A router that is called inside the process has no client.

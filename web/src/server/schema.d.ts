@@ -36,7 +36,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -144,7 +144,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -318,7 +318,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -422,7 +422,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -523,7 +523,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -625,7 +625,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -741,7 +741,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -847,7 +847,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -953,7 +953,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1059,7 +1059,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1159,7 +1159,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1294,7 +1294,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1451,7 +1451,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1562,7 +1562,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1659,7 +1659,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1821,7 +1821,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1920,7 +1920,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2038,7 +2038,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2183,7 +2183,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2301,7 +2301,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2415,7 +2415,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2520,7 +2520,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2698,7 +2698,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2800,7 +2800,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2978,7 +2978,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3120,7 +3120,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3216,7 +3216,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3317,7 +3317,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3403,7 +3403,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3575,7 +3575,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3662,7 +3662,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3782,7 +3782,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3956,7 +3956,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4137,7 +4137,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4317,7 +4317,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4427,7 +4427,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4539,7 +4539,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4638,7 +4638,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4727,7 +4727,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4901,7 +4901,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4990,7 +4990,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5115,7 +5115,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5297,7 +5297,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5454,7 +5454,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5575,7 +5575,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5674,7 +5674,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5778,7 +5778,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5880,7 +5880,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5988,7 +5988,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6099,7 +6099,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6201,7 +6201,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6305,7 +6305,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6404,7 +6404,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6511,7 +6511,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6627,7 +6627,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6808,7 +6808,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6985,7 +6985,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7121,7 +7121,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7302,7 +7302,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -10618,7 +10618,7 @@ export interface components {
         /** @description An action in its latest state. */
         SummaryItem: {
             /**
-             * @description Text for people.
+             * @description A human-readable message.
              * @example plan_operation/create_plan → 成功
              */
             display: string;

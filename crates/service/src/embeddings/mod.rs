@@ -44,7 +44,7 @@ impl Embeddings {
         }
         if model.model != house::NAME {
             return Err(format!(
-                "`{model}` is no sentence model; in this process there is `house::{}`",
+                "`{model}` is not an embedding model; the local one is `house::{}`",
                 house::NAME
             ));
         }

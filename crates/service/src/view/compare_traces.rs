@@ -51,7 +51,7 @@ async fn runs(app: &App, field: &'static str, job: &str) -> Result<Vec<Run>, Vie
     let details = app.store.job_details(&id).await?.ok_or_else(|| no_job(job))?;
     let config: Option<SimulationConfig> = serde_json::from_value(details.job.config).ok();
     let Some(config) = config else {
-        return Err(ViewError::bad(field, format!("{id} is no simulation")));
+        return Err(ViewError::bad(field, format!("{id} is not a simulation")));
     };
     let most = details.days.len() * config.symbols.len();
     if most > MAX_RUNS {

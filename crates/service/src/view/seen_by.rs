@@ -113,7 +113,7 @@ impl ItemQuery {
         for (field, is_given, kinds) in fields {
             let belongs = kinds.contains(&query.kind);
             if is_given && !belongs {
-                return Err(ViewError::bad(field, "what is asked for has none"));
+                return Err(ViewError::bad(field, "not allowed for this kind"));
             }
             if !is_given && belongs && field != "to" {
                 return Err(ViewError::bad(field, "it is missing"));
@@ -121,7 +121,7 @@ impl ItemQuery {
         }
         if query.published_at.is_some() && !matches!(query.kind, SeenByKind::Fundamental | SeenByKind::Macro)
         {
-            return Err(ViewError::bad("published_at", "what is asked for has none"));
+            return Err(ViewError::bad("published_at", "not allowed for this kind"));
         }
         let kind = match query.kind {
             SeenByKind::Bar | SeenByKind::News | SeenByKind::Fundamental | SeenByKind::Macro => {
@@ -133,7 +133,7 @@ impl ItemQuery {
         };
         let needed = |field, text: Option<&String>| {
             let text = plain(field, text)?.map(str::to_owned);
-            text.ok_or_else(|| ViewError::bad(field, "it is missing: whose memory is it?"))
+            text.ok_or_else(|| ViewError::bad(field, "required for a memory"))
         };
         Ok(Self::Memory(GivenFilter {
             kind,
@@ -261,7 +261,7 @@ impl Version {
 /// The version of a figure that was published at an instant, or all of them.
 fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ViewError> {
     published.sort_unstable();
-    let none = || ViewError::NotFound("the dataset has no such figure".to_owned());
+    let none = || ViewError::NotFound("the dataset has no such value".to_owned());
     let Some(at) = at else {
         let published_at = *published.first().ok_or_else(none)?;
         return Ok(Version { published_at, until: None, is_any: true });

@@ -130,7 +130,7 @@ impl<'s> Session<'s> {
         let found = documents(&app.store, hashes).await?;
         let document = |step: &StepView, hash: Option<ContentHash>| {
             hash.and_then(|hash| found.get(&hash).cloned()).ok_or_else(|| {
-                ViewError::Record(anyhow!("a document of the step {} is not there", step.path))
+                ViewError::Record(anyhow!("a document of step {} is missing", step.path))
             })
         };
         let mut nodes = Vec::new();
