@@ -123,7 +123,10 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
     let mut search_note = None;
     if let (Some(way), Some(question)) = (ranked, question) {
         if query.of.cursor.is_some() {
-            return Err(ViewError::bad("cursor", "a ranked result has only one page; to page, search by keyword"));
+            return Err(ViewError::bad(
+                "cursor",
+                "a ranked result has only one page; to page, search by keyword",
+            ));
         }
         match search::ranked(app, &filter, question, way, query.of.limit).await? {
             Ranked::Answer(answer) => return Ok(*answer),
