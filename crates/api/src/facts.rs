@@ -52,7 +52,7 @@ pub(super) async fn news(
     Ok(Json(view::news(&app, &FactsQuery { dataset, of: symbol, limit, cursor })?))
 }
 
-/// List figures from companies' reports, by instrument and publication
+/// List reported fundamentals, by instrument and publication
 #[utoipa::path(
     get,
     path = "/datasets/{name}/fundamentals",

@@ -809,7 +809,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List figures from companies' reports, by instrument and publication */
+        /** List reported fundamentals, by instrument and publication */
         get: {
             parameters: {
                 query?: {
@@ -1228,9 +1228,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the sessions that saw a bar, a news item, a figure or a memory
+         * List the sessions that saw a bar, a news item, a fundamental or a memory
          * @description Sessions are listed newest first, each with the steps and messages in which its agent saw the item. Reads by the
-         *     books alone are not included.
+         *     books are not included.
          */
         get: {
             parameters: {
@@ -1251,13 +1251,13 @@ export interface paths {
                     to?: string;
                     /** @description The news item's ID. */
                     news_id?: string;
-                    /** @description The metric of a company's figure. */
+                    /** @description The metric of a fundamental, such as `revenue`. */
                     metric?: string;
                     /** @description The macroeconomic series. */
                     series?: string;
-                    /** @description The last day of a figure's period, or the first day of a macroeconomic value's. */
+                    /** @description The last day of a fundamental's period, or the first day of a macroeconomic value's. */
                     period?: string;
-                    /** @description The figure as published at this instant; absent: every publication of it. */
+                    /** @description Only the value published at this instant; absent: every publication. */
                     published_at?: string;
                     /** @description The ID of the round, position or trade. */
                     memory_id?: string;
@@ -2487,7 +2487,7 @@ export interface paths {
         put?: never;
         /**
          * Compact old reflections into one per instrument and period
-         * @description The originals are kept.
+         * @description The originals remain.
          */
         post: {
             parameters: {
@@ -2768,7 +2768,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Embed the reflections that have no vector of the configured sentence model */
+        /** Embed the reflections that have no vector of the configured embedding model */
         post: {
             parameters: {
                 query?: never;
@@ -3059,7 +3059,7 @@ export interface paths {
                      */
                     query?: string;
                     /**
-                     * @description The search mode: `keyword`, `semantic` or `both`. Absent: `both` if a sentence model is configured, else
+                     * @description The search mode: `keyword`, `semantic` or `both`. Absent: `both` if an embedding model is configured, else
                      *     `keyword`.
                      * @example keyword
                      */
@@ -3632,7 +3632,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a plan with its tasks
-         * @description Its jobs and their action logs are kept.
+         * @description Its jobs and their action logs remain.
          */
         delete: {
             parameters: {
@@ -4280,7 +4280,7 @@ export interface paths {
         };
         /**
          * List a plan's jobs, newest first
-         * @description Jobs are kept when their plan is deleted.
+         * @description Jobs remain when their plan is deleted.
          */
         get: {
             parameters: {
@@ -5522,7 +5522,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get results of trading, for a day or for a range with its baselines */
+        /** Get trading results for a day, or for a range with its baselines */
         get: {
             parameters: {
                 query?: {
@@ -6953,7 +6953,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job after its current step
-         * @description A canceled job can be resumed.
+         * @description A cancelled job can be resumed.
          */
         post: {
             parameters: {
@@ -7517,7 +7517,7 @@ export interface components {
             date: string;
             high?: components["schemas"]["Number"] | null;
             low?: components["schemas"]["Number"] | null;
-            /** @description The first price. */
+            /** @description The opening price. */
             open: components["schemas"]["Number"];
             /**
              * Format: date-time

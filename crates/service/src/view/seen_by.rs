@@ -220,8 +220,8 @@ fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published
     })
 }
 
-/// A read of news shows the newest so many about its series that were out at its instant. The newest one's
-/// publication stands in the record, so it can be told to the item whether this one was among them.
+/// A read of news returns the newest items of its series at its instant. The record has their number and the
+/// publication of the newest one, which determine whether this item was among them.
 fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
     Arc::new(move |row: &ExposureRow| {
         let news = dataset.contents().news();
@@ -241,10 +241,10 @@ fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
     })
 }
 
-/// When a figure stood as it did.
+/// When a published value was in effect.
 struct Version {
     published_at: Timestamp,
-    /// Later, it was published anew; `None`: never, or any version is asked for.
+    /// When it was published again; `None`: never, or any version is requested.
     until: Option<Timestamp>,
     is_any: bool,
 }
@@ -252,13 +252,13 @@ struct Version {
 impl Version {
     fn narrow(&self, dataset: &Dataset, filter: impl FnOnce((Date, Date)) -> ShownFilter) -> ShownFilter {
         let day = local_day(dataset, self.published_at);
-        // Of a figure that was published anew, reads begin later than its first day.
+        // For any version, reads may be later than the day of its publication.
         let days = if self.is_any { (day, Date::MAX) } else { (day, day) };
         ShownFilter { known_from: Some(self.published_at), known_before: self.until, ..filter(days) }
     }
 }
 
-/// The version of a figure that was published at an instant, or all of them.
+/// The version of a value that was published at an instant, or all of them.
 fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ViewError> {
     published.sort_unstable();
     let none = || ViewError::NotFound("the dataset has no such value".to_owned());
