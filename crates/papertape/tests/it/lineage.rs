@@ -177,7 +177,7 @@ async fn questions_that_make_no_sense_are_refused() {
         ("kind=bar&dataset=none&symbol=ABC&from=2024-03-05", 404, "none"),
         ("kind=bar&dataset=small&symbol=NO&from=2024-03-05", 404, "NO"),
         ("kind=news&dataset=small&news_id=none", 404, "none"),
-        ("kind=macro&dataset=small&series=CPI&period=2024-01-01", 404, "no such figure"),
+        ("kind=macro&dataset=small&series=CPI&period=2024-01-01", 404, "no such value"),
         ("kind=trade&memory_id=1", 400, "job_id: "),
         ("kind=trade&memory_id=1&job_id=%00&model=a", 400, "job_id: "),
         ("kind=macro&dataset=small&series=CPI&period=2024-01-01&published_at=noon", 400, "published_at: "),

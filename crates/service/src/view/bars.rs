@@ -93,7 +93,7 @@ fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarResponse]) -> V
 }
 
 fn wrong_cursor() -> ViewError {
-    ViewError::bad("cursor", "not a cursor of this list")
+    ViewError::bad("cursor", "invalid cursor")
 }
 
 fn within((date, bar): (Date, IntradayBar)) -> BarResponse {

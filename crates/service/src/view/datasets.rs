@@ -71,7 +71,7 @@ fn read_cursor(cursor: &str) -> Result<Key, ViewError> {
         let (replaced, name) = rest.split_once(':')?;
         Some((name.to_owned(), replaced == "1", ContentHash::from_hex(hash)?))
     };
-    parts().ok_or_else(|| ViewError::bad("cursor", "not a cursor of this list"))
+    parts().ok_or_else(|| ViewError::bad("cursor", "invalid cursor"))
 }
 
 fn response(entry: Entry) -> DatasetResponse {

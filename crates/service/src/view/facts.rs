@@ -97,7 +97,7 @@ fn paged<I, T>(
     let done = match &query.cursor {
         None => 0,
         Some(cursor) => {
-            let wrong = |_| ViewError::bad("cursor", "not a cursor of this list");
+            let wrong = |_| ViewError::bad("cursor", "invalid cursor");
             cursor.parse::<u32>().map_err(wrong)? as usize
         }
     };
