@@ -27,7 +27,7 @@ pub(super) struct Params {
 
 /// List a plan's jobs, newest first
 ///
-/// Jobs are kept when their plan is deleted.
+/// Jobs remain when their plan is deleted.
 #[utoipa::path(
     get,
     operation_id = "plan_jobs",

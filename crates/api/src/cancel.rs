@@ -14,7 +14,7 @@ use papertape_service::app::App;
 
 /// Cancel a job after its current step
 ///
-/// A canceled job can be resumed.
+/// A cancelled job can be resumed.
 #[utoipa::path(
     post,
     path = "/simulate/{job_id}/cancel",

@@ -39,7 +39,7 @@ pub(super) struct Codes {
     step_state: String,
 }
 
-/// Why a desk's order is not what was wanted.
+/// Why a desk's order was adjusted.
 fn cut_code() -> Object {
     ObjectBuilder::new()
         .schema_type(SchemaType::Type(Type::String))

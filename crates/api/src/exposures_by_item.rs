@@ -35,15 +35,15 @@ pub(super) struct Params {
     to: Option<Date>,
     /// The news item's ID.
     news_id: Option<String>,
-    /// The metric of a company's figure.
+    /// The metric of a fundamental, such as `revenue`.
     metric: Option<String>,
     /// The macroeconomic series.
     series: Option<String>,
-    /// The last day of a figure's period, or the first day of a macroeconomic value's.
+    /// The last day of a fundamental's period, or the first day of a macroeconomic value's.
     #[serde(default, deserialize_with = "maybe_day")]
     #[param(value_type = Option<String>, format = Date)]
     period: Option<Date>,
-    /// The figure as published at this instant; absent: every publication of it.
+    /// Only the value published at this instant; absent: every publication.
     #[param(value_type = Option<String>)]
     published_at: Option<String>,
     /// The ID of the round, position or trade.
@@ -59,10 +59,10 @@ pub(super) struct Params {
     cursor: Option<String>,
 }
 
-/// List the sessions that saw a bar, a news item, a figure or a memory
+/// List the sessions that saw a bar, a news item, a fundamental or a memory
 ///
 /// Sessions are listed newest first, each with the steps and messages in which its agent saw the item. Reads by the
-/// books alone are not included.
+/// books are not included.
 #[utoipa::path(
     get,
     path = "/exposures",

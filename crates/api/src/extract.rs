@@ -36,7 +36,7 @@ fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, ApiError> {
     let mut seen = BTreeSet::new();
     for (field, _) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         if let Some(field) = seen.replace(field) {
-            return Err(ApiError::Invalid(format!("{field}: it is given more than once")));
+            return Err(ApiError::Invalid(format!("{field}: given more than once")));
         }
     }
     axum::extract::Query::try_from_uri(uri).map(|axum::extract::Query(query)| query).map_err(|rejection| {
@@ -134,7 +134,7 @@ macro_rules! path_parameter {
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
                 match Path::<String>::from_request_parts(parts, app).await {
                     Ok(Path(value)) => Ok(Self(value)),
-                    Err(_) => Err(ApiError::Invalid(concat!($field, ": it is not UTF-8").to_owned())),
+                    Err(_) => Err(ApiError::Invalid(concat!($field, ": not valid UTF-8").to_owned())),
                 }
             }
         }
@@ -190,14 +190,14 @@ impl FromRequestParts<App> for TaskPath {
 /// The first two parameters of a path; a missing one is empty.
 async fn segments(parts: &mut Parts, app: &App) -> Result<[String; 2], ApiError> {
     let Ok(Path(segments)) = Path::<Vec<String>>::from_request_parts(parts, app).await else {
-        return Err(ApiError::Invalid("path: it is not UTF-8".to_owned()));
+        return Err(ApiError::Invalid("path: not valid UTF-8".to_owned()));
     };
     let mut segments = segments.into_iter();
     Ok([segments.next().unwrap_or_default(), segments.next().unwrap_or_default()])
 }
 
 fn number(field: &str, text: &str) -> Result<i64, ApiError> {
-    text.parse().map_err(|_| ApiError::Invalid(format!("{field}: it is not a whole number")))
+    text.parse().map_err(|_| ApiError::Invalid(format!("{field}: not a whole number")))
 }
 
 /// The language that the client prefers by `Accept-Language`; Chinese if it lists none that we support.
@@ -231,7 +231,7 @@ impl FromRequestParts<App> for SessionPath {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Path::<i64>::from_request_parts(parts, app).await {
             Ok(Path(session)) => Ok(Self(session)),
-            Err(_) => Err(ApiError::Invalid("session_id: it is not a whole number".to_owned())),
+            Err(_) => Err(ApiError::Invalid("session_id: not a whole number".to_owned())),
         }
     }
 }
@@ -320,8 +320,8 @@ mod tests {
         assert!(fields.whole && fields.list.is_empty());
         let invalid = |uri| query::<QueryFields>(&Uri::from_static(uri));
         check(invalid("/x?date=2012-13-01"), "date: `2012-13-01` is not a date of the form YYYY-MM-DD");
-        check(invalid("/x?date=2012-10-01&date=2012-10-02"), "date: it is given more than once");
-        check(invalid("/x?d%61te=2012-10-01&date=2012-10-01"), "date: it is given more than once");
+        check(invalid("/x?date=2012-10-01&date=2012-10-02"), "date: given more than once");
+        check(invalid("/x?d%61te=2012-10-01&date=2012-10-01"), "date: given more than once");
         check(invalid("/x?whole=yes"), "whole: `yes` is neither true nor false");
         check(invalid("/x?what=1"), "what: unknown field `what`, expected one of `date`, `whole`, `list`");
     }

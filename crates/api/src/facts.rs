@@ -52,13 +52,13 @@ pub(super) async fn news(
     Ok(Json(view::news(&app, &FactsQuery { dataset, of: symbol, limit, cursor })?))
 }
 
-/// List figures from companies' reports, by instrument and publication
+/// List reported fundamentals, by instrument and publication
 #[utoipa::path(
     get,
     path = "/datasets/{name}/fundamentals",
     tag = "data",
     params(("name" = String, Path, description = "The dataset's name or hash prefix"), BySymbol),
-    responses((status = 200, body = FundamentalsResponse, description = "A page of figures"), ReadErrors)
+    responses((status = 200, body = FundamentalsResponse, description = "A page of fundamentals"), ReadErrors)
 )]
 pub(super) async fn fundamentals(
     State(app): State<App>,

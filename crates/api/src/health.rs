@@ -15,7 +15,7 @@ use papertape_service::view;
     tag = "server",
     responses(
         (status = 200, body = HealthBody, description = "The server works"),
-        (status = 503, body = HealthBody, description = "The server fails: see `problems`"),
+        (status = 503, body = HealthBody, description = "The server does not work: see `problems`"),
         (status = 403, body = papertape_protocol::error::ErrorBody, description = "The Host header names another host")
     )
 )]

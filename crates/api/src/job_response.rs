@@ -17,7 +17,7 @@ pub(super) async fn queued_response(
     let job = view::job_summary(app, queued.job.as_str()).await?;
     let skipped = match queued.skipped {
         0 => String::new(),
-        skipped => format!(", {skipped} of them skipped as done already"),
+        skipped => format!(", {skipped} of them skipped as already completed"),
     };
     Ok(QueuedResponse {
         job_id: queued.job.to_string(),

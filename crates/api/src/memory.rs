@@ -53,7 +53,7 @@ pub(super) struct TradeParams {
     /// Keyword search: reflections with all of these words, in the reflection or its thesis. Semantic search:
     /// reflections with a similar meaning.
     query: Option<String>,
-    /// The search mode: `keyword`, `semantic` or `both`. Absent: `both` if a sentence model is configured, else
+    /// The search mode: `keyword`, `semantic` or `both`. Absent: `both` if an embedding model is configured, else
     /// `keyword`.
     #[serde(default, deserialize_with = "search")]
     #[param(value_type = Option<String>, example = "keyword")]
@@ -181,7 +181,7 @@ pub(super) async fn archives(
 
 /// Compact old reflections into one per instrument and period
 ///
-/// The originals are kept.
+/// The originals remain.
 #[utoipa::path(
     post,
     path = "/memory/compact",
@@ -201,7 +201,7 @@ pub(super) async fn compact(
     Ok(Json(view::memory_compact(&app, query, period).await?))
 }
 
-/// Embed the reflections that have no vector of the configured sentence model
+/// Embed the reflections that have no vector of the configured embedding model
 #[utoipa::path(
     post,
     path = "/memory/reembed",

@@ -31,7 +31,9 @@ pub(super) fn count_retries(app: &App, retries: Option<u32>) -> Result<(), ApiEr
         Some(1..=MAX_RETRIES) => app.telemetry.client_retried(),
         None | Some(0) => {}
         Some(retries) => {
-            return Err(ApiError::Invalid(format!("retries: {retries} is not from 0 to {MAX_RETRIES}")));
+            return Err(ApiError::Invalid(format!(
+                "retries: {retries} is out of range; expected 0 to {MAX_RETRIES}"
+            )));
         }
     }
     Ok(())

@@ -83,7 +83,7 @@ pub(super) async fn update(
 
 /// Delete a plan with its tasks
 ///
-/// Its jobs and their action logs are kept.
+/// Its jobs and their action logs remain.
 #[utoipa::path(
     delete,
     operation_id = "delete_plan",

@@ -9,7 +9,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder, Res
 
 type Responses = BTreeMap<String, RefOr<Response>>;
 
-const INVALID: (&str, &str, &str) = ("400", "invalid_input", "limit: 0 is not from 1 to 200");
+const INVALID: (&str, &str, &str) = ("400", "invalid_input", "limit: 0 is out of range; expected 1 to 200");
 const UNAUTHORIZED: (&str, &str, &str) = (
     "401",
     "unauthorized",

@@ -40,7 +40,7 @@ pub(super) struct Params {
     reasoning: ReasoningLevel,
 }
 
-/// Get results of trading, for a day or for a range with its baselines
+/// Get trading results for a day, or for a range with its baselines
 #[utoipa::path(
     get,
     path = "/results",

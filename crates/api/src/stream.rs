@@ -36,7 +36,7 @@ pub(super) struct StreamQuery {
     tag = "simulation",
     params(
         ("job_id" = String, Path, description = "The job"),
-        ("after" = Option<i64>, Query, minimum = 0, description = "Continue after this event; 0: from the first event on"),
+        ("after" = Option<i64>, Query, minimum = 0, description = "Continue after this event; 0: start with the first event"),
         ("Last-Event-ID" = Option<i64>, Header, minimum = 0, description = "The same, sent by browsers; overrides `after`"),
     ),
     responses(
@@ -55,7 +55,7 @@ pub(super) async fn stream(
     extensions: Extensions,
 ) -> Result<Response, ApiError> {
     if query.after.is_some_and(|after| after < 0) {
-        return Err(ApiError::Invalid("after: it is below 0".to_owned()));
+        return Err(ApiError::Invalid("after: must not be negative".to_owned()));
     }
     let after = last_event_id(&headers)?.or(query.after);
     let max = app.config.server.max_streams_per_client;
@@ -85,7 +85,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
         return Ok(None);
     };
     let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    number.map(Some).ok_or_else(|| ApiError::Invalid("Last-Event-ID: it is not a whole number".to_owned()))
+    number.map(Some).ok_or_else(|| ApiError::Invalid("Last-Event-ID: not a whole number".to_owned()))
 }
 
 /// The client's address. A router that is called inside the process has no client.

@@ -100,7 +100,7 @@ fn missing_days(benchmark: &BenchmarkResponse) -> Option<String> {
     let more = if missing.len() > listed.len() { ", …" } else { "" };
     (!missing.is_empty()).then(|| {
         format!(
-            "Benchmark {} has no bar on {} of {days} days; its previous value is used: {}{more}.",
+            "Benchmark {} has no bar on {} of {days} days; the previous value is used on {}{more}.",
             benchmark.symbol,
             missing.len(),
             listed.join(", ")

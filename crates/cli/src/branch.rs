@@ -31,7 +31,7 @@ pub(super) struct BranchArgs {
     /// Use another model from this point on
     #[arg(long, value_name = "PROVIDER::MODEL")]
     model: Option<String>,
-    /// Use other instructions from this point on; @FILE reads a file
+    /// Use different instructions from this point on; @FILE reads a file
     #[arg(long, value_name = "TEXT|@FILE")]
     instructions: Option<String>,
     /// Queue the branch without running it

@@ -50,7 +50,7 @@ pub(super) struct ChatArgs {
     /// The plan that the conversation is about
     #[arg(long, value_name = "PLAN")]
     plan: Option<i64>,
-    /// Language for messages that do not show one [default: the terminal's, else the message's]
+    /// Language for messages whose language is unclear [default: the terminal's, else the message's]
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]
     language: Option<String>,
 }

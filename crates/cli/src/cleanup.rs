@@ -27,7 +27,7 @@ enum CleanupCommand {
 /// Arguments of `papertape cleanup jsonl`.
 #[derive(Debug, Args)]
 pub struct JsonlArgs {
-    /// AI-Trader's data folder. Removes only AGENT/log/**/*.jsonl and the folders that this empties
+    /// AI-Trader's data folder. Removes only AGENT/log/**/*.jsonl and folders that become empty
     pub dir: PathBuf,
     /// Backup file (tar.gz) [default: in backups/ of the data directory]
     #[arg(long, value_name = "FILE")]

@@ -118,7 +118,7 @@ fn print_day(result: &DayResult) -> Result<()> {
         say(format_args!("  value {}{gain}, cash {}", money(end.portfolio_value), money(end.cash)))?;
     }
     if let Some(reason) = &result.provenance.point_in_time_reason {
-        print_line(format_args!("point in time unverified: {}", reason.sentence()))?;
+        print_line(format_args!("point-in-time unverified: {}", reason.sentence()))?;
     }
     if let Some(end) = &result.insolvent {
         print_line(format_args!(

@@ -50,7 +50,7 @@ pub(super) struct RunArgs {
     /// Market profile: us_equity, cn_a_share, crypto, or a configured one [default: the dataset's]
     #[arg(long, value_name = "NAME")]
     market: Option<String>,
-    /// Trade without fees, slippage, borrow fees and participation cap
+    /// Trade without fees, slippage, borrow fees or a participation cap
     #[arg(long)]
     frictionless: bool,
     /// Initial cash of each agent, in the market's currency

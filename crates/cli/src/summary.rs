@@ -177,7 +177,7 @@ fn refilled(results: &[&RangeResult]) -> Option<String> {
 /// A warning for a baseline that could not invest all its money.
 fn underinvested(name: &str, baseline: &BaselineResult) -> Option<String> {
     let fraction = baseline.uninvested.filter(|_| baseline.is_underinvested)? * 100.0;
-    Some(format!("{name} left {fraction:.1}% of its money uninvested, averaged over the days."))
+    Some(format!("{name} left {fraction:.1}% of its cash uninvested on average."))
 }
 
 /// A warning for an agent that may have seen the future.
@@ -186,7 +186,7 @@ fn unverified(result: &RangeResult) -> Option<String> {
     let is_unverified = provenance.point_in_time.as_deref() == Some("unverified");
     let reason = provenance.point_in_time_reason.as_ref().map(|reason| format!(" ({})", reason.sentence()));
     is_unverified
-        .then(|| format!("{}: point in time unverified{}.", result.model, reason.unwrap_or_default()))
+        .then(|| format!("{}: point-in-time unverified{}.", result.model, reason.unwrap_or_default()))
 }
 
 const COLUMNS: [&str; 12] = [

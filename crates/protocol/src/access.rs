@@ -16,7 +16,7 @@ pub enum Scope {
 /// The caller and its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AccessResponse {
-    /// Are tokens configured? If not, anyone who can reach the server has full access.
+    /// Whether tokens are configured. If not, anyone who can reach the server has full access.
     pub required: bool,
     /// The name of the caller's token; `null` where none is needed.
     pub name: Option<String>,

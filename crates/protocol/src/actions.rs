@@ -30,7 +30,7 @@ pub struct LogEntry {
     /// Its status.
     #[schema(schema_with = crate::vocabulary::action_status)]
     pub status: ActionStatus,
-    /// Did it succeed? `null` until it has ended.
+    /// Whether it succeeded; `null` until it has ended.
     pub success: Option<bool>,
     /// The result, or why it failed.
     pub message: Option<String>,
@@ -43,7 +43,7 @@ pub struct LogEntry {
     pub redactions: u32,
     /// When it was written.
     pub created_at: Timestamp,
-    /// When it was last changed, as when its job was assigned to a plan.
+    /// When it was last changed, such as when its job was assigned to a plan.
     pub updated_at: Timestamp,
 }
 
@@ -57,10 +57,10 @@ pub struct SummaryItem {
     pub kind: ActionKind,
     /// Its name.
     pub name: String,
-    /// Text for people.
+    /// A human-readable message.
     #[schema(example = "plan_operation/create_plan → 成功")]
     pub display: String,
-    /// Did it succeed? `null`: it has not ended.
+    /// Whether it succeeded; `null` until it has ended.
     pub success: Option<bool>,
     /// The result, or why it failed.
     pub message: Option<String>,

@@ -35,13 +35,13 @@ pub struct BarResponse {
     /// When an intraday bar opens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opens_at: Option<Timestamp>,
-    /// The first price.
+    /// The opening price.
     pub open: Number,
     /// The highest price; `null`, like the following fields, if only the open is known.
     pub high: Option<Number>,
     /// The lowest price.
     pub low: Option<Number>,
-    /// The last price.
+    /// The closing price.
     pub close: Option<Number>,
     /// How many units were traded.
     pub volume: Option<Number>,

@@ -32,7 +32,7 @@ pub struct ChatSessionSummary {
 /// A page of conversations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChatSessionsResponse {
-    /// The conversations, the newest first.
+    /// The conversations, newest first.
     pub sessions: Vec<ChatSessionSummary>,
     /// The number of rows on this page.
     pub count: usize,
@@ -106,7 +106,7 @@ pub struct ChatSessionResponse {
     pub count: usize,
     /// Cursor of the page with older messages; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Are actions shown below a reply?
+    /// Whether actions are shown below a reply.
     pub show_action_summary: bool,
     /// The mode that the server runs in.
     #[serde(flatten)]

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 pub struct CurvesResponse {
     /// The job.
     pub job_id: String,
-    /// Was its cancellation requested?
+    /// Whether its cancellation was requested.
     pub cancel_requested: bool,
     /// Its trading days, oldest first: the lists of each agent have one entry per day.
     pub dates: Vec<Date>,
@@ -40,6 +40,6 @@ pub struct AgentCurve {
     /// The status of each day; `null` where the agent has no such day.
     #[schema(value_type = Vec<Option<String>>)]
     pub statuses: Vec<Option<DayStatus>>,
-    /// Was it a day of full research? `null` where the day is not closed.
+    /// Whether it was a day of full research; `null` where the day is not closed.
     pub full_research: Vec<Option<bool>>,
 }

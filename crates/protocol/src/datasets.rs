@@ -57,7 +57,7 @@ pub struct DatasetResponse {
     pub universes: Vec<UniverseResponse>,
     /// Its size on disk; 0 for the bundled dataset.
     pub bytes: u64,
-    /// Was it replaced by newer content of the same name? It can still be found by its hash.
+    /// Whether newer content of the same name replaced it. It can still be found by its hash.
     pub replaced: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct UniverseResponse {
     /// Its name.
     #[schema(example = "SP500")]
     pub name: String,
-    /// How many symbols ever were members.
+    /// How many symbols were ever members.
     pub symbols: usize,
     /// How many periods of membership there are.
     pub memberships: usize,

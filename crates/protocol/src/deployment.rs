@@ -9,7 +9,7 @@ pub struct Deployment {
     /// `prod` or `dev`.
     #[schema(example = "prod")]
     pub deployment_mode: String,
-    /// Is it `dev`?
+    /// Whether it is `dev`.
     pub is_dev_mode: bool,
     /// In `dev`: is the data preserved at startup? `null` in `prod`, where it always is.
     pub preserve_dev_data: Option<bool>,

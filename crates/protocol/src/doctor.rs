@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// The result of the installation check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DoctorResponse {
-    /// Did all checks pass?
+    /// Whether all checks passed.
     pub ok: bool,
     /// Every check.
     pub findings: Vec<Finding>,
@@ -25,7 +25,7 @@ pub struct DoctorResponse {
 pub enum CheckState {
     /// The check passed.
     Ok,
-    /// The check passed, with something to know.
+    /// The check passed, with a note.
     Note,
     /// The check failed.
     Broken,
@@ -50,7 +50,7 @@ impl Finding {
         Self { state: CheckState::Ok, check: check.to_owned(), text: text.into() }
     }
 
-    /// A check that passed, with something to know.
+    /// A check that passed, with a note.
     #[must_use]
     pub fn note(check: &str, text: impl Into<String>) -> Self {
         Self { state: CheckState::Note, check: check.to_owned(), text: text.into() }

@@ -9,7 +9,7 @@ pub struct ErrorBody {
     /// The error code.
     #[schema(example = "invalid_input", pattern = "^[a-z_]+$")]
     pub error: String,
-    /// What is wrong, for people; invalid input is named by its field.
+    /// A human-readable message; for invalid input it begins with the field.
     #[schema(example = "date: `2012-13-01` is not a date of the form YYYY-MM-DD")]
     pub message: String,
 }

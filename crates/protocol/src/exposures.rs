@@ -14,7 +14,7 @@ pub enum SeenByKind {
     Bar,
     /// A news item.
     News,
-    /// A figure of a company's reports.
+    /// A reported fundamental of a company.
     Fundamental,
     /// A value of a macroeconomic series.
     Macro,

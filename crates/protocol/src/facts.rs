@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub struct NewsResponse {
     /// The dataset's content hash.
     pub dataset: String,
-    /// The items, the newest first.
+    /// The items, newest first.
     pub news: Vec<NewsItem>,
     /// The number of rows on this page.
     pub count: usize,

@@ -56,7 +56,7 @@ pub struct OmittedChildren {
     /// Why: `no_name`, `malformed`, `max_children`, `node_budget` or `failed` (see `failed` of the result).
     #[schema(schema_with = crate::vocabulary::child_reason)]
     pub reason: String,
-    /// The number of results.
+    /// How many children were not created.
     pub count: u32,
 }
 

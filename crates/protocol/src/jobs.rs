@@ -54,7 +54,7 @@ pub struct StatusResponse {
     pub details: Vec<DayDetail>,
     /// When it was requested.
     pub created_at: Timestamp,
-    /// When a worker first took it.
+    /// When a worker first picked it up.
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
@@ -68,7 +68,7 @@ pub struct StatusResponse {
     pub warnings: Vec<String>,
     /// Why it stopped early.
     pub error: Option<String>,
-    /// Was its cancellation requested?
+    /// Whether its cancellation was requested.
     pub cancel_requested: bool,
     /// The job that it branched from.
     pub parent: Option<String>,
@@ -99,7 +99,7 @@ pub struct JobSummary {
     pub progress: Progress,
     /// When it was requested.
     pub created_at: Timestamp,
-    /// When a worker first took it.
+    /// When a worker first picked it up.
     pub started_at: Option<Timestamp>,
     /// When it stopped.
     pub completed_at: Option<Timestamp>,
@@ -182,7 +182,7 @@ pub struct SimulationSummary {
     pub benchmark: Option<String>,
     /// The seed of its randomness.
     pub seed: u64,
-    /// Are summaries written?
+    /// Whether summaries are written.
     pub summaries: bool,
     /// Which of the traders' memories are on: `off`, `rounds`, `rounds+open` or `all`.
     pub memory: String,
@@ -209,7 +209,7 @@ pub struct ImportedFrom {
     pub format: String,
     /// Where they were read from.
     pub source: String,
-    /// `provider::model`: who wrote memories and summaries of these days.
+    /// `provider::model`: the model that wrote memories and summaries of these days.
     pub writer: String,
 }
 

@@ -59,8 +59,8 @@ pub enum LiveStatus {
 pub struct LiveResult {
     /// 1 to increase the position, -1 to decrease it, 0 for no change.
     pub direction: i64,
-    /// The Research Manager's: 1.0 after a whole debate, 0.5 after a degraded one, 0.0 without a
-    /// judgement.
+    /// The Research Manager's: 1.0 after a full debate, 0.5 after a degraded one, 0.0 without a
+    /// judgment.
     pub confidence: Option<f64>,
     /// `Buy`, `Overweight`, `Hold`, `Underweight` or `Sell`.
     pub rating: String,
@@ -73,16 +73,16 @@ pub struct LiveResult {
 pub struct LiveError {
     /// The error code, such as `portfolio_manager_timeout`, `job_cancelled`, …
     pub code: String,
-    /// Text for people.
+    /// A human-readable message.
     pub message: String,
-    /// Can it be retried?
+    /// Whether it can be retried.
     pub retryable: bool,
 }
 
 /// The degradations of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LiveDegradation {
-    /// Is anything degraded?
+    /// Whether anything is degraded.
     pub degraded: bool,
     /// Why, in the order of the graph, each reason once.
     pub reason_codes: Vec<String>,

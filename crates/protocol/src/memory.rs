@@ -45,9 +45,9 @@ pub struct RoundResponse {
     pub note: Option<String>,
     /// The decision on each instrument.
     pub assets: Vec<AssetResponse>,
-    /// Did it open a position?
+    /// Whether it opened a position.
     pub is_open_entry: bool,
-    /// Was the trader's response a fallback, or truncated?
+    /// Whether the trader's response was a fallback, or truncated.
     pub degraded: bool,
     /// When it became known.
     pub known_at: Timestamp,
@@ -62,7 +62,7 @@ pub struct AssetResponse {
     pub symbol: String,
     /// `open`, `add`, `reduce`, `close`, `reverse`, `forced`, `refused`, `hold` or `wait`.
     pub decision: String,
-    /// Average price of entry.
+    /// The average entry price.
     pub entry_price: Option<Number>,
     /// The stop in force.
     pub stop_loss: Option<Number>,
@@ -183,7 +183,7 @@ pub struct ReflectionResponse {
     pub position_id: String,
     /// 1-based number of this closing fill of the position.
     pub part: u32,
-    /// Is the position fully closed?
+    /// Whether the position is fully closed.
     pub position_closed: bool,
     /// `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`.
     pub cause: String,
@@ -199,9 +199,9 @@ pub struct ReflectionResponse {
     pub holding_days: i32,
     /// Units closed.
     pub quantity: Number,
-    /// Average price of entry.
+    /// The average entry price.
     pub entry_price: Number,
-    /// Price of the exit.
+    /// The exit price.
     pub exit_price: Number,
     /// The ledger's result, fees and income included.
     pub pnl: Number,
@@ -213,7 +213,7 @@ pub struct ReflectionResponse {
     pub notional: Number,
     /// At most 120 characters.
     pub summary: String,
-    /// Planned against actual.
+    /// Planned compared with actual.
     pub execution_deviation: DeviationResponse,
     /// The outcome of each claim.
     pub hypothesis_check: Vec<ClaimResponse>,
@@ -233,7 +233,7 @@ pub struct ReflectionResponse {
     pub known_at: Timestamp,
 }
 
-/// Planned against actual, from the books.
+/// Planned compared with actual, from the books.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DeviationResponse {
     /// The price at which the opening order was checked.

@@ -29,7 +29,7 @@ impl Number {
         Self(self.0.abs())
     }
 
-    /// Is it exactly zero?
+    /// Whether it is exactly zero.
     #[must_use]
     pub fn is_zero(self) -> bool {
         self.0.is_zero()

@@ -65,7 +65,7 @@ pub struct ModelOption {
     pub model: String,
     /// `false`: a rule-based house model, not a language model.
     pub is_llm: bool,
-    /// Can it be called? `false` if it needs a key and has none.
+    /// Whether it can be called; `false` if it needs a key and has none.
     pub usable: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct ModelOption {
 pub struct ProviderOption {
     /// The part before `::`.
     pub provider: String,
-    /// Is it configured?
+    /// Whether it is configured.
     pub configured: bool,
     /// Why it cannot be called, such as a missing key; `null`: it can.
     pub problem: Option<String>,
@@ -110,11 +110,11 @@ pub struct MarketOption {
     pub name: String,
     /// Quantities are multiples of this, unless fractions are allowed.
     pub lot: Number,
-    /// Are fractional quantities allowed?
+    /// Whether fractional quantities are allowed.
     pub fractional: bool,
-    /// Are purchases locked until a later day?
+    /// Whether purchases are locked until a later day.
     pub t_plus_one: bool,
-    /// Is short selling allowed?
+    /// Whether short selling is allowed.
     pub shorting: bool,
     /// The largest leverage.
     pub max_leverage: Number,
@@ -137,7 +137,7 @@ pub struct DefaultsOption {
     pub initial_cash: Number,
     /// The symbol or index that results are compared with; `null`: none.
     pub benchmark: Option<String>,
-    /// Are summaries written?
+    /// Whether summaries are written.
     pub summaries: bool,
     /// The memories that are enabled.
     pub memory: String,

@@ -249,7 +249,7 @@ pub struct DecomposeBody {
 pub struct ExecuteBody {
     /// Run this task again, with its uncompleted dependencies; absent: the whole plan.
     pub task_id: Option<i64>,
-    /// May a task start paid work after it read untrusted text, such as web pages? Default: no.
+    /// Whether a task may start paid work after it reads untrusted text, such as web pages. Default: no.
     pub trusted: Option<bool>,
 }
 

@@ -82,7 +82,7 @@ pub struct PositionResponse {
     pub price: Option<Number>,
     /// Cash after it.
     pub cash_after: Number,
-    /// Cash + sum of quantity x price then.
+    /// Cash plus the sum of quantity x price at that time.
     pub portfolio_value: Number,
 }
 

@@ -57,7 +57,7 @@ pub struct StepResponse {
     pub state: String,
     /// Of `done`: `ok`, `failed`, `timed_out`, `refused` or `unknown`.
     pub outcome: Option<String>,
-    /// Is it a step of a summary?
+    /// Whether it is a step of a summary.
     pub detached: bool,
     /// Its position in the session's hash chain; `null` while it is open.
     pub seq: Option<i64>,
@@ -85,7 +85,7 @@ pub struct StepResponse {
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Its link's hash.
+    /// The hash of its link.
     pub hash: Option<String>,
 }
 

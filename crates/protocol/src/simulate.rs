@@ -183,7 +183,7 @@ pub struct QueuedResponse {
     pub status: JobStatus,
     /// Trading days x agents, the skipped ones included.
     pub total_model_days: usize,
-    /// A message for people.
+    /// A human-readable message.
     pub message: String,
     /// Warnings.
     pub warnings: Vec<String>,
@@ -204,7 +204,7 @@ pub struct ChangedResponse {
     /// Its status now.
     #[schema(schema_with = crate::vocabulary::job_status)]
     pub status: JobStatus,
-    /// A message for people.
+    /// A human-readable message.
     pub message: String,
     /// The mode that the server runs in.
     #[serde(flatten)]

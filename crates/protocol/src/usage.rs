@@ -24,7 +24,7 @@ pub struct UsageSummary {
     pub estimated_calls: u64,
 }
 
-/// Is the cost known?
+/// Whether the cost is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostState {

@@ -36,7 +36,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -144,7 +144,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -318,7 +318,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -422,7 +422,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -523,7 +523,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -625,7 +625,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -741,7 +741,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -809,7 +809,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List figures from companies' reports, by instrument and publication */
+        /** List reported fundamentals, by instrument and publication */
         get: {
             parameters: {
                 query?: {
@@ -829,7 +829,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description A page of figures */
+                /** @description A page of fundamentals */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -847,7 +847,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -953,7 +953,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1059,7 +1059,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1159,7 +1159,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1228,9 +1228,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the sessions that saw a bar, a news item, a figure or a memory
+         * List the sessions that saw a bar, a news item, a fundamental or a memory
          * @description Sessions are listed newest first, each with the steps and messages in which its agent saw the item. Reads by the
-         *     books alone are not included.
+         *     books are not included.
          */
         get: {
             parameters: {
@@ -1251,13 +1251,13 @@ export interface paths {
                     to?: string;
                     /** @description The news item's ID. */
                     news_id?: string;
-                    /** @description The metric of a company's figure. */
+                    /** @description The metric of a fundamental, such as `revenue`. */
                     metric?: string;
                     /** @description The macroeconomic series. */
                     series?: string;
-                    /** @description The last day of a figure's period, or the first day of a macroeconomic value's. */
+                    /** @description The last day of a fundamental's period, or the first day of a macroeconomic value's. */
                     period?: string;
-                    /** @description The figure as published at this instant; absent: every publication of it. */
+                    /** @description Only the value published at this instant; absent: every publication. */
                     published_at?: string;
                     /** @description The ID of the round, position or trade. */
                     memory_id?: string;
@@ -1294,7 +1294,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1390,7 +1390,7 @@ export interface paths {
                         "application/json": components["schemas"]["ErrorBody"];
                     };
                 };
-                /** @description The server fails: see `problems` */
+                /** @description The server does not work: see `problems` */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1451,7 +1451,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1562,7 +1562,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1659,7 +1659,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1821,7 +1821,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -1920,7 +1920,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2038,7 +2038,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2145,7 +2145,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Continue after this event; 0: from the first event on */
+                    /** @description Continue after this event; 0: start with the first event */
                     after?: number;
                 };
                 header?: {
@@ -2183,7 +2183,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2301,7 +2301,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2415,7 +2415,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2487,7 +2487,7 @@ export interface paths {
         put?: never;
         /**
          * Compact old reflections into one per instrument and period
-         * @description The originals are kept.
+         * @description The originals remain.
          */
         post: {
             parameters: {
@@ -2520,7 +2520,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2698,7 +2698,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2768,7 +2768,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Embed the reflections that have no vector of the configured sentence model */
+        /** Embed the reflections that have no vector of the configured embedding model */
         post: {
             parameters: {
                 query?: never;
@@ -2800,7 +2800,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -2978,7 +2978,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3059,7 +3059,7 @@ export interface paths {
                      */
                     query?: string;
                     /**
-                     * @description The search mode: `keyword`, `semantic` or `both`. Absent: `both` if a sentence model is configured, else
+                     * @description The search mode: `keyword`, `semantic` or `both`. Absent: `both` if an embedding model is configured, else
                      *     `keyword`.
                      * @example keyword
                      */
@@ -3120,7 +3120,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3216,7 +3216,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3317,7 +3317,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3403,7 +3403,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3575,7 +3575,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3632,7 +3632,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a plan with its tasks
-         * @description Its jobs and their action logs are kept.
+         * @description Its jobs and their action logs remain.
          */
         delete: {
             parameters: {
@@ -3662,7 +3662,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3782,7 +3782,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -3956,7 +3956,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4137,7 +4137,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4280,7 +4280,7 @@ export interface paths {
         };
         /**
          * List a plan's jobs, newest first
-         * @description Jobs are kept when their plan is deleted.
+         * @description Jobs remain when their plan is deleted.
          */
         get: {
             parameters: {
@@ -4317,7 +4317,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4427,7 +4427,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4539,7 +4539,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4638,7 +4638,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4727,7 +4727,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4901,7 +4901,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -4990,7 +4990,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5115,7 +5115,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5297,7 +5297,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5454,7 +5454,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5522,7 +5522,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get results of trading, for a day or for a range with its baselines */
+        /** Get trading results for a day, or for a range with its baselines */
         get: {
             parameters: {
                 query?: {
@@ -5575,7 +5575,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5674,7 +5674,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5778,7 +5778,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5880,7 +5880,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -5988,7 +5988,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6099,7 +6099,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6201,7 +6201,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6305,7 +6305,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6404,7 +6404,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6511,7 +6511,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6627,7 +6627,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6808,7 +6808,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -6953,7 +6953,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job after its current step
-         * @description A canceled job can be resumed.
+         * @description A cancelled job can be resumed.
          */
         post: {
             parameters: {
@@ -6985,7 +6985,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7121,7 +7121,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7302,7 +7302,7 @@ export interface paths {
                         /**
                          * @example {
                          *       "error": "invalid_input",
-                         *       "message": "limit: 0 is not from 1 to 200"
+                         *       "message": "limit: 0 is out of range; expected 1 to 200"
                          *     }
                          */
                         "application/json": components["schemas"]["ErrorBody"];
@@ -7371,7 +7371,7 @@ export interface components {
         AccessResponse: {
             /** @description The name of the caller's token; `null` where none is needed. */
             name?: string | null;
-            /** @description Are tokens configured? If not, anyone who can reach the server has full access. */
+            /** @description Whether tokens are configured. If not, anyone who can reach the server has full access. */
             required: boolean;
             /** @description What the caller may do. */
             scope: components["schemas"]["Scope"];
@@ -7426,7 +7426,7 @@ export interface components {
         AgentCurve: {
             /** @description Days that earlier jobs ran, oldest first. */
             done_before: components["schemas"]["DoneBefore"][];
-            /** @description Was it a day of full research? `null` where the day is not closed. */
+            /** @description Whether it was a day of full research; `null` where the day is not closed. */
             full_research: (boolean | null)[];
             /** @description `false`: a rule-based house model, not a language model. */
             is_llm?: boolean | null;
@@ -7517,7 +7517,7 @@ export interface components {
             date: string;
             high?: components["schemas"]["Number"] | null;
             low?: components["schemas"]["Number"] | null;
-            /** @description The first price. */
+            /** @description The opening price. */
             open: components["schemas"]["Number"];
             /**
              * Format: date-time
@@ -7547,7 +7547,7 @@ export interface components {
         BaselineResult: {
             /** @description The closes, oldest first. */
             daily_portfolio_values: components["schemas"]["ValueAtClose"][];
-            /** @description Is that more than 5 %? Then the baseline is not fully invested. */
+            /** @description Whether that is more than 5%: the baseline is then not fully invested. */
             is_underinvested: boolean;
             /** @description Over all days. */
             period_metrics: components["schemas"]["Metrics"];
@@ -7675,7 +7675,7 @@ export interface components {
         ChangedResponse: components["schemas"]["Deployment"] & {
             /** @description The job. */
             job_id: string;
-            /** @description A message for people. */
+            /** @description A human-readable message. */
             message: string;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "partial" | "failed" | "cancelled";
@@ -7739,7 +7739,7 @@ export interface components {
             next_cursor?: string | null;
             /** @description The conversation. */
             session: components["schemas"]["ChatSessionSummary"];
-            /** @description Are actions shown below a reply? */
+            /** @description Whether actions are shown below a reply. */
             show_action_summary: boolean;
         };
         /** @description A conversation. */
@@ -7775,7 +7775,7 @@ export interface components {
             count: number;
             /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
-            /** @description The conversations, the newest first. */
+            /** @description The conversations, newest first. */
             sessions: components["schemas"]["ChatSessionSummary"][];
         };
         /**
@@ -7843,11 +7843,11 @@ export interface components {
             dividend_withholding_pct: components["schemas"]["Number"];
             /** @description Fees in force on any of the days. */
             fees: components["schemas"]["FeeResponse"][];
-            /** @description Which price an order takes: `open`, `next_open` or `close`. */
+            /** @description The price at which an order fills: `open`, `next_open` or `close`. */
             fill: string;
             /** @description The same as text: `shown open`, `next open` or `close`. */
             fill_label: string;
-            /** @description Are price limits checked? */
+            /** @description Whether price limits are checked. */
             has_price_limits: boolean;
             /** @description The format of the imported logs; their conventions apply. */
             imported_from?: string | null;
@@ -7895,7 +7895,7 @@ export interface components {
         CurvesResponse: components["schemas"]["Deployment"] & {
             /** @description Its agents, in the order of the job. */
             agents: components["schemas"]["AgentCurve"][];
-            /** @description Was its cancellation requested? */
+            /** @description Whether its cancellation was requested. */
             cancel_requested: boolean;
             /** @description Its trading days, oldest first: the lists of each agent have one entry per day. */
             dates: string[];
@@ -7921,7 +7921,7 @@ export interface components {
              * @description The trading day.
              */
             date: string;
-            /** @description Was it a day of full research? */
+            /** @description Whether it was a day of full research. */
             full_research: boolean;
             /** @description The job that ran it. */
             job_id: string;
@@ -8002,7 +8002,7 @@ export interface components {
             name: string;
             /** @description How many news items it has. */
             news: number;
-            /** @description Was it replaced by newer content of the same name? It can still be found by its hash. */
+            /** @description Whether newer content of the same name replaced it. It can still be found by its hash. */
             replaced: boolean;
             /** @description Its tradable symbols, in byte order. */
             symbols: string[];
@@ -8281,7 +8281,7 @@ export interface components {
             max_risk_discuss_rounds: number;
             /** @description The memories that are enabled. */
             memory: string;
-            /** @description Are summaries written? */
+            /** @description Whether summaries are written. */
             summaries: boolean;
             /** @description The tradable symbols; empty: all. */
             symbols: string[];
@@ -8321,7 +8321,7 @@ export interface components {
              * @example prod
              */
             deployment_mode: string;
-            /** @description Is it `dev`? */
+            /** @description Whether it is `dev`. */
             is_dev_mode: boolean;
             /** @description In `dev`: is the data preserved at startup? `null` in `prod`, where it always is. */
             preserve_dev_data?: boolean | null;
@@ -8377,7 +8377,7 @@ export interface components {
              */
             trader_node_timeout_secs?: number | null;
         };
-        /** @description Planned against actual, from the books. */
+        /** @description Planned compared with actual, from the books. */
         DeviationResponse: {
             actual_entry?: components["schemas"]["Number"] | null;
             actual_exit?: components["schemas"]["Number"] | null;
@@ -8399,7 +8399,7 @@ export interface components {
             checked_at: string;
             /** @description Every check. */
             findings: components["schemas"]["Finding"][];
-            /** @description Did all checks pass? */
+            /** @description Whether all checks passed. */
             ok: boolean;
         };
         /** @description Days that an earlier job ran. */
@@ -8425,7 +8425,7 @@ export interface components {
              */
             error: string;
             /**
-             * @description What is wrong, for people; invalid input is named by its field.
+             * @description A human-readable message; for invalid input it begins with the field.
              * @example date: `2012-13-01` is not a date of the form YYYY-MM-DD
              */
             message: string;
@@ -8437,7 +8437,7 @@ export interface components {
              * @description Run this task again, with its uncompleted dependencies; absent: the whole plan.
              */
             task_id?: number | null;
-            /** @description May a task start paid work after it read untrusted text, such as web pages? Default: no. */
+            /** @description Whether a task may start paid work after it reads untrusted text, such as web pages. Default: no. */
             trusted?: boolean | null;
         };
         /** @description The result of an execution. */
@@ -8517,7 +8517,7 @@ export interface components {
         };
         /** @description A fee and its effective date. */
         FeeResponse: {
-            /** @description Is it an approximation of rates whose dates are unknown? */
+            /** @description Whether it approximates rates whose dates are unknown. */
             approximate: boolean;
             /** @description The basis of the rate: `per_share`, `bps` or `per_million`. */
             basis: string;
@@ -8541,7 +8541,7 @@ export interface components {
             rate: components["schemas"]["Number"];
             /** @description Who pays: `both`, `sale` or `purchase`. */
             side: string;
-            /** @description Is it without a verified source? */
+            /** @description Whether it has no verified source. */
             unverified: boolean;
         };
         /** @description The account at a close. */
@@ -8686,7 +8686,7 @@ export interface components {
             format: string;
             /** @description Where they were read from. */
             source: string;
-            /** @description `provider::model`: who wrote memories and summaries of these days. */
+            /** @description `provider::model`: the model that wrote memories and summaries of these days. */
             writer: string;
         };
         /** @description An insolvency: the portfolio value fell to zero or below, and the account stops trading. */
@@ -8770,7 +8770,7 @@ export interface components {
             simulation?: components["schemas"]["SimulationSummary"] | null;
             /**
              * Format: date-time
-             * @description When a worker first took it.
+             * @description When a worker first picked it up.
              */
             started_at?: string | null;
             /** @enum {string} */
@@ -8848,7 +8848,7 @@ export interface components {
         };
         /** @description The degradations of an analysis. */
         LiveDegradation: {
-            /** @description Is anything degraded? */
+            /** @description Whether anything is degraded. */
             degraded: boolean;
             /** @description Why, in the order of the graph, each reason once. */
             reason_codes: string[];
@@ -8862,9 +8862,9 @@ export interface components {
         LiveError: {
             /** @description The error code, such as `portfolio_manager_timeout`, `job_cancelled`, … */
             code: string;
-            /** @description Text for people. */
+            /** @description A human-readable message. */
             message: string;
-            /** @description Can it be retried? */
+            /** @description Whether it can be retried. */
             retryable: boolean;
         };
         /** @description A desk's analysis of one instrument. */
@@ -8905,8 +8905,8 @@ export interface components {
         LiveResult: {
             /**
              * Format: double
-             * @description The Research Manager's: 1.0 after a whole debate, 0.5 after a degraded one, 0.0 without a
-             *     judgement.
+             * @description The Research Manager's: 1.0 after a full debate, 0.5 after a degraded one, 0.0 without a
+             *     judgment.
              */
             confidence?: number | null;
             /**
@@ -8968,11 +8968,11 @@ export interface components {
             session_id?: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "completed" | "failed";
-            /** @description Did it succeed? `null` until it has ended. */
+            /** @description Whether it succeeded; `null` until it has ended. */
             success?: boolean | null;
             /**
              * Format: date-time
-             * @description When it was last changed, as when its job was assigned to a plan.
+             * @description When it was last changed, such as when its job was assigned to a plan.
              */
             updated_at: string;
             /** @description The request, in the user's words. */
@@ -9010,7 +9010,7 @@ export interface components {
         };
         /** @description A market profile. */
         MarketOption: {
-            /** @description Are fractional quantities allowed? */
+            /** @description Whether fractional quantities are allowed. */
             fractional: boolean;
             /** @description Quantities are multiples of this, unless fractions are allowed. */
             lot: components["schemas"]["Number"];
@@ -9018,9 +9018,9 @@ export interface components {
             max_leverage: components["schemas"]["Number"];
             /** @description Its name. */
             name: string;
-            /** @description Is short selling allowed? */
+            /** @description Whether short selling is allowed. */
             shorting: boolean;
-            /** @description Are purchases locked until a later day? */
+            /** @description Whether purchases are locked until a later day. */
             t_plus_one: boolean;
         };
         /**
@@ -9176,7 +9176,7 @@ export interface components {
             is_llm: boolean;
             /** @description `provider::model`. */
             model: string;
-            /** @description Can it be called? `false` if it needs a key and has none. */
+            /** @description Whether it can be called; `false` if it needs a key and has none. */
             usable: boolean;
         };
         /** @description The previous or next session. */
@@ -9218,7 +9218,7 @@ export interface components {
             count: number;
             /** @description The dataset's content hash. */
             dataset: string;
-            /** @description The items, the newest first. */
+            /** @description The items, newest first. */
             news: components["schemas"]["NewsItem"][];
             /** @description Cursor of the next page; `null` on the last page. */
             next_cursor?: string | null;
@@ -9241,7 +9241,7 @@ export interface components {
         OmittedChildren: {
             /**
              * Format: int32
-             * @description The number of results.
+             * @description How many children were not created.
              */
             count: number;
             /**
@@ -9560,7 +9560,7 @@ export interface components {
             amount: components["schemas"]["Number"];
             /** @description Cash after it. */
             cash_after: components["schemas"]["Number"];
-            /** @description Cash + sum of quantity x price then. */
+            /** @description Cash plus the sum of quantity x price at that time. */
             portfolio_value: components["schemas"]["Number"];
             price?: components["schemas"]["Number"] | null;
             /** @description The instrument; `null` for `no_trade`. */
@@ -9639,7 +9639,7 @@ export interface components {
         };
         /** @description A provider. */
         ProviderOption: {
-            /** @description Is it configured? */
+            /** @description Whether it is configured. */
             configured: boolean;
             /** @description Why it cannot be called, such as a missing key; `null`: it can. */
             problem?: string | null;
@@ -9654,7 +9654,7 @@ export interface components {
             };
             /** @description The job. */
             job_id: string;
-            /** @description A message for people. */
+            /** @description A human-readable message. */
             message: string;
             /** @description The job that it is a branch of. */
             parent?: string | null;
@@ -9880,7 +9880,7 @@ export interface components {
         ReflectionResponse: {
             /** @description `sell`, `cover`, `stop`, `target`, `liquidation` or `delisting`. */
             cause: string;
-            /** @description Average price of entry. */
+            /** @description The average entry price. */
             entry_price: components["schemas"]["Number"];
             /**
              * Format: date-time
@@ -9889,9 +9889,9 @@ export interface components {
             entry_time: string;
             /** @description What went wrong. */
             error_tags: string[];
-            /** @description Planned against actual. */
+            /** @description Planned compared with actual. */
             execution_deviation: components["schemas"]["DeviationResponse"];
-            /** @description Price of the exit. */
+            /** @description The exit price. */
             exit_price: components["schemas"]["Number"];
             /**
              * Format: date-time
@@ -9931,7 +9931,7 @@ export interface components {
             part: number;
             /** @description The ledger's result, fees and income included. */
             pnl: components["schemas"]["Number"];
-            /** @description Is the position fully closed? */
+            /** @description Whether the position is fully closed. */
             position_closed: boolean;
             /** @description The position. */
             position_id: string;
@@ -10056,9 +10056,9 @@ export interface components {
              * @description When it was written.
              */
             created_at: string;
-            /** @description Was the trader's response a fallback, or truncated? */
+            /** @description Whether the trader's response was a fallback, or truncated. */
             degraded: boolean;
-            /** @description Did it open a position? */
+            /** @description Whether it opened a position. */
             is_open_entry: boolean;
             /** @description The job. */
             job_id: string;
@@ -10394,7 +10394,7 @@ export interface components {
              * @description First day.
              */
             start_date: string;
-            /** @description Are summaries written? */
+            /** @description Whether summaries are written. */
             summaries: boolean;
             /** @description The tradable symbols; of a job with a universe, all that were ever its members. */
             symbols: string[];
@@ -10450,7 +10450,7 @@ export interface components {
         };
         /** @description The status of a job. */
         StatusResponse: components["schemas"]["Deployment"] & {
-            /** @description Was its cancellation requested? */
+            /** @description Whether its cancellation was requested. */
             cancel_requested: boolean;
             /**
              * Format: date-time
@@ -10485,7 +10485,7 @@ export interface components {
             rules_version: number;
             /**
              * Format: date-time
-             * @description When a worker first took it.
+             * @description When a worker first picked it up.
              */
             started_at?: string | null;
             /** @enum {string} */
@@ -10516,7 +10516,7 @@ export interface components {
             /** @description `external`, `local`, `order` or `guard`. */
             class: string;
             cost_usd?: components["schemas"]["Number"] | null;
-            /** @description Is it a step of a summary? */
+            /** @description Whether it is a step of a summary. */
             detached: boolean;
             /** @description Hash of the request, in the form that a re-run compares. */
             digest: string;
@@ -10530,7 +10530,7 @@ export interface components {
              * @description Attempts with unknown usage; tokens and cost include an estimate.
              */
             estimated_calls: number;
-            /** @description Its link's hash. */
+            /** @description The hash of its link. */
             hash?: string | null;
             /**
              * Format: int64
@@ -10618,7 +10618,7 @@ export interface components {
         /** @description An action in its latest state. */
         SummaryItem: {
             /**
-             * @description Text for people.
+             * @description A human-readable message.
              * @example plan_operation/create_plan → 成功
              */
             display: string;
@@ -10632,7 +10632,7 @@ export interface components {
             order: number;
             /** @description The jobs and plans that it created, started or refers to. */
             refs: components["schemas"]["ActionRefResponse"][];
-            /** @description Did it succeed? `null`: it has not ended. */
+            /** @description Whether it succeeded; `null` until it has ended. */
             success?: boolean | null;
         };
         /**
@@ -10935,7 +10935,7 @@ export interface components {
              * @example SP500
              */
             name: string;
-            /** @description How many symbols ever were members. */
+            /** @description How many symbols were ever members. */
             symbols: number;
         };
         /** @description Usage. */

@@ -83,7 +83,7 @@ pub enum Exchange {
 enum Prices {
     /// Unadjusted, as traded on the day
     AsTraded,
-    /// Adjusted for all splits until the file was made
+    /// Adjusted for all splits up to the date of the file
     SplitAdjusted,
 }
 

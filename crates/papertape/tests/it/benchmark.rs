@@ -168,7 +168,7 @@ async fn another_benchmark_can_be_requested() {
         ("/results?benchmark=", "benchmark: `` is neither"),
         (
             "/results?benchmark=IBM&date=2012-10-01",
-            "benchmark: a range is compared with it, not a day; leave date out",
+            "benchmark: only a range is compared with a benchmark; omit `date`",
         ),
     ] {
         let answer = world.get(uri).await;

@@ -66,7 +66,7 @@ fn a_run_is_compared_with_an_imported_index() {
     let text = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "Benchmark SPX (S&P 500): index levels as imported, from the open on 2024-01-03.",
-        "Benchmark SPX has no bar on 1 of 3 days; its previous value is used: 2024-01-04.",
+        "Benchmark SPX has no bar on 1 of 3 days; the previous value is used on 2024-01-04.",
     ] {
         assert!(text.contains(said), "{text}");
     }

@@ -74,7 +74,7 @@ fn holds(tool: &Tool, job: &str) {
     assert_eq!((&provenance["point_in_time"], &reason["kind"]), (&json!("unverified"), &json!("import")));
     assert_eq!((reason["job"].as_str(), reason["date"].as_str()), (Some(job), Some(DAYS[1])));
     let shown = tool.ok(&["results", job]).out;
-    assert!(shown.contains("point in time unverified (imported: session"), "{shown}");
+    assert!(shown.contains("point-in-time unverified (imported: session"), "{shown}");
 
     let first = reasoning(tool, job, ALPHA, DAYS[1]);
     let actions: Vec<String> = first["positions"]
@@ -384,7 +384,7 @@ fn another_model_goes_on_where_a_recorded_one_was() {
     assert_eq!(day["provenance"]["point_in_time"], "unverified");
     assert_eq!(day["provenance"]["point_in_time_reason"], reason);
     let shown = tool.ok(&["results", &branch, "--agent", ALPHA, "--date", DAYS[3]]).out;
-    assert!(shown.contains("point in time unverified: it branched off after session"), "{shown}");
+    assert!(shown.contains("point-in-time unverified: it branched off after session"), "{shown}");
     // A model given only by that name cannot run.
     let start = [
         "run",

@@ -119,7 +119,7 @@ async fn a_model_that_is_not_installed_is_told() {
     let dir = tempfile::tempdir().expect("a directory");
     let server = ModelServer::answering(answer).await;
     let house = format!("house::{}", house::NAME);
-    for (model, words) in [(house.as_str(), "install-model"), ("house::momentum", "no sentence model")] {
+    for (model, words) in [(house.as_str(), "install-model"), ("house::momentum", "not an embedding model")] {
         let config = Config { data_dir: dir.path().to_owned(), ..config(&server, Some(model)) };
         let app = app(&dir.path().join("papertape.db"), config).await;
         match trigger(&app, request((1, 2))).await {

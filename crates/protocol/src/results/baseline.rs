@@ -25,7 +25,7 @@ pub struct BaselineResult {
     /// The mean over the days of the share of the portfolio value that was not invested at the close: `1 -
     /// exposure`. `null` if undefined.
     pub uninvested: Option<f64>,
-    /// Is that more than 5 %? Then the baseline is not fully invested.
+    /// Whether that is more than 5%: the baseline is then not fully invested.
     pub is_underinvested: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct ConventionsResponse {
     /// The index whose members of each day could be traded on it; absent: symbols that were named, or all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub universe: Option<String>,
-    /// Which price an order takes: `open`, `next_open` or `close`.
+    /// The price at which an order fills: `open`, `next_open` or `close`.
     pub fill: String,
     /// The same as text: `shown open`, `next open` or `close`.
     pub fill_label: String,
@@ -37,7 +37,7 @@ pub struct ConventionsResponse {
     pub participation_pct: Option<Number>,
     /// The number of previous bars in that mean.
     pub participation_bars: Option<u16>,
-    /// Are price limits checked?
+    /// Whether price limits are checked.
     pub has_price_limits: bool,
     /// What could not be checked, and other notes.
     pub notes: Vec<String>,
@@ -80,9 +80,9 @@ pub struct FeeResponse {
     pub only: Option<String>,
     /// Classes of instruments that do not pay it.
     pub except: Vec<String>,
-    /// Is it an approximation of rates whose dates are unknown?
+    /// Whether it approximates rates whose dates are unknown.
     pub approximate: bool,
-    /// Is it without a verified source?
+    /// Whether it has no verified source.
     pub unverified: bool,
 }
 

@@ -72,7 +72,7 @@ pub struct DailyPortfolioValue {
     /// The status of the day: `completed` or `failed`.
     #[schema(schema_with = crate::vocabulary::day_status)]
     pub status: DayStatus,
-    /// Was it a day of full research?
+    /// Whether it was a day of full research.
     pub full_research: bool,
     /// The job that ran it.
     pub job_id: String,

@@ -27,7 +27,7 @@ const THIS_MACHINE: &str = "this machine";
 pub enum Scope {
     /// Read everything, change nothing.
     Read,
-    /// Read everything, and start, stop and change what can be.
+    /// Read everything, start and stop jobs, and make changes.
     Operate,
 }
 

@@ -44,7 +44,7 @@ impl Embeddings {
         }
         if model.model != house::NAME {
             return Err(format!(
-                "unknown sentence model `{model}`; this process has `house::{}`",
+                "`{model}` is not an embedding model; the local one is `house::{}`",
                 house::NAME
             ));
         }

@@ -78,7 +78,7 @@ impl ActionsQuery {
     fn rows(&self) -> Result<u32, ViewError> {
         match self.limit {
             Some(limit) if limit == 0 || limit > MAX_ROWS => {
-                Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_ROWS}")))
+                Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_ROWS}")))
             }
             limit => Ok(limit.unwrap_or_default()),
         }

@@ -39,7 +39,7 @@ pub struct BarsQuery {
 pub fn bars(app: &App, query: &BarsQuery) -> Result<BarsResponse, ViewError> {
     let limit = query.limit.unwrap_or(MAX_BARS);
     if limit == 0 || limit > MAX_BARS {
-        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_BARS}")));
+        return Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_BARS}")));
     }
     let dataset = open_dataset(app, "name", &query.dataset)?;
     let symbol = symbol_of(&dataset, &query.symbol)?;
@@ -93,7 +93,7 @@ fn actions_beside(dataset: &Dataset, symbol: &Symbol, bars: &[BarResponse]) -> V
 }
 
 fn wrong_cursor() -> ViewError {
-    ViewError::bad("cursor", "it is not one of this list's")
+    ViewError::bad("cursor", "invalid cursor")
 }
 
 fn within((date, bar): (Date, IntradayBar)) -> BarResponse {
@@ -131,10 +131,10 @@ fn interval_of(dataset: &Dataset, symbol: &Symbol, text: &str) -> Result<Interva
         dataset.contents().intraday_bars(symbol).map(|(interval, _)| interval).collect();
     known.iter().find(|interval| interval.to_string() == text).copied().ok_or_else(|| {
         let known: Vec<String> = known.iter().map(ToString::to_string).collect();
-        let known = if known.is_empty() { "no intraday bars".to_owned() } else { known.join(", ") };
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         ViewError::bad(
             "interval",
-            format!("{symbol} has no bars of `{}`; there are: {known}", text.escape_default()),
+            format!("{symbol} has no bars of `{}`; available: {known}", text.escape_default()),
         )
     })
 }

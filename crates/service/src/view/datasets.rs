@@ -30,7 +30,7 @@ fn universe(entry: UniverseEntry) -> UniverseResponse {
 pub fn datasets(app: &App, query: &DatasetsQuery) -> Result<DatasetsResponse, ViewError> {
     let limit = query.limit.unwrap_or(USUAL_ROWS);
     if limit == 0 || limit > MAX_ROWS {
-        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_ROWS}")));
+        return Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_ROWS}")));
     }
     let after = query.cursor.as_deref().map(read_cursor).transpose()?;
     let all = app.catalogue.list().map_err(anyhow::Error::from)?;
@@ -71,7 +71,7 @@ fn read_cursor(cursor: &str) -> Result<Key, ViewError> {
         let (replaced, name) = rest.split_once(':')?;
         Some((name.to_owned(), replaced == "1", ContentHash::from_hex(hash)?))
     };
-    parts().ok_or_else(|| ViewError::bad("cursor", "it is not one of this list's"))
+    parts().ok_or_else(|| ViewError::bad("cursor", "invalid cursor"))
 }
 
 fn response(entry: Entry) -> DatasetResponse {

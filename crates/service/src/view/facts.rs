@@ -92,12 +92,12 @@ fn paged<I, T>(
 ) -> Result<(Vec<T>, Option<String>), ViewError> {
     let limit = query.limit.unwrap_or(USUAL_ROWS);
     if limit == 0 || limit > MAX_ROWS {
-        return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {MAX_ROWS}")));
+        return Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {MAX_ROWS}")));
     }
     let done = match &query.cursor {
         None => 0,
         Some(cursor) => {
-            let wrong = |_| ViewError::bad("cursor", "it is not one of this list's");
+            let wrong = |_| ViewError::bad("cursor", "invalid cursor");
             cursor.parse::<u32>().map_err(wrong)? as usize
         }
     };

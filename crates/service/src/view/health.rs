@@ -16,15 +16,15 @@ fn free(dir: &std::path::Path) -> Option<u64> {
 }
 
 fn full(free: u64) -> Option<String> {
-    (free < LITTLE_BYTES).then(|| format!("the disk is full where the data are: {free} bytes are free"))
+    (free < LITTLE_BYTES).then(|| format!("the disk of the data directory is full: {free} bytes are free"))
 }
 
 /// Checks the database, the disk, the default dataset, and whether every configured agent's model can be called.
 pub async fn health(app: &App) -> HealthResponse {
     let mut problems = Vec::new();
     if let Err(error) = app.store.jobs(&JobFilter::default(), &PageRequest::first(1)).await {
-        tracing::error!(error = %error, "the record cannot be read");
-        problems.push("the record cannot be read".to_owned());
+        tracing::error!(error = %error, "the database cannot be read");
+        problems.push("the database cannot be read".to_owned());
     }
     problems.extend(free(&app.config.data_dir).and_then(full));
     if let Err(error) = app.catalogue.open(&app.config.simulation.dataset) {

@@ -70,7 +70,7 @@ pub(super) async fn ticker_of(app: &App, session: i64, ticker: Option<String>) -
     let by_symbol = symbols(found.metadata.as_ref());
     match &by_symbol[..] {
         [only] => Ok(only.clone()),
-        [] => Err(ViewError::NotFound(format!("session {session} has no analysis of a desk"))),
+        [] => Err(ViewError::NotFound(format!("session {session} has no desk analysis"))),
         several => {
             let names: Vec<&str> = several.iter().map(Symbol::as_str).collect();
             Err(ViewError::bad("ticker", format!("the session has several: {}", names.join(", "))))
@@ -89,7 +89,7 @@ pub(super) fn no_session(session: i64) -> ViewError {
 }
 
 fn none_of(symbol: &Symbol) -> ViewError {
-    ViewError::NotFound(format!("no desk's analysis of {} matches", symbol.as_str().escape_default()))
+    ViewError::NotFound(format!("no desk analysis of {} matches", symbol.as_str().escape_default()))
 }
 
 async fn of_session(app: &App, id: SessionId, symbol: Symbol) -> Result<LiveResponse, ViewError> {

@@ -194,7 +194,7 @@ fn page(limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewE
 fn page_up_to(most: u32, limit: Option<u32>, cursor: Option<String>) -> Result<PageRequest, ViewError> {
     let limit = match limit {
         Some(limit) if limit == 0 || limit > most => {
-            return Err(ViewError::bad("limit", format!("{limit} is not from 1 to {most}")));
+            return Err(ViewError::bad("limit", format!("{limit} is out of range; expected 1 to {most}")));
         }
         limit => limit.unwrap_or_default(),
     };

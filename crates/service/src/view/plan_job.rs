@@ -24,7 +24,7 @@ pub async fn decompose_job(app: &App, job: &str, query: LogQuery) -> Result<JobR
     let index = indexed(app, None, job).await?;
     if index.job_type != JobKind::PlanDecompose {
         let job = index.job;
-        return Err(ViewError::NotFound(format!("the job {job} decomposes no task")));
+        return Err(ViewError::NotFound(format!("job {job} does not decompose a task")));
     }
     jobs::job(app, job, query).await
 }

@@ -113,7 +113,7 @@ impl ItemQuery {
         for (field, is_given, kinds) in fields {
             let belongs = kinds.contains(&query.kind);
             if is_given && !belongs {
-                return Err(ViewError::bad(field, "this kind of item has none"));
+                return Err(ViewError::bad(field, "not allowed for this kind"));
             }
             if !is_given && belongs && field != "to" {
                 return Err(ViewError::bad(field, "it is missing"));
@@ -121,7 +121,7 @@ impl ItemQuery {
         }
         if query.published_at.is_some() && !matches!(query.kind, SeenByKind::Fundamental | SeenByKind::Macro)
         {
-            return Err(ViewError::bad("published_at", "this kind of item has none"));
+            return Err(ViewError::bad("published_at", "not allowed for this kind"));
         }
         let kind = match query.kind {
             SeenByKind::Bar | SeenByKind::News | SeenByKind::Fundamental | SeenByKind::Macro => {
@@ -133,7 +133,7 @@ impl ItemQuery {
         };
         let needed = |field, text: Option<&String>| {
             let text = plain(field, text)?.map(str::to_owned);
-            text.ok_or_else(|| ViewError::bad(field, "it is missing: whose memory is it?"))
+            text.ok_or_else(|| ViewError::bad(field, "required for a memory"))
         };
         Ok(Self::Memory(GivenFilter {
             kind,
@@ -220,8 +220,8 @@ fn news_item<'a>(dataset: &'a Dataset, id: &str) -> Result<(usize, &'a Published
     })
 }
 
-/// A read of news shows the newest so many about its series that were out at its instant. The newest one's
-/// publication is recorded, which shows whether this one was among them.
+/// A read of news returns the newest items of its series at its instant. The record has their number and the
+/// publication of the newest one, which determine whether this item was among them.
 fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
     Arc::new(move |row: &ExposureRow| {
         let news = dataset.contents().news();
@@ -241,10 +241,10 @@ fn shows_news(dataset: Arc<Dataset>, at: usize) -> ExposurePredicate {
     })
 }
 
-/// When a figure stood as it did.
+/// When a published value was in effect.
 struct Version {
     published_at: Timestamp,
-    /// Later, it was published again; `None`: never, or any version is requested.
+    /// When it was published again; `None`: never, or any version is requested.
     until: Option<Timestamp>,
     is_any: bool,
 }
@@ -252,13 +252,13 @@ struct Version {
 impl Version {
     fn narrow(&self, dataset: &Dataset, filter: impl FnOnce((Date, Date)) -> ShownFilter) -> ShownFilter {
         let day = local_day(dataset, self.published_at);
-        // Of a figure that was published anew, reads begin later than its first day.
+        // For any version, reads may be later than the day of its publication.
         let days = if self.is_any { (day, Date::MAX) } else { (day, day) };
         ShownFilter { known_from: Some(self.published_at), known_before: self.until, ..filter(days) }
     }
 }
 
-/// The version of a figure that was published at an instant, or all of them.
+/// The version of a value that was published at an instant, or all of them.
 fn version(mut published: Vec<Timestamp>, at: Option<Timestamp>) -> Result<Version, ViewError> {
     published.sort_unstable();
     let none = || ViewError::NotFound("the dataset has no such value; check its name and period".to_owned());

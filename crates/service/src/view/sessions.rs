@@ -28,7 +28,7 @@ pub struct SessionQuery {
 pub struct MessagesQuery {
     /// The session.
     pub session_id: i64,
-    /// Of this node alone, with its round or of any.
+    /// Only of this node, with its round or of any.
     pub node: Option<String>,
     /// From this message number on; not together with a cursor.
     pub from: Option<u32>,

@@ -129,9 +129,8 @@ impl<'s> Session<'s> {
         let hashes = noted.iter().flat_map(|step| [step.request_ref, step.outcome_ref]).flatten().collect();
         let found = documents(&app.store, hashes).await?;
         let document = |step: &StepView, hash: Option<ContentHash>| {
-            hash.and_then(|hash| found.get(&hash).cloned()).ok_or_else(|| {
-                ViewError::Record(anyhow!("a document of the step {} is not there", step.path))
-            })
+            hash.and_then(|hash| found.get(&hash).cloned())
+                .ok_or_else(|| ViewError::Record(anyhow!("a document of step {} is missing", step.path)))
         };
         let mut nodes = Vec::new();
         for step in noted {

@@ -45,7 +45,7 @@ export const enLineage = {
   'data.no.bar': 'No bar on this day.',
   'data.ohlc': 'O {open}  H {high}  L {low}  C {close}',
   'data.shown.bar': '{symbol} on {day}: seen by',
-  'data.shown.bar.what': 'On the day itself, agents see only the open. The rest of the bar is visible from the next open. Indicators computed from the bar count, reads by the books do not.',
+  'data.shown.bar.what': 'On the day itself, agents see only the open. The rest of the bar is visible from the next open. Indicators computed from the bar count as reads of it; reads by the books do not.',
   'data.news.what': 'As published, newest first. Agents see an item from its publication time.',
   'data.news.none': 'No news for {symbol}',
   'data.kind.none': '{what}: none in this dataset',

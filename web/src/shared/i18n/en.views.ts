@@ -106,7 +106,7 @@ export const enViews = {
   'lineage.shown': 'Market data seen',
   'lineage.memory': 'Recalled memories',
   'lineage.memory.none': 'The prompt contained no memories.',
-  'lineage.by.books': 'Not an order of the agent: ledgerRows as a stop, target, liquidation or delisting.',
+  'lineage.by.books': 'Not an order of the agent: triggered by a stop, target, liquidation or delisting.',
   'lineage.cash': 'cash balance {cash}',
 
   'shown.none': 'No market data read',

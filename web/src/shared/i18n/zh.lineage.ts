@@ -47,7 +47,7 @@ export const zhLineage: Record<keyof typeof enLineage, string> = {
   'data.no.bar': '当日无行情。',
   'data.ohlc': '开 {open}  高 {high}  低 {low}  收 {close}',
   'data.shown.bar': '{symbol} {day} 的读取记录',
-  'data.shown.bar.what': '交易员当日只能看到开盘价，其余数据在下一次开盘后可见。由该 K 线计算的指标计入，账户结算的读取不计入。',
+  'data.shown.bar.what': '交易员当日只能看到开盘价，其余数据在下一次开盘后可见。由该 K 线计算指标也算作读取，账户结算时的读取不算。',
   'data.news.what': '按发布时间倒序排列。交易员只能看到已发布的新闻。',
   'data.news.none': '没有 {symbol} 的新闻',
   'data.kind.none': '数据集不含{what}',

@@ -15,7 +15,7 @@ const RECORD_BYTES: u64 = 16 * 1024 * 1024;
 /// Any kind of rows as a text table.
 pub(super) const CSV: Format = Format {
     name: "csv",
-    description: "a table with a header, as Yahoo and Stooq write them: bars, actions, news, figures, a calendar",
+    description: "A table with a header, such as those of Yahoo and Stooq: bars, actions, news, fundamentals, a calendar",
     detect: |_, head| Kind::of(&header(head)).is_some(),
     read: |source, hints, sink| kind::read(&Table { source }, source, hints, sink),
 };

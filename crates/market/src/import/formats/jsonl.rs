@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Any kind of rows as JSON Lines.
 pub(super) const JSONL: Format = Format {
     name: "jsonl",
-    description: "an object a line: bars, actions, news, figures, a calendar",
+    description: "One JSON object per line: bars, actions, news, fundamentals, a calendar",
     detect: |_, head| {
         let text = String::from_utf8_lossy(head);
         // A line longer than the head is a news item with its text.

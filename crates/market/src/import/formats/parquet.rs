@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// wall clock times if the file says that they are not UTC.
 pub(super) const PARQUET: Format = Format {
     name: "parquet",
-    description: "a Parquet file (plain, snappy, gzip or zstd): bars, actions, news, figures",
+    description: "A Parquet file (plain, snappy, gzip or zstd): bars, actions, news, fundamentals",
     detect: |_, head| head.starts_with(b"PAR1"),
     read: |source, hints, sink| kind::read(&Columns::open(source)?, source, hints, sink),
 };

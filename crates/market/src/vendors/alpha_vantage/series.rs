@@ -33,7 +33,7 @@ pub(super) const SERIES: Format = Format {
 /// One document per line.
 pub(super) const MERGED_JSONL: Format = Format {
     name: "merged-jsonl",
-    description: "AI-Trader's merged.jsonl: a symbol's series a line",
+    description: "AI-Trader's merged.jsonl: one symbol's series per line",
     detect: |file_name, head| file_name.ends_with(".jsonl") && is_series(head),
     read: read_lines,
 };

@@ -18,7 +18,7 @@ const MAX_WARNINGS: u64 = 100;
 /// The table does not contain the symbol: that is the file's name up to the dates.
 pub(super) const CSV: Format = Format {
     name: "stooq-csv",
-    description: "Stooq's daily history, from files called SYMBOL-YYYYMMDD-YYYYMMDD.csv as the download calls them",
+    description: "Stooq's daily history, in files named SYMBOL-YYYYMMDD-YYYYMMDD.csv as the download names them",
     detect: |file_name, head| {
         symbol_in(file_name).is_some()
             && String::from_utf8_lossy(head).lines().any(|line| line.starts_with(HEADER))

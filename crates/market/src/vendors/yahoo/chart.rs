@@ -23,7 +23,7 @@ const DIVIDEND_DECIMALS: u32 = 6;
 /// `/v8/finance/chart/SYMBOL`, requested with `events=div,split` up to now. `adjclose` is ignored.
 pub(super) const CHART: Format = Format {
     name: "yahoo-chart",
-    description: "Yahoo's chart API: bars, splits and dividends; prices are turned back into those that were traded",
+    description: "Yahoo's chart API: bars, splits and dividends; adjusted prices are converted back to as-traded",
     detect: |_, head| {
         let head = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
         head.take(10).eq(*br#"{"chart":{"#)

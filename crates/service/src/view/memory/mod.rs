@@ -123,11 +123,14 @@ pub async fn memory_trades(app: &App, query: TradesQuery) -> Result<TradesRespon
     let mut search_note = None;
     if let (Some(way), Some(question)) = (ranked, question) {
         if query.of.cursor.is_some() {
-            return Err(ViewError::bad("cursor", "a ranked answer has one page; search by keyword has more"));
+            return Err(ViewError::bad(
+                "cursor",
+                "a ranked result has only one page; to page, search by keyword",
+            ));
         }
         match search::ranked(app, &filter, question, way, query.of.limit).await? {
             Ranked::Answer(answer) => return Ok(*answer),
-            Ranked::Failed(why) => search_note = Some(format!("by keywords only: {why}")),
+            Ranked::Failed(why) => search_note = Some(format!("keyword search only: {why}")),
         }
     }
     let page = app.store.memory_trades(&filter, &page(query.of.limit, query.of.cursor)?).await?;

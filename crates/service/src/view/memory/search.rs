@@ -35,10 +35,10 @@ pub(super) fn model_for(
     let model = app.config.embeddings.model.as_ref();
     match (asked, model) {
         (Some(SearchBy::Semantic | SearchBy::Both), _) if !has_query => {
-            Err(ViewError::bad("query", "a search by meaning needs one"))
+            Err(ViewError::bad("query", "required for a semantic search"))
         }
         (Some(SearchBy::Semantic | SearchBy::Both), None) => {
-            Err(ViewError::bad("search", "there is no sentence model: set embeddings.model in the config"))
+            Err(ViewError::bad("search", "no embedding model is configured; set embeddings.model"))
         }
         (Some(SearchBy::Keyword), _) | (None, None) => Ok(None),
         (Some(by), Some(model)) => Ok(Some((model, by))),
@@ -64,7 +64,7 @@ pub(super) async fn ranked(
 ) -> Result<Ranked, ViewError> {
     let most = limit.unwrap_or(DEFAULT);
     if most == 0 || most > MAX_ROWS {
-        return Err(ViewError::bad("limit", format!("{most} is not from 1 to {MAX_ROWS}")));
+        return Err(ViewError::bad("limit", format!("{most} is out of range; expected 1 to {MAX_ROWS}")));
     }
     if let Err(why) = app.embeddings.check(model) {
         return Ok(Ranked::Failed(why));
@@ -154,7 +154,7 @@ fn in_order(scores: &HashMap<i64, f64>, among: &[i64]) -> Vec<(i64, f64)> {
 /// No model in the configuration, or one that cannot be called; reflections embedded until then stay embedded.
 pub async fn memory_reembed(app: &App, query: MemoryQuery) -> Result<ReembedResponse, ViewError> {
     let Some(model) = &app.config.embeddings.model else {
-        return Err(ViewError::bad("embeddings.model", "there is no sentence model in the config"));
+        return Err(ViewError::bad("embeddings.model", "no embedding model is configured"));
     };
     app.embeddings.check(model).map_err(|why| ViewError::bad("embeddings.model", why))?;
     let of = filter(&query)?;

@@ -438,7 +438,7 @@ mod tests {
         assert!(values.windows(2).all(|pair| (pair[1] / pair[0] - 1.0).abs() < 0.15), "{values:?}");
     }
 
-    /// Equal weights are restored each month: trades lie on first days of months alone, and cost fees.
+    /// Equal weights are restored each month: trades are only on first days of months, and cost fees.
     #[test]
     fn equal_weight_trades_at_the_first_open_of_a_month() {
         let dataset = Catalogue::bundled().open("us-daily-2000-2013").expect("bundled");

@@ -58,7 +58,7 @@ pub(super) async fn sessions(
 }
 
 /// The jobs in which an agent's account has its history, newest first, each with the last day that counts:
-/// this one, and the jobs that it continues, as far back as `from`.
+/// this one, and those that it continues, as far back as `from`.
 pub(super) async fn chain(
     app: &App,
     configs: &mut Configs,

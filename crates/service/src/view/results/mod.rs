@@ -65,7 +65,7 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
         if requested.symbol().is_some() {
             return Err(ViewError::bad(
                 "benchmark",
-                "a range is compared with it, not a day; leave date out",
+                "only a range is compared with a benchmark; omit `date`",
             ));
         }
         if query.start_date.is_some() || query.end_date.is_some() {
@@ -102,6 +102,6 @@ pub async fn results(app: &App, query: ResultsQuery) -> Result<ResultsResponse, 
 fn nothing(filter: &ResultFilter) -> ViewError {
     ViewError::NotFound(match filter.job {
         Some(_) => "no session of this job matches".to_owned(),
-        None => "no completed job matches; name a running job by job_id".to_owned(),
+        None => "no completed job matches; set job_id to read a running one".to_owned(),
     })
 }
