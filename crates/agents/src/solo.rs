@@ -55,6 +55,7 @@ pub enum ConversationEnd {
     /// The agent wrote the finish signal.
     FinishSignal,
     /// It answered without calling a tool.
+    #[serde(rename = "final_answer")]
     FinalResponse,
     /// Its last response was truncated by its token limit.
     #[serde(rename = "cut_short")]

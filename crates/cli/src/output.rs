@@ -10,8 +10,8 @@ pub use papertape_service::format::{bytes, count, counted};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
-use textwrap::Options;
 use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Prints a line to stderr, above the progress bars.
 #[macro_export]
@@ -227,7 +227,12 @@ pub(super) fn wrap(text: &str, width: usize, indent: &str) -> String {
         let content = line.trim_start_matches(' ');
         let leading = (line.len() - content.len()).min(MIN_WRAP_WIDTH / 2);
         let indent = format!("{indent}{}", " ".repeat(leading));
-        let options = Options::new(width).initial_indent(&indent).subsequent_indent(&indent);
+        // Only at spaces: a date or an option that is broken at a hyphen cannot be copied.
+        let options = Options::new(width)
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation)
+            .initial_indent(&indent)
+            .subsequent_indent(&indent);
         // An empty line is only its indent.
         textwrap::fill(content, options).trim_end().to_owned()
     });
@@ -259,6 +264,7 @@ mod tests {
         assert_eq!(wrap(text, 22, "| "), lines);
         assert_eq!(wrap("a 0123456789012345678901234", 22, "  "), "  a\n  01234567890123456789\n  01234");
         assert_eq!(wrap("一二三四五六七八九十一二", 20, ""), "一二三四五六七八九十\n一二");
+        assert_eq!(wrap("the last day is 2012-10-31", 21, ""), "the last day is\n2012-10-31");
     }
 
     /// Goal: untrusted text cannot control the terminal, and other text is unchanged.
