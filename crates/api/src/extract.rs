@@ -98,7 +98,7 @@ pub(super) async fn read_within(request: Request, app: &App, limit: usize) -> Re
         return Err(ApiError::Timeout(secs));
     };
     read.map_err(|error| {
-        // If this is not the limit, the connection failed, and nobody reads the response.
+        // Any other error means that the connection failed, so no client reads this response.
         tracing::debug!(error = %error, "cannot read a request body");
         ApiError::TooLarge(limit)
     })

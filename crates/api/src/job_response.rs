@@ -44,7 +44,7 @@ pub(super) fn changed_response(
 /// Parses a job ID. An invalid one names no job.
 pub(super) fn job_id(text: &str) -> Result<JobId, ApiError> {
     if text.contains('\0') {
-        return Err(ApiError::NotFound("there is no such job".to_owned()));
+        return Err(ApiError::NotFound("unknown job ID".to_owned()));
     }
     Ok(JobId::new(text))
 }

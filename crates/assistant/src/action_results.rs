@@ -23,7 +23,7 @@ pub(crate) struct ExecutedAction {
     pub(crate) result: Result<ActionReply, CallFailure>,
     /// Set if it awaits confirmation.
     pub(crate) pending: Option<Pending>,
-    /// Whether it may not incur cost, because untrusted text was read and there is no user to confirm.
+    /// Whether it is blocked from incurring cost: untrusted text was read, and no user is present to confirm.
     pub(crate) held_back: bool,
     /// Its final row in the action log.
     pub(crate) row: ActionDraft,

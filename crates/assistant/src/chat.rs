@@ -46,7 +46,7 @@ pub struct Answer {
     pub metadata: Value,
     /// The conversation's current plan.
     pub plan: Option<PlanId>,
-    /// The reason, if there is no regular reply.
+    /// Why the job produced no regular reply; `None` if it did.
     pub error: Option<String>,
 }
 

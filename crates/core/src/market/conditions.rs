@@ -14,8 +14,8 @@ pub const ST_METRIC: &str = "st";
 impl MarketView<'_> {
     /// The market's conditions for an instrument today, from what was known at the open: the mean volume of
     /// the latest bars before today, and the price limits around the previous close. Unknown conditions are
-    /// missing: volume if the bars have none, limits if the board has none or there is no earlier bar. In a
-    /// view of a universe, it also says whether the instrument is outside of it.
+    /// absent: the volume if the bars have none, the limits if the board has none or no earlier bar exists. For a
+    /// universe, the result also reports whether the instrument is outside it.
     #[must_use]
     pub fn conditions(&self, profile: &MarketProfile, symbol: &Symbol) -> Conditions {
         let volume = profile.participation.and_then(|rule| self.known_volume(symbol, rule.bars));

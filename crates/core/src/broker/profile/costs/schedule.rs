@@ -26,7 +26,7 @@ pub struct FeeSchedule {
     /// Instruments of these classes do not pay it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<InstrumentClass>,
-    /// The bands, in date order. There is no fee before the first.
+    /// The bands, in date order. No fee applies before the first band.
     pub bands: Vec<FeeBand>,
 }
 
