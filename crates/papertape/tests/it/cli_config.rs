@@ -118,7 +118,24 @@ fn impossible_values_are_rejected() {
         ("[server]\nbody_limit_bytes = 0", "server.body_limit_bytes: must be greater than 0"),
         ("[worker]\nparallel_jobs = 0", "worker.parallel_jobs: must be greater than 0"),
         ("[chat]\nmax_rounds = 0", "chat.max_rounds: must be greater than 0"),
+        ("[chat]\ntemperature = 2.5", "chat.temperature: 2.5 is out of range; expected 0 to 2"),
+        ("[chat]\nmax_tokens = 0", "chat.max_tokens: must be greater than 0"),
+        ("[web_search]\ntimeout_secs = 0", "web_search.timeout_secs: must be greater than 0"),
+        ("[simulation]\ninitial_cash = -5", "simulation.initial_cash: -5 is out of range"),
+        ("[simulation]\ninitial_cash = 0", "simulation.initial_cash: 0 is out of range"),
+        ("[simulation]\ninitial_cash = 1e13", "simulation.initial_cash: 10000000000000 is out of range"),
+        ("[simulation]\ninitial_cash = nan", "simulation.initial_cash"),
+        ("[simulation]\ninitial_cash = inf", "simulation.initial_cash"),
     ];
+    let agent = |keys: &str| format!("[[agents]]\nname = 'a'\nmodel = 'house::momentum'\n{keys}");
+    let agents = [
+        (agent("limits = { max_steps = 0 }"), "agents: `a`: limits.max_steps must be above 0"),
+        (agent("limits = { session_timeout_secs = 0 }"), "limits.session_timeout_secs must be above 0"),
+        (agent("sampling = { temperature = -0.1 }"), "sampling.temperature: -0.1 is out of range"),
+        (agent("sampling = { top_p = 1.1 }"), "sampling.top_p: 1.1 is out of range; expected 0 to 1"),
+        (agent("kind = 'desk'\ndesk.sizing.min_order = '2'"), "`a`: desk.sizing.min_order must be from 0"),
+    ];
+    let cases = cases.into_iter().chain(agents.iter().map(|(toml, message)| (toml.as_str(), *message)));
     for (toml, message) in cases {
         let done = Tool::new().configured(toml).ends(&["serve"], 2);
         assert!(done.err.contains(message), "{toml}: {done:#?}");

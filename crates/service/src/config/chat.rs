@@ -1,7 +1,8 @@
 //! The assistant's configuration.
 
 use super::above_zero;
-use anyhow::Result;
+use super::agents::check_temperature;
+use anyhow::{Result, anyhow};
 use papertape_assistant::settings::ReplyFormat;
 use papertape_core::message::ModelName;
 use papertape_runtime::budget::Limit;
@@ -47,8 +48,10 @@ impl ChatConfig {
                 ("call_timeout_secs", self.call_timeout_secs),
                 ("action_timeout_secs", self.action_timeout_secs),
                 ("parallel_tasks", self.parallel_tasks as u64),
+                ("max_tokens", self.max_tokens.unwrap_or(1).into()),
             ],
-        )
+        )?;
+        check_temperature(self.temperature).map_err(|reason| anyhow!("chat.temperature: {reason}"))
     }
 }
 
@@ -133,6 +136,9 @@ impl WebSearchConfig {
     }
 
     pub(super) fn check(&self) -> std::result::Result<(), String> {
+        if self.timeout_secs == 0 {
+            return Err("web_search.timeout_secs: must be greater than 0".to_owned());
+        }
         let Some(service) = self.service else { return Ok(()) };
         match self.base_url.as_deref().or(service.usual_url()) {
             None => Err("web_search.base_url: missing; set the URL of your SearXNG".to_owned()),
