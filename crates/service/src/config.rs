@@ -198,7 +198,7 @@ impl SimulationDefaults {
         if let Err((field, reason)) = self.memory.check() {
             bail!("simulation.memory.{}: {reason}", renamed::key_of(field));
         }
-        Ok(())
+        self.budget.check().map_err(|reason| anyhow!("simulation.budget.{reason}"))
     }
 }
 

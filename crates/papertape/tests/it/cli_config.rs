@@ -120,12 +120,18 @@ fn impossible_values_are_rejected() {
         ("[chat]\nmax_rounds = 0", "chat.max_rounds: must be greater than 0"),
         ("[chat]\ntemperature = 2.5", "chat.temperature: 2.5 is out of range; expected 0 to 2"),
         ("[chat]\nmax_tokens = 0", "chat.max_tokens: must be greater than 0"),
+        ("[chat.budget]\ntokens = 0", "chat.budget.tokens: must be greater than 0"),
+        ("[chat.budget]\nusd = -1", "chat.budget.usd: must not be negative, got -1"),
+        ("[chat.simulation_budget]\nusd = -1", "chat.simulation_budget.usd: must not be negative, got -1"),
         ("[web_search]\ntimeout_secs = 0", "web_search.timeout_secs: must be greater than 0"),
         ("[simulation]\ninitial_cash = -5", "simulation.initial_cash: -5 is out of range"),
         ("[simulation]\ninitial_cash = 0", "simulation.initial_cash: 0 is out of range"),
         ("[simulation]\ninitial_cash = 1e13", "simulation.initial_cash: 10000000000000 is out of range"),
         ("[simulation]\ninitial_cash = nan", "simulation.initial_cash"),
         ("[simulation]\ninitial_cash = inf", "simulation.initial_cash"),
+        ("[simulation.budget.job]\nusd = -5", "simulation.budget.job.usd: must not be negative, got -5"),
+        ("[simulation.budget.agent]\ntokens = -5", "simulation.budget.agent.tokens"),
+        ("[simulation.budget.day]\ntokens = 0", "simulation.budget.day.tokens: must be greater than 0"),
     ];
     let agent = |keys: &str| format!("[[agents]]\nname = 'a'\nmodel = 'house::momentum'\n{keys}");
     let agents = [
@@ -140,6 +146,10 @@ fn impossible_values_are_rejected() {
         let done = Tool::new().configured(toml).ends(&["serve"], 2);
         assert!(done.err.contains(message), "{toml}: {done:#?}");
     }
+    // No tokens for summaries, no money and no simulations are settings that work.
+    let fine = "[simulation.budget.summaries]\ntokens = 0\n[simulation.budget.job]\nusd = 0\n\
+        [chat.simulation_budget]\ntokens = 0";
+    Tool::new().configured(fine).ok(&["config", "show"]);
     let fine = "[server]\nallowed_origins = ['https://x.example', 'http://localhost:5173']\nallowed_hosts = ['x.example:80']";
     Tool::new().configured(fine).ok(&["config", "show"]);
 }

@@ -51,7 +51,11 @@ impl ChatConfig {
                 ("max_tokens", self.max_tokens.unwrap_or(1).into()),
             ],
         )?;
-        check_temperature(self.temperature).map_err(|reason| anyhow!("chat.temperature: {reason}"))
+        check_temperature(self.temperature).map_err(|reason| anyhow!("chat.temperature: {reason}"))?;
+        self.budget.check().map_err(|(field, reason)| anyhow!("chat.budget.{field}: {reason}"))?;
+        // 0 tokens are allowed: the assistant then starts no simulations.
+        let simulations = Limit { tokens: None, ..self.simulation_budget };
+        simulations.check().map_err(|(field, reason)| anyhow!("chat.simulation_budget.{field}: {reason}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Resolves a request against the config, the data and the database.
 
-use super::check::{agents, benchmark, check_agent, tradable, without_members};
+use super::check::{agents, benchmark, check_agent, check_budget, tradable, without_members};
 use super::done::{self, PlannedDays, SkippableDays, import_state};
 use super::inherit::{self, Ancestor};
 use super::memory::{embedding, import_memory, memory_settings};
@@ -33,6 +33,7 @@ pub(super) async fn plan(app: &App, request: &Request) -> Result<PreparedJob, Tr
         return Err(bad("initial_cash", format!("must be above 0 and at most {MAX_INITIAL_CASH}")));
     }
     let budget = request.budget.unwrap_or(defaults.budget);
+    check_budget(budget)?;
     let agents = agents(app, request)?;
     for agent in &agents {
         check_agent(app, agent, budget)?;
