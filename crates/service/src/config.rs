@@ -305,7 +305,7 @@ impl Config {
     /// # Errors
     /// A file that does not exist or is not valid TOML, unknown keys (with the nearest known ones), invalid values.
     pub fn load(file: Option<&Path>) -> Result<Self> {
-        let mut config: Self = load::figment(file)?.extract().map_err(explain::explain)?;
+        let mut config: Self = load::read(file)?;
         config.file = file_in_use(file);
         config.check()?;
         Ok(config)

@@ -154,6 +154,29 @@ fn impossible_values_are_rejected() {
     Tool::new().configured(fine).ok(&["config", "show"]);
 }
 
+/// Goal: all unknown keys and invalid values of a file are reported at once, each with its own line.
+#[test]
+fn all_invalid_keys_are_reported() {
+    let toml = "datadir = 'x'\nmode = 'test'\n[worker]\nlease_sec = 3\nparallel_jobs = 'two'\n[simulation.memory]\n\
+        keep_rounds = 1\n[[agents]]\nname = 'a'\nmodel = 'momentum'\ntoools = []\nlimit = 1";
+    let done = Tool::new().configured(toml).with("PAPERTAPE_SERVER__WORK", "true").ends(&["jobs"], 2);
+    let expected = [
+        "in papertape.toml: unknown key `datadir`; did you mean `data_dir`?",
+        "in papertape.toml: `mode`",
+        "in papertape.toml: unknown key `worker.lease_sec`; did you mean `lease_secs`?",
+        "in papertape.toml: `worker.parallel_jobs` is",
+        "in papertape.toml: unknown key `simulation.memory.keep_rounds`; did you mean `max_stored_rounds`?",
+        "in papertape.toml: `agents.0.model`",
+        "in papertape.toml: unknown key `agents.0.toools`; did you mean `tools`?",
+        "in papertape.toml: unknown key `agents.0.limit`; did you mean `limits`?",
+        "in the environment variable PAPERTAPE_SERVER__WORK: unknown key `server.work`; did you mean `run_jobs`?",
+    ];
+    for line in expected {
+        assert_eq!(done.err.lines().filter(|other| other.trim().starts_with(line)).count(), 1, "{line}: {done:#?}");
+    }
+    assert_eq!(done.err.trim_end().lines().count(), expected.len() + 1, "{done:#?}");
+}
+
 #[test]
 fn a_misspelled_variable_is_rejected_with_the_nearest_one() {
     let check = |name: &str, meant: &str| {

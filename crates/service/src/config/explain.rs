@@ -3,10 +3,28 @@
 use super::renamed;
 use figment::error::Kind;
 
-/// Names the key, where it was set, and for an unknown key the nearest known one.
-pub(super) fn explain(error: figment::Error) -> anyhow::Error {
-    let lines: Vec<String> = error.into_iter().map(line).collect();
-    anyhow::anyhow!(lines.join("; ")).context("invalid configuration")
+/// Names each key, where it was set, and for an unknown key the nearest known one. Several errors are a line each.
+pub(super) fn explain(errors: Vec<figment::Error>) -> anyhow::Error {
+    let lines: Vec<String> = errors.into_iter().map(line).collect();
+    match &lines[..] {
+        [line] => anyhow::anyhow!("invalid configuration: {line}"),
+        lines => anyhow::anyhow!("invalid configuration:\n  {}", lines.join("\n  ")),
+    }
+}
+
+/// The path of the key that an error is about.
+pub(super) fn path(error: &figment::Error) -> Vec<String> {
+    let mut path = error.path.clone();
+    // The path of an unknown or missing key includes the key only if figment knows it.
+    if let Kind::UnknownField(key, _) = &error.kind
+        && path.last() != Some(key)
+    {
+        path.push(key.clone());
+    }
+    if let Kind::MissingField(key) = &error.kind {
+        path.push(key.to_string());
+    }
+    path
 }
 
 fn line(mut error: figment::Error) -> String {
