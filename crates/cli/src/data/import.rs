@@ -266,7 +266,7 @@ fn report_success(common: &Common, imported: &Imported, quarantine: Option<&Path
             "indexes": dataset.indexes().count(),
             "days": dataset.days().len(),
             "bars": dataset.bar_count(),
-            "bars_within_days": dataset.intraday_bars(),
+            "intraday_bars": dataset.intraday_bars(),
             "report": report,
         }))?;
         return Ok(ExitCode::SUCCESS);

@@ -25,7 +25,7 @@ pub(super) struct CreatedDataset {
     symbols: usize,
     days: usize,
     bars: usize,
-    bars_within_days: usize,
+    intraday_bars: usize,
     report: papertape_market::import::ImportReport,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn create(
         symbols: dataset.all_symbols().count(),
         days: dataset.days().len(),
         bars: dataset.bar_count(),
-        bars_within_days: dataset.intraday_bars(),
+        intraday_bars: dataset.intraday_bars(),
         report: imported.report,
     })
 }
@@ -120,8 +120,8 @@ impl fmt::Display for CreatedDataset {
             counted(self.days as u64, "day"),
             counted(self.bars as u64, "daily bar")
         )?;
-        if self.bars_within_days > 0 {
-            write!(f, ", {}", counted(self.bars_within_days as u64, "intraday bar"))?;
+        if self.intraday_bars > 0 {
+            write!(f, ", {}", counted(self.intraday_bars as u64, "intraday bar"))?;
         }
         f.write_str(if self.imported { "" } else { "; already imported" })
     }
