@@ -1,5 +1,6 @@
 //! `papertape actions`
 
+use super::args::whole;
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of};
 use super::record_access::find_any_job;
@@ -14,7 +15,7 @@ pub(super) struct ActionsArgs {
     /// The job, or `latest` of any kind
     job: String,
     /// Max rows, 1 to 500 [default: the newest 200]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=500))]
     limit: Option<u32>,
     /// Show the rows after a cursor from an earlier page
     #[arg(long, conflicts_with = "before")]

@@ -1,5 +1,6 @@
 //! `papertape chat`
 
+use super::args::parse_plan;
 use super::api_client::ApiClient;
 use super::failure::{FAILED, STOPPED, not_found, usage};
 use super::output::{json, note, say};
@@ -48,7 +49,7 @@ pub(super) struct ChatArgs {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The plan that the conversation is about
-    #[arg(long, value_name = "PLAN")]
+    #[arg(long, value_name = "PLAN", value_parser = parse_plan)]
     plan: Option<i64>,
     /// Language for messages whose language is unclear [default: the terminal's, else the message's]
     #[arg(long, value_name = "LANGUAGE", value_parser = ["en", "zh"])]

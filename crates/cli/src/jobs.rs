@@ -1,6 +1,7 @@
 //! `papertape jobs`
 
-use super::failure::{of_view, usage};
+use super::args::whole;
+use super::failure::of_view;
 use super::output::{count, json, note, say, seconds, table, text_of};
 use super::record_access::{find_job, short_id};
 use super::{Common, Outcome, record_access};
@@ -20,7 +21,7 @@ pub(super) struct JobsArgs {
     #[arg(long, conflicts_with = "job")]
     status: Option<JobStatus>,
     /// Max jobs, 1 to 200
-    #[arg(long, value_name = "COUNT", conflicts_with = "job")]
+    #[arg(long, value_name = "COUNT", conflicts_with = "job", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long, conflicts_with = "job")]
@@ -40,9 +41,6 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
             print_details(&response, &summary)?
         }
         return Ok(ExitCode::SUCCESS);
-    }
-    if args.limit == Some(0) {
-        return Err(usage("--limit: 0 is out of range; expected 1 to 200"));
     }
     let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
     let response = view::jobs(&app, query).await.map_err(of_view)?;

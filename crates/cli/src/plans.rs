@@ -1,5 +1,6 @@
 //! `papertape plans`
 
+use super::args::{parse_plan, whole};
 use super::failure::{of_view, usage};
 use super::output::{json, note, say, table, text_of, width, wrap};
 use super::record_access::{self, RecordAccess};
@@ -39,7 +40,7 @@ enum PlansCommand {
 #[derive(Debug, Args)]
 struct ListArgs {
     /// Max plans, 1 to 200
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long)]
@@ -49,12 +50,14 @@ struct ListArgs {
 #[derive(Debug, Args)]
 struct ShowArgs {
     /// The plan's ID
+    #[arg(value_parser = parse_plan)]
     plan: i64,
 }
 
 #[derive(Debug, Args)]
 struct DeleteArgs {
     /// The plan's ID
+    #[arg(value_parser = parse_plan)]
     plan: i64,
     /// Confirm the deletion
     #[arg(long)]

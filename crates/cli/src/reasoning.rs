@@ -1,5 +1,6 @@
 //! `papertape reasoning`
 
+use super::args::whole;
 use super::failure::{not_found, of_view};
 use super::output::{json, money, note, say, width, wrap};
 use super::record_access::find_job;
@@ -43,8 +44,8 @@ pub(super) struct ReasoningArgs {
     /// Print tool output and instructions in full
     #[arg(long, conflicts_with = "brief")]
     full: bool,
-    /// Max sessions
-    #[arg(long, value_name = "COUNT")]
+    /// Max sessions, 1 to 200
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long)]

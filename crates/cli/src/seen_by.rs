@@ -1,5 +1,6 @@
 //! `papertape seen-by`
 
+use super::args::whole;
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of};
 use super::record_access::find_job;
@@ -21,7 +22,7 @@ pub(super) struct SeenByArgs {
 #[derive(Clone, Debug, Args)]
 struct PageArgs {
     /// Max sessions, 1 to 200 [default: 50]
-    #[arg(long, global = true, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, global = true, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long, global = true)]

@@ -1,5 +1,6 @@
 //! `papertape serve`
 
+use super::args::parse_address;
 use super::failure::usage;
 use super::output::{json, note, say};
 use super::{Common, Outcome, record_access, signals};
@@ -23,7 +24,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     /// Address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     listen: Option<SocketAddr>,
 }
 

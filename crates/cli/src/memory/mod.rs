@@ -2,7 +2,7 @@
 
 mod ablate;
 
-use super::args::parse_amount;
+use super::args::{parse_amount, whole};
 use super::failure::of_view;
 use super::output::{json, note, say, table, text_of, two_decimals, width, wrap};
 use super::record_access::{self, RecordAccess};
@@ -60,7 +60,7 @@ struct ListArgs {
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     /// Max items, 1 to 200 [default: 50]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, value_name = "COUNT", value_parser = whole(1_u32..=200))]
     limit: Option<u32>,
     /// Continue after a cursor from an earlier page
     #[arg(long)]

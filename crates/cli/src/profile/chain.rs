@@ -1,5 +1,6 @@
 //! `papertape profile chain`
 
+use super::super::args::whole;
 use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
 use super::super::output::{json, note, say};
 use super::super::record_access::RecordAccess;
@@ -40,10 +41,10 @@ pub(super) struct ChainArgs {
     #[arg(long, value_name = "NAME", default_value = "momentum")]
     model: String,
     /// Timeout of one attempt at a call
-    #[arg(long, value_name = "SECS", default_value_t = 45, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECS", default_value_t = 45, value_parser = whole(1_u64..))]
     timeout: u64,
     /// Max retries of a failed call
-    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = whole(0_u32..=99))]
     max_retries: u32,
     /// Style of the analyses: standard, compact or detailed
     #[arg(long, value_name = "STYLE", default_value = "standard", value_parser = style)]
@@ -52,7 +53,7 @@ pub(super) struct ChainArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = str::parse::<Analyst>)]
     selected_analysts: Vec<Analyst>,
     /// Timeout of the whole run
-    #[arg(long, value_name = "SECS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECS", default_value_t = 120, value_parser = whole(1_u64..))]
     overall_timeout: u64,
     /// Directory for the trace
     #[arg(long, value_name = "DIR", default_value = super::DUMP_DIR)]

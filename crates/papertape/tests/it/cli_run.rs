@@ -110,8 +110,25 @@ fn usage_errors_exit_with_code_2() {
     check(&["run", "--demo", "--kind", "desk", "--analysts", "market,tea"], "unknown analyst `tea`");
     check(
         &["run", "--demo", "--kind", "desk", "--debate-rounds", "0"],
-        "max_debate_rounds must be from 1 to 10",
+        "'--debate-rounds <COUNT>': expected a whole number from 1 to 10",
     );
+    // A number or an ID says what was expected.
+    check(&["plans", "show", "abc"], "'abc' for '<PLAN>': a plan ID is a number; run `papertape plans list`");
+    check(&["plans", "delete", "1.5"], "'1.5' for '<PLAN>': a plan ID is a number");
+    check(&["chat", "--plan", "first", "hi"], "'--plan <PLAN>': a plan ID is a number");
+    check(&["jobs", "--limit", "all"], "'--limit <COUNT>': expected a whole number from 1 to 200");
+    check(&["jobs", "--limit", "0"], "'--limit <COUNT>': expected a whole number from 1 to 200");
+    check(&["actions", "latest", "--limit", "501"], "expected a whole number from 1 to 500");
+    check(&["run", "--demo", "--seed", "x"], "'--seed <SEED>': expected a whole number, 0 or greater");
+    check(&["run", "--demo", "--read-window", "11"], "expected a whole number from 0 to 10");
+    check(&["serve", "--listen", "8080"], "expected an IP address with a port, such as 127.0.0.1:8080");
+    for tokens in ["-5", "0", "many"] {
+        let message = "'--budget-tokens <COUNT>': expected a whole number, 1 or greater";
+        check(&["run", "--demo", "--budget-tokens", tokens], message);
+        check(&["resume", "latest", "--budget-tokens", tokens], message);
+    }
+    check(&["run", "--demo", "--budget-usd", "-5"], "`-5` is below 0");
+    check(&["resume", "latest", "--budget-usd", "-5"], "`-5` is below 0");
     check(&["run", "--demo", "--max-steps", "0"], "--max-steps");
     check(&["jobs", "--status", "lost"], "none of: queued");
     check(&["nonsense"], "nonsense");
