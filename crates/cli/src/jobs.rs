@@ -93,6 +93,10 @@ fn print_details(response: &StatusResponse, summary: &JobSummary) -> Result<()> 
 
 fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str, String)> {
     let mut lines = vec![("job", response.job_id.to_string()), ("status", status(summary))];
+    if is_stopped(summary) {
+        let id = &response.job_id;
+        lines.push(("resume", format!("it stopped early; `papertape resume {}` continues it", short_id(id))));
+    }
     lines.extend(response.error.as_ref().map(|error| ("error", error.to_string())));
     let total = response.progress.total_model_days;
     lines.push(("days", format!("{}, {total} model-days: {}", span(summary), progress(&response.progress))));
@@ -153,10 +157,16 @@ fn details(response: &StatusResponse, summary: &JobSummary) -> Vec<(&'static str
 
 fn status(job: &JobSummary) -> String {
     match &job.superseded_by {
+        _ if is_stopped(job) => format!("{} (stopped)", job.status),
         Some(_) => format!("{}, superseded", job.status),
         None if !job.superseded.is_empty() => format!("{}, partly superseded", job.status),
         None => job.status.to_string(),
     }
+}
+
+/// Whether the job waits in the queue after a worker has run a part of it, as after Ctrl-C.
+fn is_stopped(job: &JobSummary) -> bool {
+    job.status == JobStatus::Queued && job.started_at.is_some()
 }
 
 fn span(job: &JobSummary) -> String {
