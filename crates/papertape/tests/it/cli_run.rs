@@ -167,6 +167,41 @@ fn missing_items_exit_with_code_4() {
     tool.ends(&["results", "--agent", "nobody"], 4);
 }
 
+/// Goal: without a job, agents share a table only if its days, data and baselines are true for all of them.
+#[test]
+fn results_of_different_days_and_symbols_have_their_own_tables() {
+    let tool = Tool::new();
+    let run = |end: &str, symbols: &str, model: &str| {
+        let args = ["run", "--start", "2012-10-01", "--end", end, "--symbols", symbols, "--model", model];
+        tool.ok(&[&args[..], &["--no-summaries"]].concat()).out
+    };
+    run("2012-10-03", "AAPL,IBM", "house::momentum");
+    run("2012-10-03", "AAPL,IBM", "house::contrarian");
+    let one = tool.ok(&["results"]).out;
+    assert!(one.starts_with("2012-10-01 to 2012-10-03\n"), "{one}");
+    assert_eq!(one.matches("Baselines: ").count(), 1, "{one}");
+    assert!(!one.contains("do not compare"), "{one}");
+
+    let other = run("2012-10-05", "MSFT", "house::buy_and_hold");
+    let several = tool.ok(&["results"]).out;
+    let headers: Vec<&str> = several.lines().filter(|line| line.starts_with("2012-10-01 to ")).collect();
+    let data = "us-daily-2000-2013, us_equity (frictionless)";
+    assert_eq!(
+        headers,
+        [
+            format!("2012-10-01 to 2012-10-05, {data}: MSFT"),
+            format!("2012-10-01 to 2012-10-03, {data}: AAPL, IBM")
+        ],
+        "{several}"
+    );
+    let baselines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("Baselines: ")).map(str::to_owned).collect()
+    };
+    assert_eq!(baselines(&several), [baselines(&other), baselines(&one)].concat(), "{several}");
+    assert_eq!(several.matches("so do not compare returns across them").count(), 1, "{several}");
+    assert_eq!(several.matches("House models are rules").count(), 1, "{several}");
+}
+
 #[test]
 fn an_exhausted_budget_stops_the_job_and_a_larger_one_resumes_it() {
     let tool = Tool::new();
