@@ -51,8 +51,7 @@ impl Budget {
     /// The limit, such as `job.usd`, and what is wrong with its value.
     pub fn check(&self) -> Result<(), String> {
         let summaries = Limit { tokens: None, ..self.summaries };
-        let lines =
-            [("job", self.job), ("agent", self.agent), ("day", self.day), ("summaries", summaries)];
+        let lines = [("job", self.job), ("agent", self.agent), ("day", self.day), ("summaries", summaries)];
         lines.into_iter().try_for_each(|(line, limit)| {
             limit.check().map_err(|(field, reason)| format!("{line}.{field}: {reason}"))
         })

@@ -172,7 +172,11 @@ fn all_invalid_keys_are_reported() {
         "in the environment variable PAPERTAPE_SERVER__WORK: unknown key `server.work`; did you mean `run_jobs`?",
     ];
     for line in expected {
-        assert_eq!(done.err.lines().filter(|other| other.trim().starts_with(line)).count(), 1, "{line}: {done:#?}");
+        assert_eq!(
+            done.err.lines().filter(|other| other.trim().starts_with(line)).count(),
+            1,
+            "{line}: {done:#?}"
+        );
     }
     assert_eq!(done.err.trim_end().lines().count(), expected.len() + 1, "{done:#?}");
 }

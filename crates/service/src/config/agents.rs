@@ -15,9 +15,10 @@ pub(super) fn check(agents: &[AgentConfig]) -> Result<()> {
             bail!("agents: duplicate name `{}`", agent.name);
         }
         let checks = [agent.validate(), check_limits(agent), check_sampling(&agent.sampling)];
-        checks.into_iter().collect::<Result<(), String>>().map_err(|reason| {
-            anyhow!("agents: `{}`: {}", agent.name, renamed::translate_message(&reason))
-        })?;
+        checks
+            .into_iter()
+            .collect::<Result<(), String>>()
+            .map_err(|reason| anyhow!("agents: `{}`: {}", agent.name, renamed::translate_message(&reason)))?;
     }
     Ok(())
 }

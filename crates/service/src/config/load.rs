@@ -1,7 +1,7 @@
 //! Where values come from: the defaults, overridden by a TOML file, overridden by `PAPERTAPE_*` variables.
 
-use super::{Config, explain, keys};
 use super::renamed::Translated;
+use super::{Config, explain, keys};
 use anyhow::{Result, bail};
 use figment::providers::{Format as _, Serialized, Toml};
 use figment::value::{Dict, Map, Value};
