@@ -1,7 +1,7 @@
 //! `papertape actions`
 
 use super::args::whole;
-use super::failure::of_view;
+use super::failure::view_error;
 use super::output::{json, note, say, table, text_of};
 use super::record_access::find_any_job;
 use super::{Common, Outcome, record_access};
@@ -29,7 +29,7 @@ pub(super) async fn actions(common: &Common, config: Config, args: ActionsArgs) 
     let app = record_access::open_read_only(common, config).await?;
     let job = find_any_job(&app, &args.job).await?;
     let query = ActionsQuery { cursor: args.cursor, before: args.before, limit: args.limit };
-    let response = view::actions(&app, None, job.as_str(), query).await.map_err(of_view)?;
+    let response = view::actions(&app, None, job.as_str(), query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);

@@ -1,7 +1,7 @@
 //! `papertape jobs`
 
 use super::args::whole;
-use super::failure::of_view;
+use super::failure::view_error;
 use super::output::{count, json, note, say, seconds, table, text_of};
 use super::record_access::{find_job, short_id};
 use super::{Common, Outcome, record_access};
@@ -33,8 +33,8 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
     if let Some(job) = &args.job {
         let job = find_job(&app, job).await?;
         let response =
-            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(of_view)?;
-        let summary = view::job_summary(&app, job.as_str()).await.map_err(of_view)?;
+            view::status(&app, job.as_str(), &view::StatusQuery::default()).await.map_err(view_error)?;
+        let summary = view::job_summary(&app, job.as_str()).await.map_err(view_error)?;
         if common.json {
             json(&response)?
         } else {
@@ -43,7 +43,7 @@ pub(super) async fn jobs(common: &Common, config: Config, args: JobsArgs) -> Out
         return Ok(ExitCode::SUCCESS);
     }
     let query = JobsQuery { kind: None, status: args.status, limit: args.limit, cursor: args.cursor };
-    let response = view::jobs(&app, query).await.map_err(of_view)?;
+    let response = view::jobs(&app, query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);

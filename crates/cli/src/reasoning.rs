@@ -1,7 +1,7 @@
 //! `papertape reasoning`
 
 use super::args::whole;
-use super::failure::{not_found, of_view};
+use super::failure::{not_found, view_error};
 use super::output::{json, money, note, say, width, wrap};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
@@ -83,13 +83,13 @@ pub(super) async fn reasoning(common: &Common, config: Config, args: ReasoningAr
     Ok(ExitCode::SUCCESS)
 }
 
-/// As [`of_view`], with what to do if nothing matches.
+/// As [`view_error`], with what to do if nothing matches.
 fn describe(error: ViewError) -> anyhow::Error {
     match error {
         ViewError::NotFound(message) => {
             not_found(format!("{message}; check the options, or run `papertape jobs`"))
         }
-        error => of_view(error),
+        error => view_error(error),
     }
 }
 

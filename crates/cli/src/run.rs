@@ -1,14 +1,15 @@
 //! `papertape run`
 
 use super::args::{parse_amount, parse_budget, whole};
-use super::failure::{of_trigger, usage};
+use super::failure::{trigger_error, usage};
 use super::output::note;
 use super::record_access::RecordAccess;
 use super::{Common, Outcome, execute, record_access};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use papertape_agents::config::{
-    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, MAX_ROUNDS, MAX_WINDOW, MemoryMode, PromptStyle,
+    AgentConfig, AgentKind, Analyst, DEFAULT_MODELS, DeskConfig, MAX_ROUNDS, MAX_WINDOW, MemoryMode,
+    PromptStyle,
 };
 use papertape_core::broker::CostModel;
 use papertape_core::id::{AgentName, JobId};
@@ -163,7 +164,7 @@ pub(super) async fn run(common: &Common, config: Config, args: RunArgs) -> Outco
     let request = args.request(&config)?;
     match record_access::open_for_writing(common, config).await? {
         RecordAccess::Local(app) => {
-            let queued = trigger(&app, request).await.map_err(of_trigger)?;
+            let queued = trigger(&app, request).await.map_err(trigger_error)?;
             print_warnings(&queued.warnings, queued.skipped, queued.total_model_days);
             execute::run_local(&app, common, &queued.job).await
         }

@@ -1,7 +1,7 @@
 //! `papertape seen-by`
 
 use super::args::whole;
-use super::failure::of_view;
+use super::failure::view_error;
 use super::output::{json, note, say, table, text_of};
 use super::record_access::find_job;
 use super::{Common, Outcome, record_access};
@@ -141,7 +141,7 @@ pub(super) async fn seen_by(common: &Common, config: Config, args: SeenByArgs) -
     if let Some(job) = &query.job_id {
         query.job_id = Some(find_job(&app, job).await?.to_string());
     }
-    let response = view::seen_by(&app, &query).await.map_err(of_view)?;
+    let response = view::seen_by(&app, &query).await.map_err(view_error)?;
     if common.json {
         json(&response)?;
         return Ok(ExitCode::SUCCESS);

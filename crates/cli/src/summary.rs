@@ -1,7 +1,7 @@
 //! The results table: an agent per row, compared with the baselines, and the notes below it.
 
 use super::benchmark;
-use super::failure::of_view;
+use super::failure::view_error;
 use super::output::{
     DEFAULT_WIDTH, count, layout, money, percent, points, say, terminal_width, two_decimals, width, wrap,
 };
@@ -29,7 +29,7 @@ const MIN_ANNUALIZED_DAYS: usize = 20;
 
 /// Prints a job's results, including days that other jobs completed before.
 pub(super) async fn print_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
-    let agents = of_job(app, job).await?;
+    let agents = summarize_job(app, job).await?;
     print(&agents)?;
     Ok(agents)
 }
@@ -163,7 +163,9 @@ fn notes(results: &[&RangeResult]) -> Vec<String> {
 fn general_notes(agents: &[AgentSummary], tables: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if tables > 1 {
-        notes.push("The tables cover different days or data, so do not compare returns across them.".to_owned());
+        notes.push(
+            "The tables cover different days or data, so do not compare returns across them.".to_owned(),
+        );
     }
     if agents.iter().any(|agent| agent.result.period_metrics.days < MIN_ANNUALIZED_DAYS) {
         notes.push(format!(
@@ -314,12 +316,12 @@ fn model_name(result: &RangeResult, model: Option<&str>) -> String {
 }
 
 /// The summaries of a job's agents; none if no day is completed yet.
-pub(super) async fn of_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
+pub(super) async fn summarize_job(app: &App, job: &JobId) -> Result<Vec<AgentSummary>> {
     let query = ResultsQuery { job_id: Some(job.to_string()), ..ResultsQuery::default() };
     let results = match view::results(app, query).await {
         Ok(ResultsResponse::Range(range)) => range.results,
         Ok(ResultsResponse::Day(_)) | Err(ViewError::NotFound(_)) => Vec::new(),
-        Err(error) => return Err(of_view(error)),
+        Err(error) => return Err(view_error(error)),
     };
     summarize(app, results).await
 }

@@ -5,7 +5,7 @@ mod export;
 mod import;
 mod remove;
 
-pub use import::{Exchange, of_taken, parse_hours};
+pub use import::{Exchange, name_taken_error, parse_hours};
 
 use super::failure::{not_found, usage};
 use super::output::{count, json, say, table, text_of};
@@ -53,7 +53,7 @@ pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Out
     let catalogue = Catalogue::at(config.datasets_dir());
     match args.command {
         DataCommand::List => list(common, &catalogue),
-        DataCommand::Show(args) => show(common, catalogue.find(&args.dataset).map_err(of_market)?),
+        DataCommand::Show(args) => show(common, catalogue.find(&args.dataset).map_err(market_error)?),
         DataCommand::Import(args) => import::import(common, &config, &catalogue, &args),
         DataCommand::Download(args) => download::download(common, &config, &catalogue, &args).await,
         DataCommand::Verify(args) => verify(common, &catalogue, &args.dataset),
@@ -63,7 +63,7 @@ pub(super) async fn data(common: &Common, config: Config, args: DataArgs) -> Out
 }
 
 /// Maps an unknown dataset and an invalid name to their exit codes.
-pub fn of_market(error: MarketError) -> anyhow::Error {
+pub fn market_error(error: MarketError) -> anyhow::Error {
     match error {
         MarketError::NotFound { .. } => not_found(format!("{error}; run `papertape data list`")),
         MarketError::Ambiguous { .. } | MarketError::Name { .. } => usage(error.to_string()),
@@ -142,7 +142,7 @@ fn universes(entry: &Entry) -> String {
 }
 
 fn verify(common: &Common, catalogue: &Catalogue, dataset: &str) -> Outcome {
-    let entry = catalogue.verify(dataset).map_err(of_market)?;
+    let entry = catalogue.verify(dataset).map_err(market_error)?;
     if common.json {
         json(&json!({ "name": entry.name, "hash": entry.hash, "whole": true }))?;
     } else {

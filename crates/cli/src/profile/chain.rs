@@ -1,7 +1,7 @@
 //! `papertape profile chain`
 
 use super::super::args::whole;
-use super::super::failure::{FAILED, STOPPED, no_job, of_trigger, of_view, usage};
+use super::super::failure::{FAILED, STOPPED, no_job, trigger_error, usage, view_error};
 use super::super::output::{json, note, say};
 use super::super::record_access::RecordAccess;
 use super::super::run::style;
@@ -86,7 +86,7 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
         traces.push(trace);
         Ok(())
     });
-    read.await.map_err(of_view)?;
+    read.await.map_err(view_error)?;
     let row = app.store.get_job(&queued.job).await?.ok_or_else(|| no_job(queued.job.as_str()))?;
     let mut trace = traces.pop().with_context(|| {
         let reason = row.error.as_deref().unwrap_or("the run was stopped before it started");
@@ -112,14 +112,14 @@ pub(super) async fn chain(common: &Common, config: Config, args: ChainArgs) -> O
     })
 }
 
-/// As [`of_trigger`], with this command's options.
+/// As [`trigger_error`], with this command's options.
 fn describe(error: TriggerError) -> anyhow::Error {
     match error {
         TriggerError::Bad { field: "symbols", message } => usage(format!("--ticker: {message}")),
         TriggerError::Bad { field: "start_date" | "end_date", message } => {
             usage(format!("--date: {message}"))
         }
-        error => of_trigger(error),
+        error => trigger_error(error),
     }
 }
 

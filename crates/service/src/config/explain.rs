@@ -39,7 +39,7 @@ fn line(mut error: figment::Error) -> String {
     let path = error.path.join(".");
     let text = match &error.kind {
         Kind::UnknownField(key, known) => unknown(key, known, &path),
-        Kind::MissingField(key) => format!("missing key `{}`", within(&path, renamed::key_of(key))),
+        Kind::MissingField(key) => format!("missing key `{}`", nested_key(&path, renamed::key_of(key))),
         Kind::InvalidType(found, expected) if !path.is_empty() => {
             format!("`{path}` is {found}; expected {expected}")
         }
@@ -56,7 +56,7 @@ fn unknown(key: &str, known: &[&str], path: &str) -> String {
     // The path of an unknown key includes the key only if figment knows it.
     let full = match path.rsplit('.').next() {
         Some(last) if last == key => path.to_owned(),
-        _ => within(path, key),
+        _ => nested_key(path, key),
     };
     let known: Vec<&str> = known.iter().map(|field| renamed::key_of(field)).collect();
     let nearest = known
@@ -73,7 +73,7 @@ fn unknown(key: &str, known: &[&str], path: &str) -> String {
     }
 }
 
-fn within(path: &str, key: &str) -> String {
+fn nested_key(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

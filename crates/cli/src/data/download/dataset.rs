@@ -33,7 +33,7 @@ pub(super) struct CreatedDataset {
 pub(super) fn check(name: &str, span: BarInterval) -> Result<()> {
     check_name(name).map_err(|error| usage(format!("--name: {error}")))?;
     if let BarInterval::Minutes(minutes) = span
-        && u16::try_from(minutes).ok().and_then(Interval::of_minutes).is_none()
+        && u16::try_from(minutes).ok().and_then(Interval::from_minutes).is_none()
     {
         return Err(usage(format!(
             "--interval: a dataset cannot hold bars of {span}; use --no-import to download without creating one"
@@ -60,7 +60,7 @@ pub(super) fn create(
         format: None,
         symbol: None,
         interval: match args.interval {
-            BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::of_minutes),
+            BarInterval::Minutes(minutes) => u16::try_from(minutes).ok().and_then(Interval::from_minutes),
             BarInterval::Day => None,
         },
         basis: args.source.basis(),
